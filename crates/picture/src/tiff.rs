@@ -1,13 +1,13 @@
-//! Decodes the first page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called
-//! directly, because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits,
-//! gray with alpha, and the colors of JPEG.
+//! Decodes a page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called directly,
+//! because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits, gray with
+//! alpha, and the colors of JPEG.
 
 use std::borrow::Cow;
 
 use image::{ColorType, RgbImage, metadata::Orientation};
 use tiff::{
     ColorType as StoredColor, TiffError,
-    decoder::{Decoder, DecodingResult, Limits},
+    decoder::{Decoder, DecodingResult, Limits, ifd::Value},
     tags::Tag,
 };
 
@@ -20,8 +20,8 @@ use crate::{
     },
     raster::to_picture,
     source_colors::SourceColors,
-    tiff_structure::TiffStructure,
-    tone_map::to_eight_bits,
+    tiff_samples::{StatedRange, divide_by_alpha, scale_to_byte, to_bytes, unpacked},
+    tiff_structure::{TiffDirectory, TiffStructure},
 };
 
 const PHOTOMETRIC: u16 = 0x0106;
@@ -29,37 +29,63 @@ const XMP: u16 = 0x02BC;
 const PROFILE: u16 = 0x8773;
 const IPTC: u16 = 0x83BB;
 /// Values of the photometric interpretation.
+const WHITE_IS_ZERO: u16 = 0;
 const BLACK_IS_ZERO: u8 = 1;
 const PALETTE: u16 = 3;
-/// The kind of alpha with which the colors are multiplied already.
+/// The kinds of extra samples that are alpha. The colors are multiplied already with the first kind.
 const ASSOCIATED_ALPHA: u16 = 1;
+const UNASSOCIATED_ALPHA: u16 = 2;
+/// The bits of the type of a page: a smaller copy of another page, or a mask of another page.
+const REDUCED_OR_MASK: u32 = 1 | 4;
+/// The number of pages among which the first whole picture is searched.
+const MAX_PAGES: usize = 16;
 const JPEG_COMPRESSION: u16 = 7;
 /// A JPEG in a TIFF consists of whole blocks, so it may be larger than its part of the page by up to this number of
 /// pixels.
 const MAX_JPEG_PADDING: u64 = 64;
 
+type Reader<'a> = Decoder<TimedReader<Cow<'a, [u8]>>>;
+
 /// A page whose fields have been read.
 pub struct Tiff<'a> {
     bytes: &'a [u8],
-    decoder: Decoder<TimedReader<Cow<'a, [u8]>>>,
+    decoder: Reader<'a>,
     deadline: Deadline,
     size: (u32, u32),
     /// The colors of the palette, if the samples are indices into a palette.
     palette: Option<Vec<[u8; 3]>>,
+    /// Whether low samples are bright, and the decoder does not know that.
+    is_inverted: bool,
 }
 
 impl<'a> Tiff<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let deadline = Deadline::new();
         let mut decoder = open(Cow::Borrowed(bytes), &deadline)?;
+        let page = seek_to_picture(&mut decoder)?;
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
         check_size(size)?;
-        let mut palette = None;
-        if let Ok(Some(PALETTE)) = decoder.find_tag_unsigned(Tag::PhotometricInterpretation) {
-            palette = Some(read_palette(&mut decoder)?);
-            decoder = open(Cow::Owned(as_gray(bytes)?), &deadline)?;
+        let interpretation = decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
+        let (mut palette, mut is_inverted) = (None, false);
+        match interpretation.ok().flatten() {
+            Some(PALETTE) => {
+                palette = Some(read_palette(&mut decoder)?);
+                let gray = as_gray(bytes, &mut decoder);
+                let gray = gray.ok_or_else(|| unsupported("a palette"))?;
+                decoder = open(Cow::Owned(gray), &deadline)?;
+            }
+            // The decoder inverts only single samples, and before their range is applied. It still inverts the samples of
+            // a BigTIFF.
+            Some(WHITE_IS_ZERO) => {
+                if let Some(gray) = as_gray(bytes, &mut decoder) {
+                    is_inverted = true;
+                    decoder = open(Cow::Owned(gray), &deadline)?;
+                }
+            }
+            _ => {}
         }
-        Ok(Self { bytes, decoder, deadline, size, palette })
+        decoder.seek_to_image(page).map_err(|error| tiff_error(&error))?;
+        Ok(Self { bytes, decoder, deadline, size, palette, is_inverted })
     }
 
     /// Width and height as stored.
@@ -87,8 +113,8 @@ impl<'a> Tiff<'a> {
     fn block(&mut self, tag: u16) -> Option<Vec<u8>> {
         // The structure is read first, because the decoder reads only fields of type byte, and most files give these
         // fields an undefined type.
-        if let Some((structure, first)) = TiffStructure::open(self.bytes)
-            && let Some(block) = structure.bytes(first, tag)
+        if let Some((structure, page)) = directory(self.bytes, &mut self.decoder)
+            && let Some(block) = structure.bytes(page, tag)
         {
             return Some(block.to_vec());
         }
@@ -101,7 +127,7 @@ impl<'a> Tiff<'a> {
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
         let channels = usize::from(color.num_samples());
         if layout.planes > 1 && (color.bit_depth() < 8 || layout.planes < channels) {
-            return Err(DecodeError("a kind of TIFF that cannot be opened: planes".to_owned()));
+            return Err(unsupported("planes"));
         }
         let pixels = u64::from(self.size.0) * u64::from(self.size.1);
         // The memory for the stored samples, and twice the memory for the samples that are made from them. A sample of
@@ -113,13 +139,48 @@ impl<'a> Tiff<'a> {
         self.check_jpegs()?;
         let mut stored = DecodingResult::U8(Vec::new());
         self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
-        let samples = match stored {
+        let range = self.stated_range(color);
+        let mut samples = match stored {
             DecodingResult::U8(packed) if color.bit_depth() < 8 => {
                 unpacked(&packed, self.size.0 as usize * channels, color.bit_depth())
             }
-            stored => to_bytes(stored, layout.planes, channels),
+            stored => to_bytes(stored, layout.planes, channels, range),
         };
+        if self.palette.is_none() {
+            scale_to_byte(&mut samples, color.bit_depth());
+        }
+        if self.is_inverted {
+            for sample in &mut samples {
+                *sample = 255 - *sample;
+            }
+        }
         self.srgb_picture(samples, color, min_side)
+    }
+
+    /// Returns the range of gray samples or colors that the page states: the range that `ImageJ` shows, or the smallest
+    /// and largest sample.
+    fn stated_range(&mut self, color: StoredColor) -> Option<StatedRange> {
+        let is_light = matches!(
+            color,
+            StoredColor::Gray(_) | StoredColor::RGB(_) | StoredColor::Multiband { .. }
+        );
+        if !is_light || self.palette.is_some() || self.alpha().is_some() {
+            return None;
+        }
+        let description = self.decoder.get_tag_ascii_string(Tag::ImageDescription);
+        if let Some(range) = description.ok().and_then(|text| StatedRange::of_imagej(&text)) {
+            return Some(range);
+        }
+        [(Tag::SMinSampleValue, Tag::SMaxSampleValue), (Tag::MinSampleValue, Tag::MaxSampleValue)]
+            .into_iter()
+            .find_map(|(low, high)| {
+                StatedRange::of_samples(&self.numbers(low), &self.numbers(high))
+            })
+    }
+
+    /// Returns the numbers of a field of any type.
+    fn numbers(&mut self, tag: Tag) -> Vec<f64> {
+        self.decoder.find_tag(tag).ok().flatten().map(numbers).unwrap_or_default()
     }
 
     fn srgb_picture(
@@ -138,13 +199,14 @@ impl<'a> Tiff<'a> {
                     |&number: &u8| palette.get(usize::from(number)).copied().unwrap_or_default();
                 samples = samples.iter().flat_map(of).collect();
             }
-            StoredColor::Gray(bits) => {
-                scale_to_byte(&mut samples, bits);
-                color = ColorType::L8;
-            }
-            StoredColor::Multiband { bit_depth, num_samples: 2 } => {
-                scale_to_byte(&mut samples, bit_depth);
+            StoredColor::Gray(_) => color = ColorType::L8,
+            StoredColor::Multiband { num_samples: 2, .. } if self.alpha().is_some() => {
                 color = ColorType::La8;
+            }
+            // The second band of a radar picture is another measurement.
+            StoredColor::Multiband { num_samples: 2, .. } => {
+                samples = samples.iter().step_by(2).copied().collect();
+                color = ColorType::L8;
             }
             // Any other picture of many bands, such as one from a satellite, is drawn from its first three bands, as in
             // other programs.
@@ -170,15 +232,17 @@ impl<'a> Tiff<'a> {
             }
             _ => {}
         }
-        if color.has_alpha() && self.has_associated_alpha() {
+        if color.has_alpha() && self.alpha() == Some(ASSOCIATED_ALPHA) {
             divide_by_alpha(&mut samples, color.channel_count().into());
         }
         to_picture(samples, self.size, color, min_side, colors.as_ref())
     }
 
-    fn has_associated_alpha(&mut self) -> bool {
-        let extra = self.decoder.find_tag_unsigned_vec(Tag::ExtraSamples);
-        extra.ok().flatten().is_some_and(|kinds| kinds.first() == Some(&ASSOCIATED_ALPHA))
+    /// Returns the kind of alpha, if the first extra sample is alpha.
+    fn alpha(&mut self) -> Option<u16> {
+        let extra = self.decoder.find_tag_unsigned_vec(Tag::ExtraSamples).ok().flatten();
+        let kind = extra.unwrap_or_default().first().copied();
+        kind.filter(|kind| [ASSOCIATED_ALPHA, UNASSOCIATED_ALPHA].contains(kind))
     }
 
     /// Refuses JPEGs that are larger than the parts of the page that they contain, because the decoder would allocate
@@ -211,10 +275,7 @@ fn jpeg_size((marker, body): (u8, &[u8])) -> Option<[u64; 2]> {
     Some([[left, right], [above, below]].map(|side| u16::from_be_bytes(side).into()))
 }
 
-fn open<'a>(
-    bytes: Cow<'a, [u8]>,
-    deadline: &Deadline,
-) -> Result<Decoder<TimedReader<Cow<'a, [u8]>>>, DecodeError> {
+fn open<'a>(bytes: Cow<'a, [u8]>, deadline: &Deadline) -> Result<Reader<'a>, DecodeError> {
     let [pixels, others] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
         .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let mut limits = Limits::default();
@@ -227,9 +288,7 @@ fn open<'a>(
 }
 
 /// Reads the colors of the palette. The field has all reds, then all greens and all blues, with 16 bits each.
-fn read_palette(
-    decoder: &mut Decoder<TimedReader<Cow<'_, [u8]>>>,
-) -> Result<Vec<[u8; 3]>, DecodeError> {
+fn read_palette(decoder: &mut Reader) -> Result<Vec<[u8; 3]>, DecodeError> {
     let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
     // Some programs write eight bits instead of 16.
     let shift = if stored.iter().all(|&sample| sample < 256) { 0 } else { 8 };
@@ -238,39 +297,62 @@ fn read_palette(
     Ok((0..count).map(|index| [0, count, 2 * count].map(|plane| sample(plane + index))).collect())
 }
 
-/// Returns a copy of the file whose palette indices are declared as gray samples, because the decoder does not read
-/// palettes.
-fn as_gray(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let found = TiffStructure::open(bytes)
-        .and_then(|(structure, first)| structure.short_position(first, PHOTOMETRIC));
-    let unknown = || DecodeError("a kind of TIFF that cannot be opened: a palette".to_owned());
-    let at = found.ok_or_else(unknown)?;
+/// Returns a copy of the file whose samples are declared as gray, and low samples as dark, because the decoder does not
+/// read palettes. Returns `None` for a `BigTIFF`.
+fn as_gray(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
+    let (structure, page) = directory(bytes, decoder)?;
+    let value = structure.short_position(page, PHOTOMETRIC)?;
     let mut bytes = bytes.to_vec();
-    let value = bytes.get_mut(at..at + 2).ok_or_else(unknown)?;
-    // In either byte order, one of the two bytes is zero, before and after the change.
-    value.iter_mut().filter(|byte| **byte != 0).for_each(|byte| *byte = BLACK_IS_ZERO);
-    Ok(bytes)
+    let gray = u16::from(BLACK_IS_ZERO);
+    let stored = if bytes.starts_with(b"MM") { gray.to_be_bytes() } else { gray.to_le_bytes() };
+    bytes.get_mut(value..value + 2)?.copy_from_slice(&stored);
+    Some(bytes)
 }
 
-/// Scales samples of less than eight bits to eight bits.
-fn scale_to_byte(samples: &mut [u8], bits: u8) {
-    if bits < 8 {
-        let factor = u8::MAX / ((1 << bits) - 1);
-        for sample in samples {
-            *sample = sample.saturating_mul(factor);
+/// Seeks to the first page that is neither a smaller copy nor a mask of another page, and returns its number. If all
+/// pages are, this is the first page.
+fn seek_to_picture(decoder: &mut Reader) -> Result<usize, DecodeError> {
+    for page in 0..MAX_PAGES {
+        // A later page that cannot be read is not the picture.
+        if page > 0 && decoder.seek_to_image(page).is_err() {
+            break;
         }
+        let kind: Option<u32> = decoder.find_tag_unsigned(Tag::NewSubfileType).ok().flatten();
+        if kind.unwrap_or(0) & REDUCED_OR_MASK == 0 {
+            return Ok(page);
+        }
+    }
+    decoder.seek_to_image(0).map_err(|error| tiff_error(&error))?;
+    Ok(0)
+}
+
+/// Returns the directory of the current page. Returns `None` for a `BigTIFF`.
+fn directory<'a>(
+    bytes: &'a [u8],
+    decoder: &mut Reader,
+) -> Option<(TiffStructure<'a>, TiffDirectory<'a>)> {
+    let (structure, _) = TiffStructure::open(bytes)?;
+    let page = structure.directory_at(u32::try_from(decoder.ifd_pointer()?.0).ok()?)?;
+    Some((structure, page))
+}
+
+fn numbers(value: Value) -> Vec<f64> {
+    match value {
+        Value::List(values) => values.into_iter().flat_map(numbers).collect(),
+        Value::Byte(number) => vec![number.into()],
+        Value::Short(number) => vec![number.into()],
+        Value::Unsigned(number) => vec![number.into()],
+        Value::SignedByte(number) => vec![number.into()],
+        Value::SignedShort(number) => vec![number.into()],
+        Value::Signed(number) => vec![number.into()],
+        Value::Float(number) => vec![number.into()],
+        Value::Double(number) => vec![number],
+        _ => Vec::new(),
     }
 }
 
-fn divide_by_alpha(samples: &mut [u8], channels: usize) {
-    for pixel in samples.chunks_exact_mut(channels) {
-        if let Some((alpha @ 1.., colors)) = pixel.split_last_mut() {
-            for color in colors {
-                let divided = u32::from(*color) * 255 / u32::from(*alpha);
-                *color = u8::try_from(divided).unwrap_or(u8::MAX);
-            }
-        }
-    }
+fn unsupported(what: &str) -> DecodeError {
+    DecodeError(format!("a kind of TIFF that cannot be opened: {what}"))
 }
 
 fn tiff_error(error: &TiffError) -> DecodeError {
@@ -283,111 +365,8 @@ fn tiff_error(error: &TiffError) -> DecodeError {
         }
         TiffError::LimitsExceeded => "TIFF needs more memory than the limit".to_owned(),
         TiffError::UnsupportedError(what) => {
-            format!("a kind of TIFF that cannot be opened: {what}")
+            return unsupported(&what.to_string());
         }
         _ => format!("damaged TIFF: {error}"),
     })
-}
-
-/// Converts samples of whole bytes to eight bits, and interleaves the samples of each pixel. `planes` is the number of
-/// planes that are stored one after the other, each with one sample of every pixel. Unsigned integers fill their range.
-/// All other samples are light, which is tone-mapped.
-fn to_bytes(stored: DecodingResult, planes: usize, channels: usize) -> Vec<u8> {
-    let light = match stored {
-        DecodingResult::U8(samples) => return interleaved(samples, planes, channels),
-        DecodingResult::U16(samples) => {
-            return first_bytes(samples, [planes, channels], u16::to_be_bytes);
-        }
-        DecodingResult::U32(samples) => {
-            return first_bytes(samples, [planes, channels], u32::to_be_bytes);
-        }
-        DecodingResult::U64(samples) => {
-            return first_bytes(samples, [planes, channels], u64::to_be_bytes);
-        }
-        DecodingResult::F32(samples) => interleaved(samples, planes, channels),
-        DecodingResult::I8(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::I16(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::F16(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::I32(samples) => {
-            to_light(samples, [planes, channels], |sample| approximate(sample.into()))
-        }
-        #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
-        DecodingResult::I64(samples) => {
-            to_light(samples, [planes, channels], |sample| sample as f32)
-        }
-        DecodingResult::F64(samples) => to_light(samples, [planes, channels], approximate),
-    };
-    to_eight_bits(&light, channels)
-}
-
-/// Unpacks samples of less than eight bits. Each row starts with a new byte.
-fn unpacked(packed: &[u8], samples_per_row: usize, bits: u8) -> Vec<u8> {
-    let bits = usize::from(bits);
-    let row_bytes = (samples_per_row * bits).div_ceil(8).max(1);
-    let mut samples = Vec::with_capacity(packed.len() / row_bytes * samples_per_row);
-    for row in packed.chunks_exact(row_bytes) {
-        samples.extend((0..samples_per_row).map(|index| {
-            let (at, skipped) = (index * bits / 8, index * bits % 8);
-            let pair = [row[at], row.get(at + 1).copied().unwrap_or(0)];
-            let [first, _] = (u16::from_be_bytes(pair) << skipped).to_be_bytes();
-            first >> (8 - bits)
-        }));
-    }
-    samples
-}
-
-fn first_bytes<T: Copy, const N: usize>(
-    samples: Vec<T>,
-    [planes, channels]: [usize; 2],
-    bytes: fn(T) -> [u8; N],
-) -> Vec<u8> {
-    interleaved(samples.into_iter().map(|sample| bytes(sample)[0]).collect(), planes, channels)
-}
-
-fn to_light<T: Copy>(
-    samples: Vec<T>,
-    [planes, channels]: [usize; 2],
-    light: impl Fn(T) -> f32,
-) -> Vec<f32> {
-    interleaved(samples.into_iter().map(light).collect(), planes, channels)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "for eight bits")]
-fn approximate(sample: f64) -> f32 {
-    sample as f32
-}
-
-fn interleaved<T: Copy>(samples: Vec<T>, planes: usize, channels: usize) -> Vec<T> {
-    let length = samples.len() / planes.max(1);
-    if planes <= 1 || length == 0 {
-        return samples;
-    }
-    let planes: Vec<&[T]> = samples.chunks_exact(length).take(channels).collect();
-    (0..length).flat_map(|pixel| planes.iter().map(move |plane| plane[pixel])).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_of_few_bits_start_with_a_byte() {
-        assert_eq!(unpacked(&[0b1010_0000, 0b0100_0000], 3, 1), [1, 0, 1, 0, 1, 0]);
-        assert_eq!(unpacked(&[0x12, 0x30, 0x45, 0x60], 3, 4), [1, 2, 3, 4, 5, 6]);
-        assert_eq!(unpacked(&[0b1100_1101, 0b1000_0000], 3, 3), [6, 3, 3]);
-    }
-
-    #[test]
-    fn planes_become_pixels() {
-        let planes = DecodingResult::U16(vec![0x0100, 0x0200, 0x0A00, 0x0B00, 0x1000, 0x1100]);
-        assert_eq!(to_bytes(planes, 3, 3), [1, 10, 16, 2, 11, 17]);
-    }
-
-    #[test]
-    fn whole_numbers_fill_their_range_and_light_is_encoded() {
-        assert_eq!(to_bytes(DecodingResult::U32(vec![0, 1 << 31, u32::MAX]), 1, 1), [0, 128, 255]);
-        assert_eq!(to_bytes(DecodingResult::F64(vec![-1.0, 0.5, 1.0]), 1, 1), [0, 188, 255]);
-        let heights = to_bytes(DecodingResult::I16(vec![-5, 300, 3000]), 1, 1);
-        assert!(heights.is_sorted() && heights[0] == 0 && heights[2] == 255, "{heights:?}");
-    }
 }

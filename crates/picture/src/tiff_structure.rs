@@ -158,7 +158,8 @@ impl<'a> TiffStructure<'a> {
         is_valid.then_some(fractions)
     }
 
-    fn directory_at(&self, offset: u32) -> Option<TiffDirectory<'a>> {
+    /// Returns the directory at a position in the file.
+    pub(crate) fn directory_at(&self, offset: u32) -> Option<TiffDirectory<'a>> {
         let at = usize::try_from(offset).ok()?;
         let count = usize::from(self.short(self.bytes.get(at..at.checked_add(2)?)?)?);
         let rest = self.bytes.get(at + 2..)?;

@@ -16,6 +16,7 @@ mod libraries;
 mod other_programs;
 mod sixel;
 mod thumbnail;
+mod tiff;
 
 use image::RgbImage;
 use tessera_picture::{Canvas, Protocol};

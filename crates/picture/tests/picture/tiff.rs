@@ -1,0 +1,254 @@
+//! TIFF files whose fields say what the samples are: extra bands, the range of the samples, and pages that are smaller
+//! copies of the picture.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "samples and sides are small"
+)]
+
+use image::RgbImage;
+use tessera_picture::decode::decode;
+
+const SIDE: usize = 8;
+
+/// The values of a field.
+#[derive(Clone)]
+enum Field {
+    Short(Vec<u16>),
+    Long(Vec<u32>),
+    Float(Vec<f32>),
+    Double(Vec<f64>),
+    Text(&'static str),
+    /// The samples, whose position and length become fields.
+    Samples(Vec<u8>),
+}
+
+const NEW_SUBFILE_TYPE: u16 = 254;
+const WIDTH: u16 = 256;
+const HEIGHT: u16 = 257;
+const BITS: u16 = 258;
+const COMPRESSION: u16 = 259;
+const PHOTOMETRIC: u16 = 262;
+const DESCRIPTION: u16 = 270;
+const STRIP: u16 = 273;
+const BANDS: u16 = 277;
+const STRIP_LENGTH: u16 = 279;
+const SMALLEST: u16 = 280;
+const LARGEST: u16 = 281;
+const EXTRA_SAMPLES: u16 = 338;
+const SAMPLE_FORMAT: u16 = 339;
+const SMALLEST_OF_ANY_TYPE: u16 = 340;
+const LARGEST_OF_ANY_TYPE: u16 = 341;
+
+/// Returns the fields of a page.
+fn page(side: usize, bits: u16, bands: u16, samples: Vec<u8>) -> Vec<(u16, Field)> {
+    let short = |value| Field::Short(vec![value]);
+    vec![
+        (WIDTH, short(side as u16)),
+        (HEIGHT, short(side as u16)),
+        (BITS, Field::Short(vec![bits; bands.into()])),
+        (COMPRESSION, short(1)),
+        (PHOTOMETRIC, short(if bands < 3 { 1 } else { 2 })),
+        (BANDS, short(bands)),
+        (STRIP, Field::Samples(samples)),
+    ]
+}
+
+/// Writes a file in little-endian order. A field replaces an earlier one with the same tag.
+fn tiff(pages: &[Vec<(u16, Field)>]) -> Vec<u8> {
+    let mut file = b"II*\0".to_vec();
+    let mut link = file.len();
+    file.extend([0; 4]);
+    for page in pages {
+        let mut entries = std::collections::BTreeMap::new();
+        for (tag, field) in page {
+            let (kind, size, values) = match field {
+                Field::Short(values) => {
+                    (3, 2, values.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Field::Long(values) => {
+                    (4, 4, values.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Field::Float(values) => {
+                    (11, 4, values.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Field::Double(values) => {
+                    (12, 8, values.iter().flat_map(|v| v.to_le_bytes()).collect())
+                }
+                Field::Text(text) => (2, 1, [text.as_bytes(), b"\0"].concat()),
+                Field::Samples(samples) => {
+                    entries.insert(
+                        STRIP_LENGTH,
+                        (4_u16, 4, (samples.len() as u32).to_le_bytes().to_vec()),
+                    );
+                    let at = file.len() as u32;
+                    file.extend(samples);
+                    (4, 4, at.to_le_bytes().to_vec())
+                }
+            };
+            entries.insert(*tag, (kind, size, values));
+        }
+        let positions: Vec<usize> = entries
+            .values()
+            .map(|(_, _, values)| {
+                let at = file.len();
+                file.extend(values);
+                at
+            })
+            .collect();
+        let directory = (file.len() as u32).to_le_bytes();
+        file[link..link + 4].copy_from_slice(&directory);
+        file.extend((entries.len() as u16).to_le_bytes());
+        for ((tag, (kind, size, values)), at) in entries.iter().zip(positions) {
+            file.extend(tag.to_le_bytes());
+            file.extend(kind.to_le_bytes());
+            file.extend(((values.len() / size) as u32).to_le_bytes());
+            let mut value = values.clone();
+            value.resize(4, 0);
+            file.extend(if values.len() > 4 { (at as u32).to_le_bytes().to_vec() } else { value });
+        }
+        link = file.len();
+        file.extend([0; 4]);
+    }
+    file
+}
+
+/// A ramp from black to white, by rows.
+fn levels() -> impl Iterator<Item = u8> {
+    (0..SIDE * SIDE).map(|index| (index * 4) as u8)
+}
+
+fn bytes16(samples: impl Iterator<Item = u16>) -> Vec<u8> {
+    samples.flat_map(u16::to_le_bytes).collect()
+}
+
+/// Asserts that a file shows the ramp.
+fn assert_ramp(file: &[u8], color: impl Fn(u8) -> [u8; 3], context: &str) {
+    let pixels = decode(file, u32::MAX).unwrap_or_else(|error| panic!("{context}: {error}")).pixels;
+    let expected: Vec<[u8; 3]> = levels().map(color).collect();
+    let expected = RgbImage::from_raw(SIDE as u32, SIDE as u32, expected.concat()).expect("a ramp");
+    let differs = |(one, other): (&u8, &u8)| one.abs_diff(*other) > 1;
+    let is_equal = !pixels.as_raw().iter().zip(expected.as_raw()).any(differs);
+    assert!(pixels.dimensions() == expected.dimensions() && is_equal, "{context}: {pixels:?}");
+}
+
+fn gray(level: u8) -> [u8; 3] {
+    [level; 3]
+}
+
+fn with(mut page: Vec<(u16, Field)>, fields: &[(u16, Field)]) -> Vec<u8> {
+    page.extend_from_slice(fields);
+    tiff(&[page])
+}
+
+#[test]
+fn a_second_band_is_alpha_only_if_the_file_says_so() {
+    let two: Vec<u8> = levels().flat_map(|level| [level, 30]).collect();
+    let extra = |kinds: &[u16]| (EXTRA_SAMPLES, Field::Short(kinds.to_vec()));
+    let wide = bytes16(levels().flat_map(|level| [u16::from(level) * 257, 3000]));
+    for fields in [vec![], vec![extra(&[0])]] {
+        assert_ramp(&with(page(SIDE, 8, 2, two.clone()), &fields), gray, "8 bits");
+        assert_ramp(&with(page(SIDE, 16, 2, wide.clone()), &fields), gray, "16 bits");
+    }
+    let blended = |level: u8| {
+        let color = (u32::from(level) * 30 + 128 * (255 - 30)) / 255;
+        [color as u8; 3]
+    };
+    assert_ramp(&with(page(SIDE, 8, 2, two), &[extra(&[2])]), blended, "alpha");
+}
+
+#[test]
+fn further_bands_do_not_change_the_first_three() {
+    let four: Vec<u8> = levels().flat_map(|level| [level, 255 - level, 9, 30]).collect();
+    let color = |level: u8| [level, 255 - level, 9];
+    let extra = |kinds: &[u16]| (EXTRA_SAMPLES, Field::Short(kinds.to_vec()));
+    assert_ramp(&with(page(SIDE, 8, 4, four.clone()), &[extra(&[0])]), color, "RGB with a band");
+    let gray_bands = [(PHOTOMETRIC, Field::Short(vec![1])), extra(&[0, 0, 0])];
+    assert_ramp(&with(page(SIDE, 8, 4, four), &gray_bands), color, "four bands");
+    let six = bytes16(
+        levels()
+            .flat_map(|level| [level, 255 - level, 9, 1, 2, 3].map(|band| u16::from(band) * 257)),
+    );
+    let gray_bands = [(PHOTOMETRIC, Field::Short(vec![1])), extra(&[0; 5])];
+    assert_ramp(&with(page(SIDE, 16, 6, six), &gray_bands), color, "six bands of 16 bits");
+}
+
+#[test]
+fn the_stated_largest_sample_is_white() {
+    let narrow = |factor: u16| bytes16(levels().map(move |level| u16::from(level) * factor));
+    let short = |tag, value| (tag, Field::Short(vec![value]));
+    let cases = [
+        (narrow(16), vec![short(SMALLEST, 0), short(LARGEST, 4080)], "12 bits"),
+        (narrow(4), vec![short(LARGEST, 1020)], "10 bits, without a smallest sample"),
+        (narrow(16), vec![short(LARGEST_OF_ANY_TYPE, 4080)], "any type"),
+        (
+            narrow(8),
+            vec![(DESCRIPTION, Field::Text("ImageJ=1.54f\nmin=0.0\nmax=2040.0\n"))],
+            "ImageJ",
+        ),
+        (narrow(257), vec![short(LARGEST, 255)], "a largest sample that is wrong"),
+        (narrow(257), vec![short(SMALLEST, 9), short(LARGEST, 9)], "an empty range"),
+    ];
+    for (samples, fields, context) in cases {
+        assert_ramp(&with(page(SIDE, 16, 1, samples), &fields), gray, context);
+    }
+    let eight = levels().collect();
+    let file = with(page(SIDE, 8, 1, eight), &[short(SMALLEST, 40), short(LARGEST, 252)]);
+    assert_ramp(&file, gray, "statistics of 8 bits");
+    let colors =
+        bytes16(levels().flat_map(|level| [level, 9, 255 - level].map(|c| u16::from(c) * 16)));
+    let range = [(LARGEST, Field::Short(vec![4080; 3]))];
+    let file = with(page(SIDE, 16, 3, colors), &range);
+    assert_ramp(&file, |level| [level, 9, 255 - level], "colors");
+}
+
+#[test]
+fn a_stated_range_applies_to_numbers_of_any_type() {
+    let heights = |level: u8| f32::from(level) / 255.0 * 500.0 - 100.0;
+    let floats: Vec<u8> = levels().flat_map(|level| heights(level).to_le_bytes()).collect();
+    let ranges = [
+        [Field::Float(vec![-100.0]), Field::Float(vec![400.0])],
+        [Field::Double(vec![-100.0]), Field::Double(vec![400.0])],
+    ];
+    for [smallest, largest] in ranges {
+        let fields = [
+            (SAMPLE_FORMAT, Field::Short(vec![3])),
+            (SMALLEST_OF_ANY_TYPE, smallest),
+            (LARGEST_OF_ANY_TYPE, largest),
+        ];
+        assert_ramp(&with(page(SIDE, 32, 1, floats.clone()), &fields), gray, "floats");
+    }
+    let long: Vec<u8> = levels().flat_map(|level| (u32::from(level) * 100).to_le_bytes()).collect();
+    let fields = [(LARGEST_OF_ANY_TYPE, Field::Long(vec![25500]))];
+    assert_ramp(&with(page(SIDE, 32, 1, long), &fields), gray, "32 bits");
+}
+
+#[test]
+fn low_samples_are_bright_if_white_is_zero() {
+    let white_is_zero = (PHOTOMETRIC, Field::Short(vec![0]));
+    let inverted = |level: u8| [255 - level; 3];
+    let file = with(page(SIDE, 8, 1, levels().collect()), &[white_is_zero.clone()]);
+    assert_ramp(&file, inverted, "8 bits");
+    let narrow = bytes16(levels().map(|level| u16::from(level) * 16));
+    let fields = [white_is_zero.clone(), (LARGEST, Field::Short(vec![4080]))];
+    assert_ramp(&with(page(SIDE, 16, 1, narrow), &fields), inverted, "a stated range");
+    let two = levels().flat_map(|level| [level, 30]).collect();
+    assert_ramp(&with(page(SIDE, 8, 2, two), &[white_is_zero]), inverted, "two bands");
+}
+
+#[test]
+fn a_thumbnail_before_the_picture_is_passed_over() {
+    let kind = |bits| (NEW_SUBFILE_TYPE, Field::Long(vec![bits]));
+    let small = |bits| [page(2, 8, 1, vec![77; 4]), vec![kind(bits)]].concat();
+    let full = page(SIDE, 8, 1, levels().collect());
+    assert_ramp(&tiff(&[small(1), full.clone()]), gray, "a thumbnail");
+    assert_ramp(&tiff(&[small(1), small(5), full.clone()]), gray, "a thumbnail and its mask");
+    assert_ramp(&tiff(&[full.clone(), small(1)]), gray, "a thumbnail behind");
+    // The full page is the second page, and its samples are inverted.
+    let inverted = [full, vec![(PHOTOMETRIC, Field::Short(vec![0]))]].concat();
+    assert_ramp(&tiff(&[small(1), inverted]), |level| [255 - level; 3], "inverted");
+    let only = decode(&tiff(&[small(1)]), 2).expect("decoded");
+    assert_eq!(only.original, (2, 2));
+}
