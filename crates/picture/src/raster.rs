@@ -1,16 +1,18 @@
 //! Decodes pictures with the `image` crate: the first frame only, with bounded memory. The picture is downscaled at
 //! once if far fewer pixels are needed.
 
-use std::io::ErrorKind;
+use std::{borrow::Cow, io::ErrorKind};
 
 use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
 
 use crate::{
     format::PictureFormat,
+    ico::largest_picture,
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
         lock_memory, memory_limit,
     },
+    png_end::with_end,
     source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
     tone_map::to_eight_bits,
 };
@@ -21,7 +23,7 @@ const BACKGROUND: u32 = 0x80;
 /// A picture whose header has been read.
 pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
-    bytes: &'a [u8],
+    bytes: Cow<'a, [u8]>,
     format: PictureFormat,
     deadline: Deadline,
 }
@@ -29,7 +31,8 @@ pub struct RasterDecoder<'a> {
 impl<'a> RasterDecoder<'a> {
     pub fn open(bytes: &'a [u8], format: PictureFormat) -> Result<Self, DecodeError> {
         let deadline = Deadline::new();
-        let opened = open_decoder(TimedReader::new(bytes, deadline.clone()), format);
+        let (bytes, format) = readable(bytes, format);
+        let opened = open_decoder(TimedReader::new(bytes.clone(), deadline.clone()), format);
         let mut decoder = opened.map_err(|error| decode_error(format, &error))?;
         check_size(decoder.dimensions())?;
         let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));
@@ -81,7 +84,7 @@ impl<'a> RasterDecoder<'a> {
     fn source_colors(&mut self) -> Option<SourceColors> {
         let profile = self.decoder.icc_profile().ok().flatten();
         match self.format {
-            PictureFormat::Png => png_colors(self.bytes, profile),
+            PictureFormat::Png => png_colors(&self.bytes, profile),
             _ => profile.map(SourceColors::Profile),
         }
     }
@@ -103,8 +106,23 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
+/// Returns the bytes and the format that a decoder can read: the largest picture of an ICO, and a PNG with its end.
+fn readable(bytes: &[u8], format: PictureFormat) -> (Cow<'_, [u8]>, PictureFormat) {
+    match format {
+        PictureFormat::Png => (with_end(bytes), format),
+        PictureFormat::Ico => match largest_picture(bytes) {
+            Some(picture) => {
+                let format = PictureFormat::detect(&picture).unwrap_or(format);
+                (picture, format)
+            }
+            None => (Cow::Borrowed(bytes), format),
+        },
+        _ => (Cow::Borrowed(bytes), format),
+    }
+}
+
 fn open_decoder<'a>(
-    reader: TimedReader<&'a [u8]>,
+    reader: TimedReader<Cow<'a, [u8]>>,
     format: PictureFormat,
 ) -> Result<Box<dyn ImageDecoder + 'a>, ImageError> {
     Ok(match format {

@@ -58,6 +58,65 @@ fn a_cut_file_is_truncated() {
 }
 
 #[test]
+fn a_png_without_its_end_is_shown_if_all_pixels_are_there() {
+    let picture = RgbImage::from_fn(60, 50, |x, y| image::Rgb([low(x * y), low(x), 7]));
+    let complete = encoded(picture.clone(), ImageFormat::Png);
+    let pixels = &complete[..complete.len() - 12];
+    let text = chunk(*b"tEXt", b"Comment\0behind the pixels");
+    let cases = [
+        pixels.to_vec(),
+        complete[..complete.len() - 3].to_vec(),
+        [pixels, &text].concat(),
+        [pixels, &text[..text.len() / 2]].concat(),
+        [pixels, &[0; 30]].concat(),
+    ];
+    for bytes in cases {
+        assert_eq!(decode(&bytes, 100).expect("all pixels").pixels, picture);
+    }
+    for end in (60..pixels.len()).step_by(50) {
+        let error = decode(&complete[..end], 100).expect_err("pixels are missing");
+        assert_eq!(error.0, "truncated PNG", "{end}");
+    }
+}
+
+/// An ICO with these pictures. The entries state a side and a number of bits per pixel.
+fn ico(pictures: &[(u8, u8, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 1, 0, low(u32::try_from(pictures.len()).expect("few")), 0];
+    let mut offset = bytes.len() + 16 * pictures.len();
+    for (side, bits, picture) in pictures {
+        bytes.extend([*side, *side, 0, 0, 1, 0, *bits, 0]);
+        for number in [picture.len(), offset] {
+            bytes.extend(u32::try_from(number).expect("short").to_le_bytes());
+        }
+        offset += picture.len();
+    }
+    bytes.extend(pictures.iter().flat_map(|(_, _, picture)| picture));
+    bytes
+}
+
+#[test]
+fn the_largest_picture_of_an_ico_is_shown_in_any_colors() {
+    let square = |side, color| RgbImage::from_pixel(side, side, image::Rgb(color));
+    let png = |picture: DynamicImage| encoded(picture, ImageFormat::Png);
+    let large: DynamicImage = square(48, [200, 30, 90]).into();
+    let small = || png(DynamicImage::from(square(16, [9; 3])).to_rgba8().into());
+    for colors in
+        [large.clone(), large.to_rgba8().into(), large.to_luma8().into(), large.to_rgb16().into()]
+    {
+        let expected = colors.to_rgb8();
+        let bytes = ico(&[(16, 32, small()), (48, 24, png(colors)), (16, 32, small())]);
+        assert_eq!(decode(&bytes, 100).expect("decoded").pixels, expected);
+    }
+    // A bitmap in an ICO has no file header, twice its height, and a mask behind the pixels.
+    let bitmap = encoded(square(8, [200, 30, 90]), ImageFormat::Bmp);
+    let mut stored = bitmap[14..].to_vec();
+    stored[8] = 16;
+    stored.extend([0; 8 * 4]);
+    let bytes = ico(&[(8, 24, stored), (4, 32, png(square(4, [9; 3]).into()))]);
+    assert_eq!(decode(&bytes, 100).expect("decoded").pixels, square(8, [200, 30, 90]));
+}
+
+#[test]
 fn of_an_animation_the_first_frame() {
     let mut bytes = Vec::new();
     let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]

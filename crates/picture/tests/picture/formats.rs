@@ -46,7 +46,7 @@ fn pictures() -> Vec<(PictureFormat, Vec<u8>)> {
         .into_iter()
         .map(|(format, encoder)| (format, encoded(picture.clone(), encoder)))
         .collect();
-    // The PNG in an ICO must have alpha.
+    // The encoder of ICO files only writes colors with alpha.
     let opaque = DynamicImage::from(picture).into_rgba8();
     pictures.push((PictureFormat::Ico, encoded(opaque, ImageFormat::Ico)));
     for (format, encoder) in

@@ -1,12 +1,7 @@
 //! TIFF files whose fields say what the samples are: extra bands, the range of the samples, and pages that are smaller
 //! copies of the picture.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "samples and sides are small"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "samples and sides are small")]
 
 use image::RgbImage;
 use tessera_picture::decode::decode;
@@ -23,6 +18,22 @@ enum Field {
     Text(&'static str),
     /// The samples, whose position and length become fields.
     Samples(Vec<u8>),
+}
+
+impl Field {
+    /// Returns the type of the values, the size of a value, and the bytes of all values.
+    fn encoded(&self) -> (u16, usize, Vec<u8>) {
+        match self {
+            Self::Short(values) => (3, 2, values.iter().flat_map(|it| it.to_le_bytes()).collect()),
+            Self::Long(values) => (4, 4, values.iter().flat_map(|it| it.to_le_bytes()).collect()),
+            Self::Float(values) => (11, 4, values.iter().flat_map(|it| it.to_le_bytes()).collect()),
+            Self::Double(values) => {
+                (12, 8, values.iter().flat_map(|it| it.to_le_bytes()).collect())
+            }
+            Self::Text(text) => (2, 1, [text.as_bytes(), b"\0"].concat()),
+            Self::Samples(samples) => (7, 1, samples.clone()),
+        }
+    }
 }
 
 const NEW_SUBFILE_TYPE: u16 = 254;
@@ -64,31 +75,15 @@ fn tiff(pages: &[Vec<(u16, Field)>]) -> Vec<u8> {
     for page in pages {
         let mut entries = std::collections::BTreeMap::new();
         for (tag, field) in page {
-            let (kind, size, values) = match field {
-                Field::Short(values) => {
-                    (3, 2, values.iter().flat_map(|v| v.to_le_bytes()).collect())
-                }
-                Field::Long(values) => {
-                    (4, 4, values.iter().flat_map(|v| v.to_le_bytes()).collect())
-                }
-                Field::Float(values) => {
-                    (11, 4, values.iter().flat_map(|v| v.to_le_bytes()).collect())
-                }
-                Field::Double(values) => {
-                    (12, 8, values.iter().flat_map(|v| v.to_le_bytes()).collect())
-                }
-                Field::Text(text) => (2, 1, [text.as_bytes(), b"\0"].concat()),
-                Field::Samples(samples) => {
-                    entries.insert(
-                        STRIP_LENGTH,
-                        (4_u16, 4, (samples.len() as u32).to_le_bytes().to_vec()),
-                    );
-                    let at = file.len() as u32;
-                    file.extend(samples);
-                    (4, 4, at.to_le_bytes().to_vec())
-                }
-            };
-            entries.insert(*tag, (kind, size, values));
+            if let Field::Samples(samples) = field {
+                let at = Field::Long(vec![file.len() as u32]);
+                let length = Field::Long(vec![samples.len() as u32]);
+                file.extend(samples);
+                entries.insert(*tag, at.encoded());
+                entries.insert(STRIP_LENGTH, length.encoded());
+            } else {
+                entries.insert(*tag, field.encoded());
+            }
         }
         let positions: Vec<usize> = entries
             .values()
@@ -126,7 +121,7 @@ fn bytes16(samples: impl Iterator<Item = u16>) -> Vec<u8> {
 
 /// Asserts that a file shows the ramp.
 fn assert_ramp(file: &[u8], color: impl Fn(u8) -> [u8; 3], context: &str) {
-    let pixels = decode(file, u32::MAX).unwrap_or_else(|error| panic!("{context}: {error}")).pixels;
+    let pixels = decode(file, u32::MAX).expect(context).pixels;
     let expected: Vec<[u8; 3]> = levels().map(color).collect();
     let expected = RgbImage::from_raw(SIDE as u32, SIDE as u32, expected.concat()).expect("a ramp");
     let differs = |(one, other): (&u8, &u8)| one.abs_diff(*other) > 1;
@@ -229,7 +224,7 @@ fn a_stated_range_applies_to_numbers_of_any_type() {
 fn low_samples_are_bright_if_white_is_zero() {
     let white_is_zero = (PHOTOMETRIC, Field::Short(vec![0]));
     let inverted = |level: u8| [255 - level; 3];
-    let file = with(page(SIDE, 8, 1, levels().collect()), &[white_is_zero.clone()]);
+    let file = with(page(SIDE, 8, 1, levels().collect()), std::slice::from_ref(&white_is_zero));
     assert_ramp(&file, inverted, "8 bits");
     let narrow = bytes16(levels().map(|level| u16::from(level) * 16));
     let fields = [white_is_zero.clone(), (LARGEST, Field::Short(vec![4080]))];
