@@ -80,9 +80,19 @@ fn jpegs() -> Vec<Vec<u8>> {
         encode(SamplingFactor::R_4_2_0, false, Some(2)),
         encode(SamplingFactor::R_4_2_2, true, None),
         encode(SamplingFactor::R_4_1_1, true, Some(1)),
+        with_scan_per_component(),
         for_printing(ColorType::Cmyk, false),
         for_printing(ColorType::CmykAsYcck, true),
     ]
+}
+
+fn with_scan_per_component() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, 95);
+    encoder.set_sampling_factor(SamplingFactor::R_4_4_0);
+    encoder.set_optimized_huffman_tables(true);
+    encoder.encode(picture().as_raw(), 40, 28, ColorType::Rgb).expect("an encoder");
+    bytes
 }
 
 fn for_printing(colors: ColorType, is_progressive: bool) -> Vec<u8> {

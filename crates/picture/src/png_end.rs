@@ -1,4 +1,4 @@
-//! Completes PNG files without an end. Some programs and broken downloads leave out the last chunk, or cut a text behind
+//! Completes PNG files without an end. Some programs and broken downloads skip the last chunk, or cut a text behind
 //! the pixels. The decoder refuses such files, although all pixels are there.
 
 use std::borrow::Cow;
