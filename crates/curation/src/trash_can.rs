@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_files::{if_exists, parent_dir, sync_dir};
+use tessera_files::{if_exists, parent_dir};
 
 use crate::file_operations::{FileContent, is_writable, rename_new};
 
@@ -86,8 +86,9 @@ pub(crate) fn restore(trashed: &Trashed, path: &Path, content: &FileContent) -> 
     for info in candidates {
         let Some(file) = file_of(info).filter(|file| content.check(file).is_ok()) else { continue };
         fs::create_dir_all(parent_dir(path))?;
+        // The caller makes the folders of all files durable at the end. Until then, a power cut leaves each file at its
+        // old or its new name.
         rename_new(&file, path)?;
-        sync_dir(parent_dir(path))?;
         // Without its description, the file is no longer in the trash.
         return if_exists(fs::remove_file(info)).map(drop);
     }

@@ -58,8 +58,10 @@ pub fn undo(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, E
         // A folder with other files stays.
         let _ = fs::remove_dir(&folder.0);
     }
-    // If no file could be put back, the action can be undone again when the cause is removed.
-    if outcome.done > 0 || outcome.failed.is_empty() {
+    // The files that could not be put back can be tried again when the cause is removed. An attempt that puts none of
+    // them back gives them up, so that older actions can be undone.
+    let is_repeated = journal.states.contains(&StepState::Undone);
+    if outcome.failed.is_empty() || outcome.done == 0 && is_repeated {
         journal.finish(&Record::UndoFinished)?;
     }
     Ok(outcome)

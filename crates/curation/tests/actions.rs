@@ -252,6 +252,24 @@ fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
     assert_eq!((undone.done, undone.failed.len()), (2, 1), "{undone:?}");
     assert_eq!(undone.failed[0].reason, "it has changed since the action");
     assert_eq!(fs::read(desk.root.join("target/deep/c.jpg")).unwrap(), b"edited");
+    // The rest is tried again when the cause is gone, and given up when it is not.
+    fs::write(desk.root.join("target/deep/c.jpg"), "third").unwrap();
+    assert_eq!(desk.undo().done, 1);
+    assert_eq!(fs::read(&originals[2].path).unwrap(), b"third");
+    assert!(matches!(undo(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+}
+
+#[test]
+fn an_undo_that_fails_twice_makes_way_for_the_action_before() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let layout = TargetLayout { folder: desk.root.join("target/first"), keeps_folders: false };
+    desk.run(&planned(FileAction::Copy(layout), &originals[1..2]));
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &originals));
+    fs::write(desk.root.join("target/deep/c.jpg"), "edited").unwrap();
+    let counts = [(3, 1), (0, 1), (1, 0)];
+    assert_eq!(counts.map(|_| desk.undo()).map(|it| (it.done, it.failed.len())), counts);
+    assert_eq!(names(&desk.files()).len(), 4);
 }
 
 #[test]
