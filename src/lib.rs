@@ -9,14 +9,13 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
-//!           credentials
-//! layer 1   config -> input                 subprocess -> credentials
-//!                                     inherited_signals
+//! layer 0   input   job -> remote   message -> job, own_command   command_lines
+//!           printable_text   own_command   credentials   inherited_signals
+//! layer 1   config -> input, own_command    subprocess -> credentials, own_command
 //! layer 2   state -> config                 drawing -> config
 //!           usecase -> config, credentials
-//! layer 3   worker -> message, state, usecase
-//!           app -> job, message, input, config, drawing
+//! layer 3   worker -> message, own_command, state, usecase
+//!           app -> job, message, own_command, input, config, drawing
 //!           cli -> config, credentials, state, job, usecase
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
@@ -35,6 +34,7 @@ mod inherited_signals;
 pub mod input;
 pub mod job;
 pub mod message;
+pub mod own_command;
 mod printable_text;
 pub mod remote;
 pub mod runtime;

@@ -20,6 +20,7 @@ use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
+use crate::own_command::{OwnCommand, ReadyCommand};
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.
@@ -60,6 +61,8 @@ pub enum Lane {
     Inspect,
     /// Opening a picture in another program.
     OpenExternally,
+    /// Starting one of the user's own commands. It is never cancelled.
+    OwnCommand,
     Curl,
     LoginPlaces,
     LoginCheck,
@@ -83,6 +86,7 @@ impl Lane {
                 | Self::ChangeTags(_)
                 | Self::LoginImport
                 | Self::Selection
+                | Self::OwnCommand
                 | Self::SaveState(_)
         )
     }
@@ -117,6 +121,7 @@ impl Lane {
             | Self::LoginPlaces
             | Self::Picture(..)
             | Self::OpenExternally
+            | Self::OwnCommand
             | Self::Preflight
             | Self::Folder(_)
             | Self::Inspect
@@ -203,6 +208,7 @@ pub enum Request {
     Folder(PathBuf),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
+    RunOwnCommand(DatasetId, Selection, Box<OwnCommand>),
     Curl(ReadRequest),
     LoginPlaces,
     /// Reads a dataset, or the list of datasets, to check whether the login is accepted.
@@ -296,6 +302,8 @@ pub enum Payload {
     Folder(FolderListing),
     Inspection(Box<Inspection>),
     OpenedExternally,
+    /// The user's own command was started, or is ready for the terminal.
+    OwnCommandStarted(Option<ReadyCommand>),
     /// A `curl` command, which contains no secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),

@@ -13,7 +13,7 @@ use std::{
 use tessera_model::{Failure, FailureKind};
 use tessera_subprocess::user_command;
 
-use crate::credentials::LOGIN_VARIABLES;
+use crate::{credentials::LOGIN_VARIABLES, own_command::ReadyCommand};
 
 /// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
 /// an editor or the command of `--on-change` may need them.
@@ -32,6 +32,28 @@ pub(crate) fn editor_command(file: &Path) -> (String, Command) {
     let mut command = command("sh");
     command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file);
     (editor, command)
+}
+
+/// Runs one of the user's own commands in the terminal. Blocks until the command exits.
+pub(crate) fn run_in_terminal(command: &ReadyCommand) -> Result<(), Failure> {
+    let failed = |reason: String| Failure::local(format!("{}: {reason}", command.name));
+    let (program, arguments) = command.words.split_first().ok_or_else(Failure::internal_error)?;
+    match self::command(program).args(arguments).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(failed(status.to_string())),
+        Err(error) => Err(failed(start_problem(&error))),
+    }
+}
+
+/// Describes why one of the user's own commands could not be started.
+pub(crate) fn start_problem(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "the program is not installed, or not in PATH".to_owned(),
+        io::ErrorKind::ArgumentListTooLong => {
+            "too many files for one command line; use {list} in place of {paths}".to_owned()
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Edits `text` and returns what was saved. Blocks until the editor exits.

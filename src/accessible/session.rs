@@ -17,7 +17,7 @@ use crate::{
     },
     app::{App, CopyOutcome, Effect, Event, Setup},
     message::Lane,
-    runtime::{RunOutcome, RunningApp, edit_text},
+    runtime::{RunOutcome, RunningApp, edit_text, run_in_terminal},
     worker::StartedWorker,
 };
 
@@ -191,6 +191,12 @@ impl AccessibleSession {
                 Effect::Edit(text) => {
                     let edited = Event::Edited(edit(text).await?);
                     effects.extend(self.session.apply(self.start.elapsed(), edited));
+                }
+                Effect::RunInTerminal(command) => {
+                    let run = move || run_in_terminal(&command);
+                    let run = tokio::task::spawn_blocking(run).await.map_err(io::Error::other)?;
+                    let done = Event::TerminalTaskDone(run);
+                    effects.extend(self.session.apply(self.start.elapsed(), done));
                 }
                 // Notifications announce jobs, so alerts are not needed.
                 Effect::Alert(_)

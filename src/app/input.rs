@@ -57,6 +57,7 @@ impl App {
                     self.input.unknown_letters = 0;
                     self.perform(action);
                 }
+                KeyMatch::OwnCommand(position) => self.run_own_command(position),
                 KeyMatch::Unbound if chord.typed().is_some_and(is_other_letter) => {
                     self.explain_unknown_letter();
                 }

@@ -18,6 +18,7 @@ mod navigation;
 mod notifications;
 mod outbox;
 pub mod overlay;
+mod own_commands;
 pub mod pane;
 pub mod query;
 mod reads;

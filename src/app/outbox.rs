@@ -14,6 +14,7 @@ use crate::{
     app::{Level, Notifications, Setup, Uptime},
     config::Destination,
     message::{Lane, Request, Ticket},
+    own_command::ReadyCommand,
     printable_text::PrintableText,
 };
 
@@ -63,6 +64,8 @@ pub enum Effect {
     /// Copies a text and sends `Event::Copied`.
     Copy(PrintableText),
     Edit(String),
+    /// Gives the terminal to a command, and sends `Event::TerminalTaskDone` at its end.
+    RunInTerminal(ReadyCommand),
     CaptureMouse(bool),
     /// Draws pictures with this protocol from now on, and saves the choice for this terminal.
     SaveProtocol(Protocol),

@@ -82,7 +82,8 @@ impl App {
             | Lane::Members(..)
             | Lane::Anchor
             | Lane::Picture(..)
-            | Lane::OpenExternally => {
+            | Lane::OpenExternally
+            | Lane::OwnCommand => {
                 self.handle_search_response(lane, result);
             }
             Lane::StartJob(_)
@@ -239,6 +240,9 @@ impl App {
             }
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
+            }
+            (Lane::OwnCommand, Ok(Payload::OwnCommandStarted(ready))) => {
+                self.own_command_started(ready);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

@@ -9,6 +9,7 @@ use crate::{
         TileSize,
     },
     input::Keymap,
+    own_command::OwnCommand,
 };
 use tessera_model::{
     DatasetId, EntityType, ExportFormat, Granularity, SafeText, SavedSession, ShellCommand,
@@ -57,6 +58,8 @@ pub struct Setup {
     pub search_defaults: SearchDefaults,
     pub export_defaults: ExportDefaults,
     pub keymap: Keymap,
+    /// The user's own commands.
+    pub commands: Vec<OwnCommand>,
     /// Whether changes of datasets are refused. Exports are allowed.
     pub read_only: bool,
     /// Warnings about the settings, which are shown at the start.
@@ -117,6 +120,7 @@ impl Setup {
                 auto_download: true,
             },
             keymap,
+            commands: Vec::new(),
             read_only: false,
             warnings: Vec::new(),
             download_dir: SafeText::file_name("."),

@@ -304,11 +304,16 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
             errors.push(setting.origin.error(reason));
         }
     }
-    if let Some(file) = config::keymap_file()
-        && let Err(reason) = config::load_keymap(Some(&file))
+    let key_file = config::keymap_file();
+    if let Some(file) = &key_file
+        && let Err(reason) = config::load_keymap(Some(file), &[])
     {
         let reason = reason.trim_start_matches(&format!("{}: ", file.display()));
         errors.push(ConfigError::new(file.display(), reason));
+    } else if let Some(setting) = layers.get("commands")
+        && let Err(reason) = config::load_keymap(key_file.as_deref(), &layers.own_commands())
+    {
+        errors.push(setting.origin.error(reason));
     }
     for path in user_themes() {
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());

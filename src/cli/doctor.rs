@@ -136,6 +136,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
     let (layers, errors) = Layers::read(&sources);
+    let commands = layers.own_commands();
     let mut findings = Vec::new();
     for (subject, file) in [("settings", &sources.user), ("project", &layers.project)] {
         let Some(file) = file else { continue };
@@ -150,7 +151,7 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     }
     let failed = |message| CheckResult::failed("settings", message, Exit::Usage);
     findings.extend(messages.into_iter().map(failed));
-    match config::load_keymap(config::keymap_file().as_deref()) {
+    match config::load_keymap(config::keymap_file().as_deref(), &commands) {
         Ok((_, warnings)) => {
             let warning = |message| CheckResult::warning("keys", message);
             findings.extend(warnings.into_iter().map(warning));

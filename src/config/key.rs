@@ -7,7 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tessera_model::DatasetId;
 
-use crate::config::{DEFAULT_CONFIG, paths::theme_file};
+use crate::{
+    config::{DEFAULT_CONFIG, paths::theme_file},
+    input::parse_sequence,
+    own_command::{self, OwnCommand},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
@@ -36,6 +40,8 @@ pub enum ValueType {
     Integer(i64, i64),
     /// A duration from 1 s to 24 h, written as `90s` or `10m`.
     Duration,
+    /// The user's own commands.
+    OwnCommands,
 }
 
 const fn setting(name: &'static str, value_type: ValueType) -> SettingKey {
@@ -71,6 +77,7 @@ pub const KEYS: &[SettingKey] = &[
     setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])).allowed_in_projects(),
     setting("search.granularity", ValueType::Integer(0, 4)).allowed_in_projects(),
     setting("search.text_search_path", ValueType::Text),
+    setting("commands", ValueType::OwnCommands),
     setting("export.format", ValueType::Choice(&["parquet", "json"])).allowed_in_projects(),
     setting("export.include_images", ValueType::Boolean).allowed_in_projects(),
     setting("export.download_dir", ValueType::Text),
@@ -137,10 +144,19 @@ impl ValueType {
             Self::Integer(low, high) if low == high => low.to_string(),
             Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Self::Duration => "a duration from 1s to 24h, such as 90s or 10m".to_owned(),
+            Self::OwnCommands => "tables [[commands]] with name and run".to_owned(),
         }
     }
 
-    pub fn accepts(self, value: &toml::Value) -> bool {
+    /// Returns what is wrong with a value.
+    pub fn problem(self, value: &toml::Value) -> Option<String> {
+        match self {
+            Self::OwnCommands => read_own_commands(value).err(),
+            _ => (!self.accepts(value)).then(|| format!("must be {}", self.description())),
+        }
+    }
+
+    fn accepts(self, value: &toml::Value) -> bool {
         match self {
             Self::Boolean => value.is_bool(),
             Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -160,6 +176,7 @@ impl ValueType {
                 let time = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
                 time.is_some_and(|time| (1..=86_400).contains(&time.as_secs()))
             }
+            Self::OwnCommands => read_own_commands(value).is_ok(),
         }
     }
 
@@ -177,6 +194,8 @@ impl ValueType {
                 toml::Value::from(known.map_or(word, |known| *known).to_owned())
             }
             Self::Theme | Self::Text | Self::Duration => toml::Value::from(word.to_owned()),
+            // Commands are written into the file.
+            Self::OwnCommands => return None,
         };
         self.accepts(&value).then_some(value)
     }
@@ -197,8 +216,18 @@ impl ValueType {
                 json!({ "type": "integer", "minimum": low, "maximum": high })
             }
             Self::Duration => json!({ "type": "string", "pattern": "^[0-9]+ *(s|m|h|[a-z]+).*$" }),
+            Self::OwnCommands => own_command::json_schema(),
         }
     }
+}
+
+/// Reads the user's own commands, and checks their keys. The error says which command is wrong.
+pub fn read_own_commands(value: &toml::Value) -> Result<Vec<OwnCommand>, String> {
+    let commands = OwnCommand::read_all(value)?;
+    for (name, key) in commands.iter().filter_map(|it| Some((&it.name, it.key.as_ref()?))) {
+        parse_sequence(key).map_err(|reason| format!("command `{name}`: {reason}"))?;
+    }
+    Ok(commands)
 }
 
 /// Parses the spellings of a boolean that are common in environment variables.

@@ -9,9 +9,11 @@ use std::{
 
 use toml::{Table, Value};
 
+use crate::own_command::OwnCommand;
+
 use super::{
     DEFAULT_CONFIG,
-    key::{KEYS, PROFILE_KEYS},
+    key::{KEYS, PROFILE_KEYS, read_own_commands},
     settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
@@ -112,6 +114,12 @@ impl Layers {
             errors = layers.inconsistencies();
         }
         (layers, errors)
+    }
+
+    /// Returns the user's own commands.
+    pub fn own_commands(&self) -> Vec<OwnCommand> {
+        let setting = self.get("commands");
+        setting.and_then(|it| read_own_commands(&it.value).ok()).unwrap_or_default()
     }
 
     /// Returns the errors that the user's file would have with this content.

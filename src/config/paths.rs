@@ -8,7 +8,10 @@ use std::{
 
 use directories::ProjectDirs;
 
-use crate::input::Keymap;
+use crate::{
+    input::{Keymap, parse_sequence},
+    own_command::OwnCommand,
+};
 
 fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
@@ -102,9 +105,23 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
     }
 }
 
-/// Loads the default keymap with the user's keys over it, and returns a warning for each action
-/// that is left without a key.
-pub fn load_keymap(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
+/// Loads the default keymap with the user's keys and the keys of the user's own commands over it, and returns a warning
+/// for each action that is left without a key.
+pub fn load_keymap(
+    path: Option<&Path>,
+    commands: &[OwnCommand],
+) -> Result<(Keymap, Vec<String>), String> {
+    let (keymap, warnings) = load_key_file(path)?;
+    let mut keys = Vec::new();
+    for (position, command) in commands.iter().enumerate() {
+        let chords = command.key.as_deref().map(parse_sequence).transpose()?;
+        keys.extend(chords.map(|chords| (chords, position)));
+    }
+    let keymap = keymap.with_own_commands(keys);
+    Ok((keymap.map_err(|reason| format!("the keys of `commands`: {reason}"))?, warnings))
+}
+
+fn load_key_file(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
     let shipped = Keymap::built_in()?;
     let Some(path) = path else { return Ok((shipped, Vec::new())) };
     let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());

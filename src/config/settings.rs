@@ -7,6 +7,8 @@ use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingInter
 use tessera_picture::Protocol;
 use toml::Value;
 
+use crate::own_command::OwnCommand;
+
 use crate::config::{
     DeploymentConfig, Layers, Profile, SettingOrigin, Sources, ThemeChoice, expand_home,
     profile::deserialize_duration,
@@ -23,6 +25,9 @@ pub struct Settings {
     pub default_profile: Option<String>,
     /// The folder of the model for local deployments that do not set their own.
     pub model: Option<PathBuf>,
+    /// The user's own commands, in the order of the file.
+    #[serde(default)]
+    pub commands: Vec<OwnCommand>,
     /// The profiles, sorted by name.
     #[serde(default, deserialize_with = "deserialize_profiles")]
     pub profiles: Vec<Profile>,

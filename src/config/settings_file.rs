@@ -190,9 +190,8 @@ impl LayerReader<'_> {
             };
             return self.push_error(byte, reason);
         };
-        if !key.value_type.accepts(value) {
-            return self
-                .push_error(byte, format!("`{name}` must be {}", key.value_type.description()));
+        if let Some(problem) = key.value_type.problem(value) {
+            return self.push_error(byte, format!("`{name}` {problem}"));
         }
         if self.owner == FileOwner::Project && !key.in_projects {
             let reason =

@@ -39,6 +39,8 @@ impl KeyContext {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
     Action(Action),
+    /// The user's own command at this position in the settings.
+    OwnCommand(usize),
     /// The keys are the prefix of a longer sequence.
     Pending,
     Unbound,
@@ -51,6 +53,13 @@ pub struct Keymap {
     bindings: BTreeMap<KeyContext, Vec<Binding>>,
     /// The actions that apply in each context, including those without a key.
     actions: BTreeMap<KeyContext, Vec<Action>>,
+    /// The keys of the user's own commands, which apply in every context, and the positions of the commands.
+    own_commands: Vec<(Vec<Chord>, usize)>,
+}
+
+/// Parses a key sequence such as `g g`.
+pub fn parse_sequence(written: &str) -> Result<Vec<Chord>, String> {
+    written.split(' ').map(str::parse).collect()
 }
 
 impl Keymap {
@@ -74,10 +83,8 @@ impl Keymap {
                     .ok_or_else(|| format!("`{action_name}` in [{name}] is not an action"))?;
                 applicable.entry(context).or_default().push(action);
                 for sequence in sequences {
-                    let chords: Result<Vec<Chord>, String> =
-                        sequence.split(' ').map(str::parse).collect();
-                    let chords =
-                        chords.map_err(|error| format!("[{name}] {action_name}: {error}"))?;
+                    let chords = parse_sequence(&sequence)
+                        .map_err(|error| format!("[{name}] {action_name}: {error}"))?;
                     if bound.iter().any(|(other, _)| *other == chords) {
                         return Err(format!("[{name}] binds `{sequence}` twice"));
                     }
@@ -92,7 +99,7 @@ impl Keymap {
                 }
             }
         }
-        Ok(Self { bindings, actions: applicable })
+        Ok(Self { bindings, actions: applicable, own_commands: Vec::new() })
     }
 
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
@@ -118,9 +125,42 @@ impl Keymap {
         Ok((self, without_keys))
     }
 
+    /// Binds keys to the user's own commands. They win over an action with the same keys.
+    pub fn with_own_commands(mut self, keys: Vec<(Vec<Chord>, usize)>) -> Result<Self, String> {
+        for (chords, _) in &keys {
+            let others = self.bindings.values().flatten().map(|(other, _)| other);
+            let mut others = others.chain(keys.iter().map(|(other, _)| other));
+            if let Some(other) = others.find(|other| is_prefix_conflict(other, chords)) {
+                let (own, other) = (format_sequence(chords), format_sequence(other));
+                return Err(format!("`{own}` cannot be typed beside `{other}`"));
+            }
+            if keys.iter().filter(|(other, _)| other == chords).count() > 1 {
+                return Err(format!("`{}` is bound twice", format_sequence(chords)));
+            }
+        }
+        self.own_commands = keys;
+        Ok(self)
+    }
+
+    /// Returns the label of the keys of the user's own command at a position.
+    pub fn keys_of_own_command(&self, position: usize) -> Option<String> {
+        let bound = self.own_commands.iter().find(|(_, command)| *command == position);
+        bound.map(|(chords, _)| format_sequence(chords))
+    }
+
+    /// Returns what the user's own commands add to [`Self::continuations`].
+    pub fn own_continuations(&self, keys: &[Chord]) -> impl Iterator<Item = (String, usize)> {
+        let follows = |chords: &Vec<Chord>| chords.len() > keys.len() && chords.starts_with(keys);
+        let bound = self.own_commands.iter().filter(move |(chords, _)| follows(chords));
+        bound.map(|(chords, command)| (format_sequence(&chords[keys.len()..]), *command))
+    }
+
     /// Resolves a key sequence, innermost context first.
     pub fn resolve(&self, contexts: &[KeyContext], keys: &[Chord]) -> KeyMatch {
-        let mut pending = false;
+        if let Some((_, command)) = self.own_commands.iter().find(|(chords, _)| chords == keys) {
+            return KeyMatch::OwnCommand(*command);
+        }
+        let mut pending = self.own_commands.iter().any(|(chords, _)| chords.starts_with(keys));
         for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
             if let Some((_, action)) = bound.iter().find(|(chords, _)| chords == keys) {
                 return KeyMatch::Action(*action);

@@ -9,7 +9,7 @@ mod sequence;
 mod terminal_input;
 
 pub use action::{Action, ActionGroup};
-pub use keymap::{KeyContext, KeyMatch, Keymap};
+pub use keymap::{KeyContext, KeyMatch, Keymap, parse_sequence};
 pub use sequence::{Sequence, SequenceSplitter};
 pub use terminal_input::{MouseButton, TerminalInput, decode};
 

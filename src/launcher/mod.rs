@@ -22,6 +22,7 @@ use tessera::{
         is_capable_terminal,
     },
     config::{self, DeploymentKind, Destination, Profile, Settings},
+    input::Keymap,
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateFolder,
     usecase::{KeyPairOwner, file_actions, open_secrets},
@@ -65,7 +66,10 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     }
     let (mut options, warning) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
-    settings.warnings.extend(warning);
+    let (keymap, key_warnings) =
+        config::load_keymap(config::keymap_file().as_deref(), &settings.commands)
+            .map_err(CliError::usage)?;
+    settings.warnings.extend(warning.into_iter().chain(key_warnings));
     if let Some(path) = trace {
         options.trace = Trace::create(&path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
@@ -74,6 +78,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let mut launcher = Launcher {
         settings,
         settings_file,
+        keymap,
         options,
         read_only,
         fresh,
@@ -129,6 +134,7 @@ struct LaunchedDeployment {
 struct Launcher {
     settings: Settings,
     settings_file: Option<PathBuf>,
+    keymap: Keymap,
     options: runtime::RuntimeOptions,
     read_only: bool,
     /// Whether to start without the last session.
@@ -285,8 +291,6 @@ impl Launcher {
         let start = std::mem::take(&mut self.start);
         // The state is stored under this name, while the header also shows the kind.
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
-        let (keymap, key_warnings) =
-            config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
         // If the clock is before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Ok(app::Setup {
@@ -301,13 +305,13 @@ impl Launcher {
             session,
             warnings: [
                 self.settings.warnings.clone(),
-                key_warnings,
                 session_warning,
                 state.missing_guarantees(),
                 interrupted_action(launched.deployment),
             ]
             .concat(),
             profiles: self.settings.profiles.clone(),
+            commands: self.settings.commands.clone(),
             deployment: launched.deployment,
             initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
@@ -320,7 +324,7 @@ impl Launcher {
             capture_mouse: self.settings.ui.mouse,
             polling: self.settings.poll,
             notify: self.settings.ui.notify.clone(),
-            ..app::Setup::new(SafeText::name(&name), keymap)
+            ..app::Setup::new(SafeText::name(&name), self.keymap.clone())
         })
     }
 

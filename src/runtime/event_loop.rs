@@ -240,7 +240,14 @@ impl EventLoop<'_> {
                 Effect::SaveProtocol(protocol) => {
                     done = Some(Event::TerminalTaskDone(self.save_graphics_result(protocol)));
                 }
-                Effect::Edit(text) => done = Some(Event::Edited(self.edit_text(text).await?)),
+                Effect::RunInTerminal(command) => {
+                    let run = move || subprocess::run_in_terminal(&command);
+                    done = Some(Event::TerminalTaskDone(self.lend_terminal(run).await?));
+                }
+                Effect::Edit(text) => {
+                    let edit = move || subprocess::edit_text(&text);
+                    done = Some(Event::Edited(self.lend_terminal(edit).await?));
+                }
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
             }
             if let Some(event) = done {
@@ -322,15 +329,19 @@ impl EventLoop<'_> {
         self.screen.reenter()
     }
 
-    async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+    /// Gives the terminal to another program until `run` returns.
+    async fn lend_terminal<T: Send + 'static>(
+        &mut self,
+        run: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
         self.delete_pictures()?;
         terminal::restore();
         let settings = terminal::LineSettings::read();
-        let edited = tokio::task::spawn_blocking(move || subprocess::edit_text(&text)).await;
-        // An editor that was killed leaves its own line settings behind.
+        let result = tokio::task::spawn_blocking(run).await;
+        // A program that was killed leaves its own line settings behind.
         settings.restore();
         self.screen.reenter()?;
-        edited.map_err(io::Error::other)
+        result.map_err(io::Error::other)
     }
 
     fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ mod signals;
 pub mod terminal;
 pub mod welcome;
 
-pub(crate) use crate::subprocess::edit_text;
+pub(crate) use crate::subprocess::{edit_text, run_in_terminal};
 pub use event_loop::{RunOutcome, run};
 pub use options::RuntimeOptions;
 pub use session::RunningApp;

@@ -5,7 +5,7 @@ use ratatui::{
     style::Style,
     widgets::{Clear, Widget},
 };
-use tessera_model::text::grouped_with_noun;
+use tessera_model::{SafeText, text::grouped_with_noun};
 
 use crate::{
     app::{App, DrawContext, Level, availability, suggested_actions::suggested_actions},
@@ -240,6 +240,13 @@ fn key_continuations(ctx: &DrawContext) -> Vec<(String, Style)> {
     for (key, action) in next {
         let (key_style, style) = action_styles(ctx, action);
         parts.extend([(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]);
+    }
+    for (key, position) in app.setup().keymap.own_continuations(keys) {
+        let name = app.setup().commands.get(position).map(|command| SafeText::name(&command.name));
+        parts.extend([
+            (format!("  {key}"), theme.key),
+            (format!(" {}", name.unwrap_or_default()), theme.text),
+        ]);
     }
     parts
 }

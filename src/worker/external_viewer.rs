@@ -4,20 +4,16 @@
 use std::{
     env,
     ffi::OsStr,
-    fs, io,
-    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
 
 use bytes::Bytes;
-use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::subprocess;
+use crate::{subprocess, worker::handed_over_files::HandedOverFiles};
 use tessera_model::Failure;
 use tessera_picture::PictureFormat;
 
@@ -26,33 +22,12 @@ const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg
 /// running.
 const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Copies of pictures for viewers, removed when the program ends.
-#[derive(Default)]
-pub(super) struct ViewerCopies {
-    folder: Mutex<Option<(TempDir, u32)>>,
-}
-
-impl ViewerCopies {
-    /// Writes a copy of a picture that only this user can read.
-    pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
-        let failed = |error: io::Error| {
-            Failure::local(format!("cannot create a copy for the viewer: {error}"))
-        };
-        let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
-        if folder.is_none() {
-            let mut builder = tempfile::Builder::new();
-            builder.prefix("tessera-").permissions(fs::Permissions::from_mode(0o700));
-            *folder = Some((builder.tempdir().map_err(failed)?, 0));
-        }
-        let extension = PictureFormat::detect(bytes).map_or("bin", PictureFormat::extension);
-        let Some((folder, count)) = folder.as_mut() else {
-            return Err(failed(io::ErrorKind::NotFound.into()));
-        };
-        *count += 1;
-        let path = folder.path().join(format!("picture-{count}.{extension}"));
-        fs::write(&path, bytes).map_err(failed)?;
-        Ok(path)
-    }
+/// Writes a copy of a picture that only this user can read.
+pub(super) fn copy(bytes: &Bytes, files: &HandedOverFiles) -> Result<PathBuf, Failure> {
+    let extension = PictureFormat::detect(bytes).map_or("bin", PictureFormat::extension);
+    files
+        .write(&format!("picture.{extension}"), bytes)
+        .map_err(|error| Failure::local(format!("cannot create a copy for the viewer: {error}")))
 }
 
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
@@ -88,6 +63,8 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
     use super::*;
 
     fn opener(folder: &Path, script: &str) -> PathBuf {
@@ -98,20 +75,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_viewer_gets_only_a_private_copy() {
+    async fn the_viewer_gets_only_the_path_of_a_copy() {
         let folder = tempfile::tempdir().unwrap();
-        let outside = ViewerCopies::default();
-        let copy = outside.copy(&Bytes::from_static(b"\x89PNG\r\n\x1a\n")).unwrap();
+        let files = HandedOverFiles::default();
+        let copy = copy(&Bytes::from_static(b"\x89PNG\r\n\x1a\n"), &files).unwrap();
         assert_eq!(copy.extension(), Some(OsStr::new("png")));
-        let mode = copy.parent().unwrap().metadata().unwrap().permissions().mode();
-        assert_eq!(mode & 0o077, 0, "{mode:o}");
         let output = folder.path().join("output");
         let script = format!("echo \"$# $1\" > {}", output.display());
         open_with(opener(folder.path(), &script).as_os_str(), &copy).await.unwrap();
         let copy = copy.canonicalize().unwrap();
         assert_eq!(fs::read_to_string(output).unwrap(), format!("1 {}\n", copy.display()));
-        drop(outside);
-        assert!(!copy.exists());
     }
 
     #[tokio::test]

@@ -7,6 +7,8 @@
 mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
+mod handed_over_files;
+mod own_command;
 mod request_handler;
 mod thumbnails;
 

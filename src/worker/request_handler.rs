@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
 use tessera_curation::{FileActionPreview, Outcome, duplicates::decide};
 use tessera_model::{
-    DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText,
+    DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText, Selection,
 };
 use tokio::sync::mpsc;
 
@@ -22,6 +22,7 @@ use crate::{
         ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
         Response, Ticket, WorkerEvent,
     },
+    own_command::{OwnCommand, ReadyCommand},
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,
@@ -29,8 +30,7 @@ use crate::{
         issue_key_pair,
     },
     worker::{
-        DiskCacheOptions,
-        external_viewer::{self, ViewerCopies},
+        DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles, own_command,
         thumbnails::ThumbnailLoader,
     },
 };
@@ -40,7 +40,7 @@ pub(super) struct RequestHandler {
     login: LoginRequests,
     state: Arc<StateFolder>,
     pictures: ThumbnailLoader,
-    viewer_copies: ViewerCopies,
+    handed_over: Arc<HandedOverFiles>,
     originals: Option<Arc<dyn OriginalFinder>>,
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
@@ -64,7 +64,7 @@ impl RequestHandler {
         Self {
             pictures,
             login,
-            viewer_copies: ViewerCopies::default(),
+            handed_over: Arc::default(),
             client,
             state: Arc::new(state),
             originals,
@@ -200,6 +200,9 @@ impl RequestHandler {
                 self.open_externally(source).await?;
                 Payload::OpenedExternally
             }
+            Request::RunOwnCommand(dataset, selection, command) => {
+                Payload::OwnCommandStarted(self.run_own_command(dataset, selection, command).await?)
+            }
             Request::Curl(read) => Payload::Curl(match read {
                 ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
                 ReadRequest::Page(search) => client.curl_explore(&search),
@@ -292,7 +295,31 @@ impl RequestHandler {
             return external_viewer::open(path).await;
         }
         let bytes = self.pictures.load_bytes(&source).await?;
-        external_viewer::open(&self.viewer_copies.copy(&bytes)?).await
+        external_viewer::open(&external_viewer::copy(&bytes, &self.handed_over)?).await
+    }
+
+    /// Starts one of the user's own commands, or returns it ready for the terminal.
+    async fn run_own_command(
+        &self,
+        dataset: DatasetId,
+        selection: Selection,
+        command: Box<OwnCommand>,
+    ) -> Result<Option<ReadyCommand>, Failure> {
+        let mut found = None;
+        if command.uses_files() {
+            let items = selection.items();
+            let find = move |finder: &dyn OriginalFinder| finder.selected(dataset, &items);
+            found = Some(self.with_originals(find).await?);
+        }
+        let (files, events) = (self.handed_over.clone(), self.events.clone());
+        run_blocking(move || {
+            let ready = own_command::prepare(&command, dataset, &selection, found, &files)?;
+            if command.terminal {
+                return Ok(Some(ready));
+            }
+            own_command::start(&ready, events).map(|()| None)
+        })
+        .await
     }
 
     fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {

@@ -8,6 +8,7 @@ mod connect;
 mod frames;
 mod job_control;
 mod load;
+mod own_commands;
 mod picture_layer;
 pub mod pty;
 mod scrolling;

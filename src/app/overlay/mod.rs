@@ -97,8 +97,13 @@ impl App {
 
     /// Does what a picked row of a list says.
     pub(in crate::app) fn run_command(&mut self, command: Command) {
-        let keeps_viewer =
-            matches!(command, Command::Action(_) | Command::SetTheme(_) | Command::ShowFacts(_));
+        let keeps_viewer = matches!(
+            command,
+            Command::Action(_)
+                | Command::OwnCommand(_)
+                | Command::SetTheme(_)
+                | Command::ShowFacts(_)
+        );
         if !keeps_viewer {
             self.viewer = None;
         }
@@ -116,6 +121,7 @@ impl App {
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => open_saved_view(self, &name),
+            Command::OwnCommand(position) => self.run_own_command(position),
             Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.panes.theme = theme,

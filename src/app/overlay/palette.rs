@@ -103,6 +103,7 @@ impl Palette {
         let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
         // The sort is stable, so actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
+        items.extend(app.own_command_items());
         items.extend(app.service_data.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
@@ -200,6 +201,7 @@ pub(in crate::app) fn open_action_menu(app: &mut App) {
         }
         (pane, _) => format!("Actions in {}", pane.name()),
     };
-    let items = menu_actions(app).map(|action| action_item(app, action)).collect();
+    let actions = menu_actions(app).map(|action| action_item(app, action));
+    let items = app.own_command_items().chain(actions).collect();
     CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
 }

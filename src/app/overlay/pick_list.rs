@@ -37,6 +37,8 @@ pub enum Command {
     OpenDeployment(Destination),
     OpenTab(usize),
     OpenView(SafeText),
+    /// The user's own command at this position in the settings.
+    OwnCommand(usize),
     RenameView(SafeText),
     RerunSearch(Box<HistoryEntry>),
     SetTheme(ThemeChoice),
