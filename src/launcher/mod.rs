@@ -260,7 +260,7 @@ impl Launcher {
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
         let state = config::state_dir(name).map(StateFolder::in_dir).unwrap_or_default();
-        let setup = self.setup(&launched, name, profile, &state)?;
+        let setup = self.setup(&launched, name, profile, &state);
         let worker = worker::spawn(launched.client, state, launched.worker_options);
         if let Some(reason) = self.settings.accessible {
             let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
@@ -281,7 +281,7 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
         state: &StateFolder,
-    ) -> Result<app::Setup, CliError> {
+    ) -> app::Setup {
         let (session, session_warning) = self.last_session(state);
         let known = profile
             .as_ref()
@@ -293,7 +293,7 @@ impl Launcher {
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
         // If the clock is before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Ok(app::Setup {
+        app::Setup {
             profile,
             login: launched.login.clone(),
             read_only: self.read_only || profile_options.read_only,
@@ -325,7 +325,7 @@ impl Launcher {
             polling: self.settings.poll,
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), self.keymap.clone())
-        })
+        }
     }
 
     /// Returns the session that was saved when the interface last ended, and why it cannot be read.
