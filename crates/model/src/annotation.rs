@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Region;
+use crate::{Region, region::Vec2};
 
 /// The maximum number of coordinates in the polygons of an object, and in its keypoints.
 const MAX_COORDINATES: usize = 16_384;
@@ -101,12 +101,20 @@ impl Annotation {
 
     /// Multiplies all coordinates, except those of the mask, which has a size of its own.
     #[must_use]
-    pub fn scaled(mut self, across: f64, down: f64) -> Self {
+    pub fn scaled(self, across: f64, down: f64) -> Self {
+        self.moved(|(x, y)| (x * across, y * down))
+    }
+
+    /// Moves all coordinates, except those of the mask, and those of keypoints that are not labeled.
+    #[must_use]
+    pub fn moved(mut self, place: impl Fn(Vec2) -> Vec2) -> Self {
         for [x, y] in self.polygons.iter_mut().flat_map(|outline| outline.as_chunks_mut().0) {
-            (*x, *y) = (*x * across, *y * down);
+            (*x, *y) = place((*x, *y));
         }
         for [x, y, _] in self.keypoints.as_chunks_mut().0 {
-            (*x, *y) = (*x * across, *y * down);
+            if (*x, *y) != (0.0, 0.0) {
+                (*x, *y) = place((*x, *y));
+            }
         }
         self
     }

@@ -48,7 +48,12 @@ pub fn decode_for(
 
 /// Whether the stored pixels are not upright. Reads only the header.
 pub fn is_rotated(bytes: &[u8]) -> Result<bool, DecodeError> {
-    read_header(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
+    orientation(bytes).map(|orientation| orientation != Orientation::NoTransforms)
+}
+
+/// Returns how the stored pixels have to be turned to be upright. Reads only the header.
+pub fn orientation(bytes: &[u8]) -> Result<Orientation, DecodeError> {
+    read_header(bytes).map(|(_, orientation)| orientation)
 }
 
 /// Returns the upright size of a picture (width, height). Reads only the header.

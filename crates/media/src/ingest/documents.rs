@@ -21,9 +21,61 @@ pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
+/// Parses a name, which may be a number. A whole number has no decimal point: `3.0` is the name `3`.
+pub(crate) fn parse_name(value: &RawValue) -> Option<String> {
+    parse_string(value).or_else(|| {
+        let number: f64 = serde_json::from_str(value.get()).ok()?;
+        Some(number.to_string())
+    })
+}
+
+/// Parses a finite number, which may be in quotes.
+pub(crate) fn parse_number(value: &RawValue) -> Option<f64> {
+    let text = value.get().trim_matches('"').trim();
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Parses a list of numbers. Returns `None` if `value` is anything else.
+pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
+    let numbers: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+    numbers.into_iter().map(parse_number).collect()
+}
+
 /// Parses a box `[x, y, width, height]`. Returns `None` if `value` is anything else.
 pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
-    serde_json::from_str(value.get()).ok()
+    parse_numbers(value)?.try_into().ok()
+}
+
+/// Replaces the numbers `NaN` and `Infinity`, which are not JSON but which Python writes, by `null`.
+pub(crate) fn without_nan(text: String) -> String {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return text;
+    }
+    let mut clean = String::with_capacity(text.len());
+    // Every second part is a string, because the parts are separated by quotes that are not escaped.
+    let (mut rest, mut is_string) = (text.as_str(), false);
+    while !rest.is_empty() {
+        let end = if is_string { end_of_string(rest) } else { rest.find('"') };
+        let (part, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        if is_string {
+            clean += part;
+        } else {
+            let part = part.replace("-Infinity", "null").replace("Infinity", "null");
+            clean += &part.replace("NaN", "null");
+        }
+        (rest, is_string) = (after, !is_string);
+    }
+    clean
+}
+
+/// Returns the position of the quote that ends a string.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
 }
 
 /// Calls `take` with each element of a list. Returns `None` if `list` is not a list.

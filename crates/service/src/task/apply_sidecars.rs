@@ -11,7 +11,7 @@ use super::{
 use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FolderScan, OriginalFiles,
-    sidecar::{SidecarData, push_name},
+    sidecar::{SidecarData, place_boxes, push_name},
 };
 use tessera_model::{DatasetId, EntityType, LabeledRegion};
 use tessera_store::{
@@ -32,9 +32,13 @@ pub(crate) fn apply_sidecars(
     source: &SourceFolder,
     folder: &dyn OriginalFiles,
     scan: &FolderScan,
-    reading: &SidecarData,
+    mut reading: SidecarData,
 ) -> Result<(), TaskError> {
     let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
+    let images = pictures.iter().filter(|picture| !picture.is_frame);
+    let sizes = images.map(|image| (&*image.path, (image.width, image.height)));
+    place_boxes(folder, &mut reading, sizes);
+    let reading = &reading;
     context.write(|tx| {
         let files = scan.files.iter().map(|found| (&*found.path, found.stat));
         let unreadable = files.clone().filter_map(|(path, stat)| {

@@ -19,7 +19,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_parquet, is_unavailable, read_first_bytes,
+    is_parquet, is_unavailable, read_first_bytes, sidecar,
     video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame, sample_animation},
 };
 use tessera_model::FileKind;
@@ -181,7 +181,10 @@ fn no_media_reason(path: &Path) -> String {
     if is_parquet(path) {
         return PARQUET.to_owned();
     }
-    format!("not a picture ({}) or video", PictureFormat::DECODABLE)
+    sidecar::unused_sidecar(path).map_or_else(
+        || format!("not a picture ({}) or video", PictureFormat::DECODABLE),
+        str::to_owned,
+    )
 }
 
 fn examine_video(

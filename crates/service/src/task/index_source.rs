@@ -77,5 +77,5 @@ pub fn index_source(
             Ok(percent(done, all))
         })?;
     }
-    apply_sidecars(context, source, folder, &scan, &reading)
+    apply_sidecars(context, source, folder, &scan, reading)
 }

@@ -1,9 +1,11 @@
 //! Reads COCO files, which are JSON with `images`, `categories` and `annotations`. Annotations are captions, boxes in
-//! pixels, polygons or masks.
+//! pixels, polygons, masks, or categories of whole pictures.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     path::Path,
+    sync::Arc,
 };
 
 use serde::Deserialize;
@@ -11,20 +13,20 @@ use serde_json::value::RawValue;
 use tessera_model::{Annotation, Mask};
 
 use super::{
-    description::{BoundingBox, MediaDescription, normalized_name},
+    description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::{Reason, SidecarDiagnostics},
     file_index::FileIndex,
-    sidecar_names::may_be_coco,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::SidecarReader,
+    stated_size::StatedSize,
 };
 use crate::ingest::documents;
 
 #[derive(Deserialize)]
-struct CocoDocument<'a> {
+pub(super) struct CocoDocument<'a> {
     #[serde(borrow)]
-    images: Option<&'a RawValue>,
+    images: &'a RawValue,
     #[serde(borrow)]
-    annotations: Option<&'a RawValue>,
+    annotations: &'a RawValue,
     #[serde(borrow)]
     categories: Option<&'a RawValue>,
 }
@@ -35,6 +37,13 @@ struct CocoImage<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     file_name: Option<&'a RawValue>,
+    /// The address of the picture, which LVIS has in the place of a file name.
+    #[serde(borrow)]
+    coco_url: Option<&'a RawValue>,
+    #[serde(borrow)]
+    width: Option<&'a RawValue>,
+    #[serde(borrow)]
+    height: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -65,32 +74,17 @@ struct CocoAnnotation<'a> {
     iscrowd: Option<&'a RawValue>,
 }
 
-/// Reads every COCO file of the folder. Other JSON is ignored.
-pub fn read(reader: &mut SidecarReader<'_>) {
-    let is_unread = |path: &&Path| !reader.data.sidecars.contains(*path);
-    let candidates = reader.files.all().filter(|path| may_be_coco(path)).filter(is_unread);
-    let candidates: Vec<_> = candidates.collect();
-    for sidecar in candidates {
-        let Some(text) = reader.read_text(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
-        match serde_json::from_str::<&RawValue>(&text) {
-            Ok(value) => read_document(reader, sidecar, value),
-            Err(cause) => {
-                reader.report_problem(sidecar, format!("line {}: invalid JSON", cause.line()));
-            }
-        }
-    }
+/// Returns `None` for other JSON.
+pub(super) fn parse(text: &str) -> Option<CocoDocument<'_>> {
+    documents::parse_object(text)
 }
 
-fn read_document(reader: &mut SidecarReader<'_>, sidecar: &Path, value: &RawValue) {
-    let Some(CocoDocument { images: Some(images), annotations: Some(annotations), categories }) =
-        documents::parse_object(value.get())
-    else {
-        return;
-    };
+pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, document: &CocoDocument<'_>) {
     reader.mark_used(sidecar);
-    let (categories, bad_categories) = categories.map(read_categories).unwrap_or_default();
-    let (images, bad_images) = read_images(images, &reader.files, sidecar);
-    let (descriptions, bad_annotations) = read_annotations(annotations, &images, &categories);
+    let (categories, bad_categories) = document.categories.map(read_categories).unwrap_or_default();
+    let (images, bad_images) = read_images(document.images, &reader.files, sidecar);
+    let (descriptions, bad_annotations) =
+        read_annotations(document.annotations, &images, &categories);
     for (media, description) in descriptions {
         reader.add_description(media, description);
     }
@@ -119,13 +113,21 @@ fn read_list<'a>(
     }
 }
 
-/// Normalizes an identifier, which may be a number or a string.
-fn parse_id(value: &RawValue) -> &str {
-    value.get().trim_matches('"')
+/// Normalizes an identifier, which may be a number or a string. A number may have a decimal point, because tables
+/// with missing values have no whole numbers.
+fn parse_id(value: &RawValue) -> Cow<'_, str> {
+    let text = value.get().trim_matches('"');
+    let is_decimal = text.contains(['.', 'e', 'E']);
+    match text.parse::<f64>().ok().filter(|number| is_decimal && number.fract() == 0.0) {
+        Some(number) => number.to_string().into(),
+        None => text.into(),
+    }
 }
 
+type CategoryNames<'a> = HashMap<Cow<'a, str>, String>;
+
 /// Returns the names of the categories by identifier, and what is wrong with the list.
-fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
+fn read_categories(list: &RawValue) -> (CategoryNames<'_>, Option<String>) {
     let mut categories = HashMap::new();
     let problem = read_list(list, "category", "categories", |value| {
         let Some(CocoCategory { id: Some(id), name: Some(name) }) =
@@ -133,30 +135,61 @@ fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
         else {
             return Err("it has no id or no name".into());
         };
-        let name = documents::parse_string(name).and_then(|name| normalized_name(&name));
-        categories.insert(parse_id(id), name.ok_or("its name is not a string")?);
-        Ok(())
+        let name = documents::parse_name(name).and_then(|name| normalized_name(&name));
+        let name = name.ok_or("its name is not a text")?;
+        match categories.entry(parse_id(id)) {
+            Entry::Occupied(known) if *known.get() != name => {
+                Err("its id belongs to an earlier category, which is used".into())
+            }
+            Entry::Occupied(_) => Ok(()),
+            Entry::Vacant(entry) => {
+                entry.insert(name);
+                Ok(())
+            }
+        }
     });
     (categories, problem)
 }
 
-/// Returns the media files by image identifier, and what is wrong with the list. A missing file is `None`.
+/// The file of an image, and its size in the document. The file is `None` if it is missing or not certain.
+struct CocoPicture<'f> {
+    media: Option<&'f Path>,
+    size: Option<StatedSize>,
+}
+
+type CocoPictures<'a, 'f> = HashMap<Cow<'a, str>, CocoPicture<'f>>;
+
+/// Returns the media files by image identifier, and what is wrong with the list.
 fn read_images<'a, 'f>(
     list: &'a RawValue,
     files: &FileIndex<'f>,
     sidecar: &Path,
-) -> (HashMap<&'a str, Option<&'f Path>>, Option<String>) {
-    let mut images = HashMap::new();
+) -> (CocoPictures<'a, 'f>, Option<String>) {
+    let shared_sidecar: Arc<Path> = sidecar.into();
+    let mut images = CocoPictures::new();
     let problem = read_list(list, "image", "images", |value| {
-        let Some(CocoImage { id: Some(id), file_name: Some(name) }) =
-            documents::parse_object(value.get())
-        else {
-            return Err("it is not a JSON object with an id and a file_name".into());
-        };
-        let name = documents::parse_string(name).ok_or("its file_name is not a string".into());
-        let media = name.and_then(|name| files.resolve(&name, sidecar));
-        images.insert(parse_id(id), media.as_ref().ok().copied());
-        media.map(drop)
+        let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
+        let image = image.ok_or("it is not a JSON object")?;
+        let name = image.file_name.or(image.coco_url);
+        let (id, name) = image.id.zip(name).ok_or("it has no id or no file_name")?;
+        let name = documents::parse_name(name).ok_or("its file_name is not a text".into());
+        let found = name.and_then(|name| files.resolve(&name, sidecar));
+        let media = found.as_ref().ok().copied();
+        match images.entry(parse_id(id)) {
+            Entry::Occupied(known) if known.get().media == media => found.map(drop),
+            Entry::Occupied(mut known) => {
+                known.get_mut().media = None;
+                Err("its id belongs to another image, too, so annotations of this id are not used"
+                    .into())
+            }
+            Entry::Vacant(entry) => {
+                let pixels = |side: Option<&RawValue>| side.and_then(documents::parse_number);
+                let (width, height) = (pixels(image.width), pixels(image.height));
+                let size = StatedSize::new(width, height, shared_sidecar.clone());
+                entry.insert(CocoPicture { media, size });
+                found.map(drop)
+            }
+        }
     });
     (images, problem)
 }
@@ -164,22 +197,22 @@ fn read_images<'a, 'f>(
 /// Returns the descriptions of the media files, and what is wrong with the annotations.
 fn read_annotations<'f>(
     list: &RawValue,
-    images: &HashMap<&str, Option<&'f Path>>,
-    categories: &HashMap<&str, String>,
+    images: &CocoPictures<'_, 'f>,
+    categories: &CategoryNames<'_>,
 ) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
     let mut descriptions = BTreeMap::<_, MediaDescription>::new();
     let problem = read_list(list, "annotation", "annotations", |value| {
         let annotation = documents::parse_object::<CocoAnnotation<'_>>(value.get());
         let annotation = annotation.ok_or("it is not a JSON object")?;
-        let image = annotation.image_id.and_then(|id| images.get(parse_id(id)));
-        match image.ok_or("its image_id is not in images")? {
-            Some(media) => {
-                add_annotation(&annotation, descriptions.entry(*media).or_default(), categories)
-                    .map_err(Reason::from)
-            }
-            // The missing image has already been reported.
-            None => Ok(()),
+        let image = annotation.image_id.and_then(|id| images.get(&parse_id(id)));
+        let image = image.ok_or("its image_id is not in images")?;
+        // A missing image has already been reported.
+        let Some(media) = image.media else { return Ok(()) };
+        let description = descriptions.entry(media).or_default();
+        if description.stated_size.is_none() {
+            description.stated_size.clone_from(&image.size);
         }
+        add_annotation(&annotation, description, categories).map_err(Reason::from)
     });
     (descriptions, problem)
 }
@@ -187,26 +220,37 @@ fn read_annotations<'f>(
 fn add_annotation(
     annotation: &CocoAnnotation<'_>,
     description: &mut MediaDescription,
-    categories: &HashMap<&str, String>,
+    categories: &CategoryNames<'_>,
 ) -> Result<(), &'static str> {
     if let Some(caption) = annotation.caption {
         description
             .push_caption(&documents::parse_string(caption).ok_or("its caption is not a string")?);
     }
-    let segmentation = annotation.segmentation.map(read_segmentation);
-    match annotation_extent(annotation, segmentation.as_ref())? {
-        Some(extent) => {
-            let label = annotation.category_id.and_then(|key| categories.get(parse_id(key)));
-            let label = label.ok_or("its category_id is not in categories")?.clone();
-            let details = read_details(annotation, segmentation);
-            let end = details.as_ref().map(drop).map_err(|why| *why);
-            description.push_annotated(label, extent, details.unwrap_or_default()).and(end)
-        }
-        None if annotation.caption.is_none() => {
-            Err("it has neither bbox nor segmentation nor caption")
-        }
-        None => Ok(()),
+    let segmentation =
+        annotation.segmentation.filter(|value| !is_blank(value)).map(read_segmentation);
+    let has_box = annotation.bbox.is_some_and(|bbox| !is_blank(bbox));
+    if !has_box && segmentation.is_none() && annotation.category_id.is_none() {
+        return match annotation.caption {
+            Some(_) => Ok(()),
+            None => Err("it has neither bbox nor segmentation nor category nor caption"),
+        };
     }
+    let extent = annotation_extent(annotation, segmentation.as_ref())?;
+    let label = annotation.category_id.and_then(|key| categories.get(&parse_id(key)));
+    let label = label.ok_or("its category_id is not in categories")?;
+    let Some(extent) = extent else {
+        // Datasets of classification have neither a box nor a segmentation.
+        push_name(&mut description.labels, label);
+        return Ok(());
+    };
+    let details = read_details(annotation, segmentation);
+    let end = details.as_ref().map(drop).map_err(|why| *why);
+    description.push_annotated(label.clone(), extent, details.unwrap_or_default()).and(end)
+}
+
+/// Whether a value is an empty list or contains only zeros, as tools write it for a box or segmentation that is missing.
+fn is_blank(value: &RawValue) -> bool {
+    value.get().bytes().all(|byte| b"[],.0 \t\r\n{}".contains(&byte))
 }
 
 /// Returns the box of an annotation, or the box around its segmentation.
@@ -214,18 +258,23 @@ fn annotation_extent(
     annotation: &CocoAnnotation<'_>,
     segmentation: Option<&Result<Segmentation, &'static str>>,
 ) -> Result<Option<BoundingBox>, &'static str> {
-    let is_empty = |bbox: &&RawValue| bbox.get().trim_start_matches(['[', ' ']) == "]";
-    if let Some(bbox) = annotation.bbox.filter(|bbox| segmentation.is_none() || !is_empty(bbox)) {
-        let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
-        let extent = BoundingBox::pixels(sides);
-        return extent.map(Some).ok_or("its bbox is empty or outside the picture");
-    }
-    let Some(segmentation) = segmentation else { return Ok(None) };
-    let extent = segmentation.as_ref().map_err(|why| *why)?.extent();
-    extent.map(Some).ok_or(WRONG_SEGMENTATION)
+    let outlined = || segmentation.and_then(|it| it.as_ref().ok()?.extent());
+    let Some(bbox) = annotation.bbox.filter(|bbox| !is_blank(bbox)) else {
+        return match (segmentation, outlined()) {
+            (Some(_), None) => Err(WRONG_SEGMENTATION),
+            (_, extent) => Ok(extent),
+        };
+    };
+    let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers");
+    let extent = sides.and_then(|sides| {
+        BoundingBox::pixels(sides).ok_or("its bbox is empty or outside the picture")
+    });
+    extent.or_else(|why| outlined().ok_or(why)).map(Some)
 }
 
 const WRONG_SEGMENTATION: &str = "its segmentation is neither polygons nor a mask";
+
+const WRONG_NUMBERS: &str = "its score or keypoints are not numbers";
 
 /// Returns the score, segmentation and keypoints of an annotation. The error says what is malformed.
 fn read_details(
@@ -237,20 +286,15 @@ fn read_details(
         Some(Segmentation::Mask(size, runs)) => (Vec::new(), Some(Mask::from_runs(size, &runs))),
         None => (Vec::new(), None),
     };
-    let keypoints: Vec<f64> = parse_numbers(annotation.keypoints)?.unwrap_or_default();
-    let score = parse_numbers(annotation.score)?;
+    let keypoints = annotation.keypoints.map(documents::parse_numbers);
+    let keypoints = keypoints.map_or(Some(Vec::new()), |it| it).ok_or(WRONG_NUMBERS)?;
+    let score = annotation.score.map(|it| documents::parse_number(it).ok_or(WRONG_NUMBERS));
     // Datasets without keypoints write a zero for each.
     let is_labeled = keypoints.iter().any(|&number| number != 0.0);
     let keypoints = if is_labeled { keypoints } else { Vec::new() };
-    let is_crowd = annotation.iscrowd.is_some_and(|flag| matches!(flag.get(), "1" | "true"));
-    Ok(Annotation { score, polygons, mask, keypoints, is_crowd })
-}
-
-fn parse_numbers<T: serde::de::DeserializeOwned>(
-    value: Option<&RawValue>,
-) -> Result<Option<T>, &'static str> {
-    let value = value.map(|value| serde_json::from_str(value.get())).transpose();
-    value.map_err(|_| "its score or keypoints are not numbers")
+    let is_crowd =
+        annotation.iscrowd.is_some_and(|flag| matches!(flag.get(), "1" | "1.0" | "true"));
+    Ok(Annotation { score: score.transpose()?, polygons, mask, keypoints, is_crowd })
 }
 
 /// Runs of pixels, column by column. The first run is outside the object.
@@ -288,7 +332,9 @@ fn read_segmentation(segmentation: &RawValue) -> Result<Segmentation, &'static s
         };
         return Ok(Segmentation::Mask(mask.size, runs));
     }
-    let polygons = serde_json::from_str(segmentation.get());
+    // Some tools write a single polygon without the outer list.
+    let single = || serde_json::from_str(segmentation.get()).map(|polygon| vec![polygon]);
+    let polygons = serde_json::from_str(segmentation.get()).or_else(|_| single());
     let mut polygons: Vec<Vec<f64>> = polygons.map_err(|_| WRONG_SEGMENTATION)?;
     polygons.retain(|polygon| !polygon.is_empty());
     Ok(Segmentation::Polygons(polygons))

@@ -1,4 +1,4 @@
-//! Reads the `annotations.xml` of CVAT. The file has an `image` for each picture, with tags and with shapes in pixels,
+//! Reads the XML of CVAT. The file has an `image` for each picture, with tags and with shapes in pixels,
 //! or it has tracks of shapes over the frames of a video. The frames must be files in the folder.
 
 use std::{
@@ -10,40 +10,19 @@ use roxmltree::Node;
 use tessera_model::Annotation;
 
 use super::{
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    description::{BoundingBox, MediaDescription, normalized_name, push_name, turned_corners},
     diagnostics::{Reason, SidecarDiagnostics},
-    sidecar_names::CVAT_XML,
     sidecar_reader::SidecarReader,
+    stated_size::StatedSize,
 };
-use crate::ingest::documents::{XmlLimits, parse_xml};
 
-/// Maximum size of a document. Parsing takes several times as much memory.
-const MAX_BYTES: u64 = 32 << 20;
-/// CVAT has no namespaces.
-const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
-
-/// Reads the documents of this format, and ignores other XML.
-pub fn read(reader: &mut SidecarReader<'_>) {
-    for sidecar in reader.files.with_name(CVAT_XML) {
-        let Some(text) = reader.read_text(sidecar, MAX_BYTES) else { continue };
-        let document = match parse_xml(&text, LIMITS) {
-            Ok(document) => document,
-            Err(why) => {
-                reader.report_problem(sidecar, why);
-                continue;
-            }
-        };
-        let root = document.root_element();
-        if !root.has_tag_name("annotations") {
-            continue;
-        }
-        reader.mark_used(sidecar);
-        let mut descriptions = BTreeMap::new();
-        read_images(reader, sidecar, root, &mut descriptions);
-        read_tracks(reader, sidecar, root, &mut descriptions);
-        for (media, description) in descriptions {
-            reader.add_description(media, description);
-        }
+pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, root: Node<'_, '_>) {
+    reader.mark_used(sidecar);
+    let mut descriptions = BTreeMap::new();
+    read_images(reader, sidecar, root, &mut descriptions);
+    read_tracks(reader, sidecar, root, &mut descriptions);
+    for (media, description) in descriptions {
+        reader.add_description(media, description);
     }
 }
 
@@ -59,13 +38,23 @@ fn read_images<'a>(
         let name = image.attribute("name").ok_or(Reason::from("it has no name"));
         match name.and_then(|name| reader.files.resolve(name, sidecar)) {
             Ok(media) => {
-                let description = describe(image, &mut diagnostics);
+                let mut description = describe(image, &mut diagnostics);
+                description.stated_size = stated_size(image, sidecar);
                 descriptions.entry(media).or_default().merge_missing(description);
             }
             Err(why) => diagnostics.report(&why),
         }
     }
     reader.report_problems(sidecar, diagnostics);
+}
+
+/// Returns the size in the attributes of an element.
+fn stated_size(image: Node<'_, '_>, sidecar: &Path) -> Option<StatedSize> {
+    StatedSize::new(number(image, "width"), number(image, "height"), sidecar.into())
+}
+
+fn number(node: Node<'_, '_>, attribute: &str) -> Option<f64> {
+    node.attribute(attribute)?.trim().parse().ok()
 }
 
 fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaDescription {
@@ -101,17 +90,32 @@ fn marks_a_part(shape: Node<'_, '_>) -> bool {
     matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
 }
 
-/// Returns the box around a shape, and the outline of a polygon.
+/// Returns the box around a shape, and the outline of a polygon or of a turned box.
 fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
-    let number = |name| shape.attribute(name)?.trim().parse::<f64>().ok();
+    let number = |name| number(shape, name);
+    // The angle is in degrees, and clockwise.
+    let angle = number("rotation").unwrap_or(0.0).to_radians();
     let extent = match shape.tag_name().name() {
         "box" => {
             let (left, top) = (number("xtl")?, number("ytl")?);
-            BoundingBox::pixels([left, top, number("xbr")? - left, number("ybr")? - top])
+            let size = [number("xbr")? - left, number("ybr")? - top];
+            if angle != 0.0 {
+                let center = [left + size[0] / 2.0, top + size[1] / 2.0];
+                return outline(turned_corners(center, size, angle));
+            }
+            BoundingBox::pixels([left, top, size[0], size[1]])
         }
         "ellipse" => {
             let (x, y, across, down) = (number("cx")?, number("cy")?, number("rx")?, number("ry")?);
-            BoundingBox::pixels([x - across, y - down, 2.0 * across, 2.0 * down])
+            let (sin, cos) = angle.sin_cos();
+            let (half_width, half_height) =
+                ((across * cos).hypot(down * sin), (across * sin).hypot(down * cos));
+            BoundingBox::pixels([
+                x - half_width,
+                y - half_height,
+                2.0 * half_width,
+                2.0 * half_height,
+            ])
         }
         "mask" => BoundingBox::pixels([
             number("left")?,
@@ -125,11 +129,14 @@ fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
                 Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
             };
             let points = shape.attribute("points")?.split(';').map(point);
-            let points = points.collect::<Option<Vec<[f64; 2]>>>()?;
-            return Some((BoundingBox::around(&points)?, Annotation::outline(points)));
+            return outline(points.collect::<Option<_>>()?);
         }
     };
     Some((extent?, Annotation::default()))
+}
+
+fn outline(points: Vec<[f64; 2]>) -> Option<(BoundingBox, Annotation)> {
+    Some((BoundingBox::around(&points)?, Annotation::outline(points)))
 }
 
 /// The prefix of the file names that CVAT gives to frames, which the frame number follows: `frame_000012.PNG`.
@@ -151,6 +158,7 @@ fn read_tracks<'a>(
         return;
     }
     let files = frame_files(reader, sidecar, root);
+    let size = frame_size(root, sidecar);
     let mut diagnostics = SidecarDiagnostics::new("track", "tracks");
     for track in tracks {
         diagnostics.next_position();
@@ -162,6 +170,9 @@ fn read_tracks<'a>(
             match (file_of(&files, shape), parse_shape(shape)) {
                 (Ok(media), Some((extent, annotation))) => {
                     let description = descriptions.entry(media).or_default();
+                    if description.stated_size.is_none() {
+                        description.stated_size.clone_from(&size);
+                    }
                     let end = description.push_annotated(label.clone(), extent, annotation);
                     diagnostics.check(end);
                 }
@@ -171,6 +182,16 @@ fn read_tracks<'a>(
         }
     }
     reader.report_problems(sidecar, diagnostics);
+}
+
+/// Returns the size of the frames of a video, which the task of CVAT contains.
+fn frame_size(root: Node<'_, '_>, sidecar: &Path) -> Option<StatedSize> {
+    let size = root.descendants().find(|node| node.has_tag_name("original_size"))?;
+    let pixels = |tag| {
+        let number = size.children().find(|node| node.has_tag_name(tag))?;
+        number.text()?.trim().parse().ok()
+    };
+    StatedSize::new(pixels("width"), pixels("height"), sidecar.into())
 }
 
 /// Whether the shape of a track was drawn in its frame.

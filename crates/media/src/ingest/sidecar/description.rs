@@ -1,6 +1,7 @@
 //! The description of a media item in sidecars: trimmed texts of bounded length, unique names, and boxes. All limits
 //! for descriptions are defined here.
 
+use super::stated_size::StatedSize;
 use tessera_model::{
     Annotation, LabeledRegion, Region, composed, is_metadata_label, vql::OwnColumns,
 };
@@ -12,7 +13,7 @@ const MAX_NAME_CHARS: usize = 128;
 /// Maximum number of labels, of metadata labels, and of tags, per media item.
 const MAX_NAMES: usize = 32;
 /// Maximum number of objects per media item.
-pub(crate) const MAX_OBJECTS: usize = 256;
+pub(crate) const MAX_OBJECTS: usize = 4_096;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
@@ -22,8 +23,10 @@ pub struct MediaDescription {
     pub labels: Vec<String>,
     /// User tags, with the same limits as labels.
     pub tags: Vec<String>,
-    /// The objects, of which there are at most 256.
+    /// The objects, of which there are at most 4,096.
     pub objects: Vec<LabeledBox>,
+    /// The size of the picture whose pixels the boxes count.
+    pub stated_size: Option<StatedSize>,
     /// Columns that have no other meaning, with bounded names and texts.
     pub own: OwnColumns,
 }
@@ -66,7 +69,7 @@ impl MediaDescription {
             self.labels = lower.labels;
         }
         if self.objects.is_empty() {
-            self.objects = lower.objects;
+            (self.objects, self.stated_size) = (lower.objects, lower.stated_size);
         }
         for (name, value) in lower.own {
             self.own.entry(name).or_insert(value);
@@ -74,12 +77,8 @@ impl MediaDescription {
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }
 
-    pub fn push_object(&mut self, label: String, bounding_box: BoundingBox) {
-        // An empty annotation is never left out.
-        let _ = self.push_annotated(label, bounding_box, Annotation::default());
-    }
-
-    /// Adds an object with an annotation in the unit of its box. The error says why the annotation is left out.
+    /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is left
+    /// out.
     pub(crate) fn push_annotated(
         &mut self,
         label: String,
@@ -90,9 +89,10 @@ impl MediaDescription {
             Ok(annotation) => (annotation, Ok(())),
             Err(why) => (Annotation::default(), Err(why)),
         };
-        if self.objects.len() < MAX_OBJECTS {
-            self.objects.push(LabeledBox { label, bounding_box, annotation });
+        if self.objects.len() >= MAX_OBJECTS {
+            return Err("only the first 4,096 objects of a picture are kept");
         }
+        self.objects.push(LabeledBox { label, bounding_box, annotation });
         end
     }
 
@@ -189,4 +189,20 @@ fn trimmed_to(text: &str, limit: usize) -> Option<String> {
     let end = text.char_indices().nth(limit).map_or(text.len(), |(end, _)| end);
     let text = text[..end].trim_end();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns the corners of a box that is turned about its center. The angle is in radians, and clockwise because y points
+/// downwards.
+pub(super) fn turned_corners(
+    [x, y]: [f64; 2],
+    [width, height]: [f64; 2],
+    angle: f64,
+) -> Vec<[f64; 2]> {
+    let (sin, cos) = angle.sin_cos();
+    let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let turned = corners.map(|(right, down)| {
+        let (across, along) = (right * width / 2.0, down * height / 2.0);
+        [x + across * cos - along * sin, y + across * sin + along * cos]
+    });
+    turned.to_vec()
 }

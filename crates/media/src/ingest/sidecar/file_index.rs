@@ -97,6 +97,44 @@ impl<'a> FileIndex<'a> {
         Err("its file_name is not in the folder".into())
     }
 
+    /// Returns the media files beside a sidecar that have its name.
+    pub(crate) fn pictures_beside(&self, sidecar: &Path) -> Vec<&'a Path> {
+        in_folder_of(sidecar, &self.named_like(sidecar))
+    }
+
+    /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
+    /// sidecar may be that of the picture with a further extension: `a.jpg.json`.
+    fn named_like(&self, sidecar: &Path) -> Vec<&'a Path> {
+        let named = sidecar.with_extension("");
+        let mut files = self.ending_like(&named);
+        files.retain(|file| is_media(file));
+        if files.is_empty() { self.with_media_extension(&named) } else { files }
+    }
+
+    /// Finds the media files that a sidecar of one picture describes. The sidecar is beside them and has their name, or
+    /// its path ends like the path of a picture, or it states the name of a picture.
+    pub(crate) fn described_by(
+        &self,
+        sidecar: &Path,
+        stated: Option<&str>,
+    ) -> Result<Vec<&'a Path>, Reason> {
+        let candidates = self.named_like(sidecar);
+        let beside = in_folder_of(sidecar, &candidates);
+        let stated = stated.map(|name| self.resolve(name, sidecar));
+        if !beside.is_empty() {
+            let only = stated.and_then(Result::ok).filter(|file| beside.contains(file));
+            return Ok(only.map_or(beside, |file| vec![file]));
+        }
+        let own = (!candidates.is_empty())
+            .then(|| only_one(candidates, &sidecar.with_extension(""), sidecar));
+        match (own, stated) {
+            (Some(Ok(one)), Some(Ok(other))) if one != other => Err(several(one, other)),
+            (Some(Ok(file)), _) | (_, Some(Ok(file))) => Ok(vec![file]),
+            (Some(Err(why)), _) | (None, Some(Err(why))) => Err(why),
+            (None, None) => Err("its picture is not in the folder".into()),
+        }
+    }
+
     fn find(&self, name: &str, sidecar: &Path) -> Option<Result<&'a Path, Reason>> {
         let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
         if let Some(found) =
@@ -213,6 +251,10 @@ fn joined(folder: &Path, name: &str) -> PathBuf {
     path
 }
 
+fn in_folder_of<'a>(sidecar: &Path, files: &[&'a Path]) -> Vec<&'a Path> {
+    files.iter().copied().filter(|file| file.parent() == sidecar.parent()).collect()
+}
+
 /// Returns the only file that fits best: near the sidecar, in a folder of the same name as the sidecar (`train/a.jpg`
 /// for `instances_train.json`), in the same spelling, or at the same place below the root.
 fn only_one<'a>(mut files: Vec<&'a Path>, name: &Path, sidecar: &Path) -> Result<&'a Path, Reason> {
@@ -231,13 +273,18 @@ fn only_one<'a>(mut files: Vec<&'a Path>, name: &Path, sidecar: &Path) -> Result
     match files[..] {
         [] => Err("its file_name is not in the folder".into()),
         [file] => Ok(file),
-        [one, other, ..] => Err(format!(
-            "its file_name matches several files in the folder, such as {} and {}",
-            printable_path(one).as_str(),
-            printable_path(other).as_str()
-        )
-        .into()),
+        [one, other, ..] => Err(several(one, other)),
     }
+}
+
+fn several(one: &Path, other: &Path) -> Reason {
+    let (one, other) = (printable_path(one), printable_path(other));
+    format!(
+        "its file_name matches several files in the folder, such as {} and {}",
+        one.as_str(),
+        other.as_str()
+    )
+    .into()
 }
 
 fn keep_best<'a>(files: &mut Vec<&'a Path>, score: impl Fn(&&'a Path) -> usize) {
@@ -272,7 +319,7 @@ fn folders_named(file: &Path, words: &[String]) -> usize {
 }
 
 /// Returns the split of a dataset that a word names, in one of its usual spellings: `train2017`, `valid`.
-fn split_name(word: &str) -> Option<&'static str> {
+pub(crate) fn split_name(word: &str) -> Option<&'static str> {
     match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
         "train" | "training" => Some("train"),
         "val" | "valid" | "validation" | "dev" => Some("val"),

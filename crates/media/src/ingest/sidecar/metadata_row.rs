@@ -2,7 +2,7 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -71,9 +71,9 @@ pub(crate) fn describe_row(
         Some(None) => diagnostics.report("its caption is not a string"),
         None => {}
     }
-    match row.get("label").map(documents::parse_string) {
+    match row.get("label").map(documents::parse_name) {
         Some(Some(label)) => push_name(&mut description.labels, &label),
-        Some(None) => diagnostics.report("its label is not a string"),
+        Some(None) => diagnostics.report("its label is not a text"),
         None => {}
     }
     let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
@@ -157,14 +157,28 @@ pub(crate) fn read_objects(
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) {
-    let parsed = match documents::parse_object::<ObjectColumns<'_>>(value) {
-        Some(columns) => read_columns(&columns, description, diagnostics),
-        None => documents::for_each_element(value, |value| {
-            diagnostics.check(read_object(value, unit, description));
-        }),
+    let parsed = if let Some(columns) = documents::parse_object::<ObjectColumns<'_>>(value) {
+        read_columns(&columns, description, diagnostics)
+    } else {
+        let mut count = 0;
+        let parsed = documents::for_each_element(value, |value| {
+            count += 1;
+            if count <= MAX_OBJECTS {
+                diagnostics.check(read_object(value, unit, description));
+            }
+        });
+        report_too_many(count, diagnostics);
+        parsed
     };
     if parsed.is_none() {
         diagnostics.report("its objects are neither a list nor lists of boxes and names");
+    }
+}
+
+fn report_too_many(count: usize, diagnostics: &mut SidecarDiagnostics) {
+    if count > MAX_OBJECTS {
+        diagnostics
+            .report(&format!("only the first {MAX_OBJECTS} of its {count} objects are kept"));
     }
 }
 
@@ -204,6 +218,7 @@ fn read_columns(
             labels.push(parse_label(value));
         }
     })?;
+    report_too_many(box_count, diagnostics);
     if box_count != name_count {
         diagnostics.report("its objects have different numbers of boxes and names");
     }
@@ -240,14 +255,13 @@ fn add_object(
     description.push_annotated(label, extent, annotation)
 }
 
-/// Adds the strings of a list to `names`. Returns `None` if the list contains other values, or if `list` is not a list.
+/// Adds the texts and numbers of a list to `names`. Returns `None` if the list contains other values, or if `list` is
+/// not a list.
 pub(crate) fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;
-    documents::for_each_element(list, |value| {
-        match serde_json::from_str::<Cow<'_, str>>(value.get()) {
-            Ok(text) => push_name(names, &text),
-            Err(_) => texts_only = false,
-        }
+    documents::for_each_element(list, |value| match documents::parse_name(value) {
+        Some(text) => push_name(names, &text),
+        None => texts_only = false,
     })?;
     texts_only.then_some(())
 }

@@ -7,6 +7,8 @@ use std::{
     path::Path,
 };
 
+use tessera_model::Annotation;
+
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
@@ -153,7 +155,8 @@ fn add_row<'f>(
     let label = row.label()?;
     if table == OpenImagesTable::Boxes {
         let extent = row.extent()?;
-        descriptions.entry(media).or_default().push_object(label, extent);
+        let description = descriptions.entry(media).or_default();
+        description.push_annotated(label, extent, Annotation::default())?;
     } else if row.number(2)? > 0.0 {
         push_name(&mut descriptions.entry(media).or_default().labels, &label);
     } else {

@@ -2,51 +2,50 @@
 
 use std::path::Path;
 
-use crate::ingest::scan::METADATA_PARQUET;
+use crate::ingest::scan::{METADATA_PARQUET, is_parquet};
 
 pub(crate) const METADATA_JSONL: &str = "metadata.jsonl";
 pub(crate) const METADATA_CSV: &str = "metadata.csv";
 /// The metadata in the archive of an export.
 pub(crate) const METADATA_JSON: &str = "metadata.json";
-pub(crate) const CVAT_XML: &str = "annotations.xml";
+/// The notes of an export of Label Studio, which name the classes.
+pub(crate) const NOTES_JSON: &str = "notes.json";
 /// Files with the class names for YOLO boxes, in the order in which they are tried.
-pub(crate) const CLASS_NAME_FILES: [&str; 7] = [
+pub(crate) const CLASS_NAME_FILES: [&str; 9] = [
     "data.yaml",
     "data.yml",
     "dataset.yaml",
     "dataset.yml",
     "classes.txt",
+    "labels.txt",
     "obj.names",
+    NOTES_JSON,
     "_darknet.labels",
 ];
-/// The COCO file in every folder of a Roboflow export.
-const ROBOFLOW_COCO: &str = "_annotations.coco.json";
-/// The usual folder of COCO files that are not in the root.
-const COCO_FOLDER: &str = "annotations";
-
-/// The extensions of sidecars in lower case.
-const SIDECAR_EXTENSIONS: [&str; 13] = [
-    "cls", "csv", "json", "jsonl", "labels", "names", "parquet", "tsv", "txt", "xml", "xmp",
-    "yaml", "yml",
-];
+/// Returns what a file with the extension of a sidecar is if no reader has used it.
+pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match extension.as_str() {
+        "json" => "JSON without annotations in a known format (COCO, LabelMe, or an export)",
+        "xml" => "XML without annotations in a known format (Pascal VOC or CVAT)",
+        "jsonl" | "csv" | "tsv" => {
+            "a table that describes no pictures, such as metadata.jsonl does"
+        }
+        "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
+        "txt" | "cls" | "xmp" => "a description without a picture of its name",
+        _ => return None,
+    })
+}
 
 /// Whether a file has the name of a sidecar. Rows of tables cannot describe such a file as a media file.
 pub(crate) fn may_be_sidecar(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|end| SIDECAR_EXTENSIONS.contains(&&*end.to_ascii_lowercase()))
+    is_parquet(path) || unused_sidecar(path).is_some()
 }
 
 /// Whether a file of this name describes many images, or names the classes of many.
 pub(crate) fn describes_many(path: &Path) -> bool {
     is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV, METADATA_JSON])
         || is_named(path, &CLASS_NAME_FILES)
-}
-
-pub(crate) fn may_be_coco(path: &Path) -> bool {
-    let folder = path.parent().and_then(Path::file_name);
-    path.extension().is_some_and(|extension| extension == "json")
-        && (folder.is_none_or(|folder| folder.eq_ignore_ascii_case(COCO_FOLDER))
-            || is_named(path, &[ROBOFLOW_COCO]))
 }
 
 /// The tables of Open Images: boxes, labels that people checked, and names of classes. The name of a table begins with

@@ -17,7 +17,7 @@ use super::{
     own_columns::{MAX_OWN_COLUMNS, Refusal, RefusedColumns},
 };
 use crate::ingest::{
-    OriginalFiles, SourceFile,
+    OriginalFiles, SourceFile, documents,
     parquet_images::{ReadFailure, parquet_source},
 };
 
@@ -35,6 +35,14 @@ pub struct SidecarData {
     pub sidecars: BTreeSet<PathBuf>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
+}
+
+impl SidecarData {
+    /// Adds a problem to those of a sidecar.
+    pub(super) fn add_problem(&mut self, sidecar: &Path, why: String) {
+        let problem = self.problems.entry(sidecar.to_owned());
+        problem.and_modify(|known| *known = format!("{known}; {why}")).or_insert(why);
+    }
 }
 
 pub(crate) struct SidecarReader<'a> {
@@ -74,6 +82,11 @@ impl<'a> SidecarReader<'a> {
         String::from_utf8(self.read_bytes(path, limit)?)
             .map_err(|_| self.report_problem(path, "it is not UTF-8".to_owned()))
             .ok()
+    }
+
+    /// Like [`SidecarReader::read_text`], but for JSON, also as Python writes it.
+    pub(crate) fn read_json(&mut self, path: &Path, limit: u64) -> Option<String> {
+        self.read_text(path, limit).map(documents::without_nan)
     }
 
     /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is reported as a problem.

@@ -1,13 +1,13 @@
-//! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints.
-//! A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does, or the columns of all label
-//! files of a dataset together.
+//! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints of
+//! two or three numbers. A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does, or
+//! all lines of a dataset together.
 
 use tessera_model::Annotation;
 
 use super::{
+    class_names::ClassMap,
     description::{BoundingBox, MediaDescription},
     diagnostics::SidecarDiagnostics,
-    text_file::ClassMap,
 };
 
 /// The numbers of a box: the center, the width and the height.
@@ -35,28 +35,84 @@ fn parse_line(line: &str) -> Option<(u64, Vec<f64>)> {
     numbers.filter(|numbers| numbers.len() >= BOX_COLUMNS).map(|numbers| (class, numbers))
 }
 
-/// Finds out whether all lines of a dataset have the columns of a box and of keypoints with visibilities.
+/// Finds out from all lines of a dataset whether they are a box and keypoints, or a polygon.
 #[derive(Debug, Default)]
-pub(super) struct ColumnCheck {
-    /// The number of columns of the first line.
+pub(super) struct FormCheck {
+    /// The number of columns of the first line that is not only a box.
     columns: Option<usize>,
     differs: bool,
+    lines: usize,
+    /// The lines that can be a box with keypoints of two numbers, and of three.
+    with_keypoints: [usize; 2],
+    /// The lines whose second pair of numbers is near the other pairs, as the second point of a polygon is.
+    with_near_points: usize,
+    /// The lines that are the corners of a rotated box.
+    parallelograms: usize,
 }
 
-impl ColumnCheck {
+impl FormCheck {
     pub(super) fn add(&mut self, text: &str) {
         for (_, numbers) in lines(text).filter_map(parse_line) {
-            let mut visibilities = numbers.iter().skip(BOX_COLUMNS + 2).step_by(3);
-            self.differs |= *self.columns.get_or_insert(numbers.len()) != numbers.len()
-                || !visibilities.all(|it| [0.0, 1.0, 2.0].contains(it));
+            // A box may have a score.
+            if numbers.len() <= BOX_COLUMNS + 1 {
+                continue;
+            }
+            self.lines += 1;
+            self.differs |= *self.columns.get_or_insert(numbers.len()) != numbers.len();
+            for (count, columns) in self.with_keypoints.iter_mut().zip([2, 3]) {
+                *count += usize::from(can_be_keypoints(&numbers, columns));
+            }
+            self.with_near_points += usize::from(is_second_point_near(&numbers));
+            self.parallelograms += usize::from(is_parallelogram(&numbers));
         }
     }
 
     /// Returns the number of keypoints, and the numbers of each.
     pub(super) fn keypoint_shape(&self) -> Option<[usize; 2]> {
-        let keypoints = self.columns.filter(|_| !self.differs)?.checked_sub(BOX_COLUMNS)?;
-        (keypoints > 0 && keypoints.is_multiple_of(3)).then_some([keypoints / 3, 3])
+        let numbers = self.columns.filter(|_| !self.differs)?.checked_sub(BOX_COLUMNS)?;
+        let [two, three] = self.with_keypoints.map(|count| count == self.lines);
+        if three {
+            return Some([numbers / 3, 3]);
+        }
+        let is_polygon =
+            2 * self.with_near_points >= self.lines || self.parallelograms == self.lines;
+        (two && !is_polygon).then_some([numbers / 2, 2])
     }
+}
+
+/// Whether the numbers can be a box inside the picture, and keypoints near the box.
+fn can_be_keypoints(numbers: &[f64], columns: usize) -> bool {
+    let (&[x, y, width, height], rest) = numbers.split_first_chunk().unwrap_or((&[0.0; 4], &[]));
+    let is_inside = |center: f64, side: f64| {
+        side > 0.0 && center - side / 2.0 > -0.05 && center + side / 2.0 < 1.05
+    };
+    // Keypoints may be outside a box that is cut off.
+    let is_near = |point: &[f64]| {
+        let is_labeled = point[..2] != [0.0, 0.0];
+        !is_labeled || ((point[0] - x).abs() <= width && (point[1] - y).abs() <= height)
+    };
+    let is_visibility = |point: &[f64]| point.get(2).is_none_or(|it| [0.0, 1.0, 2.0].contains(it));
+    rest.len().is_multiple_of(columns)
+        && is_inside(x, width)
+        && is_inside(y, height)
+        && rest.chunks(columns).all(|point| is_near(point) && is_visibility(point))
+}
+
+/// Whether the second point of a polygon is near its other points. The width and height of a box rarely are.
+fn is_second_point_near(numbers: &[f64]) -> bool {
+    let [x, y, second_x, second_y, rest @ ..] = numbers else { return false };
+    let others = rest.as_chunks().0.iter().filter(|point| **point != [0.0, 0.0]);
+    let others: Vec<f64> = [&[*x, *y]].into_iter().chain(others).flatten().copied().collect();
+    let Some([left, top, width, height]) = extent(&others) else { return false };
+    let is_near =
+        |at: f64, start: f64, side: f64| (start - side / 2.0..=start + 1.5 * side).contains(&at);
+    is_near(*second_x, left, width) && is_near(*second_y, top, height)
+}
+
+fn is_parallelogram(numbers: &[f64]) -> bool {
+    const TOLERANCE: f64 = 0.01;
+    let (&[one, two, three, four], []) = numbers.as_chunks::<2>() else { return false };
+    (0..2).all(|axis| (one[axis] + three[axis] - two[axis] - four[axis]).abs() < TOLERANCE)
 }
 
 pub(super) fn parse(

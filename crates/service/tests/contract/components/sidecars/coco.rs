@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use serde_json::json;
 use tessera_media::ingest::sidecar::BoundingBox;
 use tessera_model::{Annotation, Mask};
 
@@ -58,12 +59,12 @@ fn invalid_entries_are_reported_and_the_others_used() {
             [1]
         ]}"#,
     );
-    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "dog", "", "dog")]);
     let why = "category 2: it has no id or no name; \
-         image 1: it is not a JSON object with an id and a file_name; image 3: its file_name is not in the folder; \
+         image 1: it is not a JSON object; image 3: its file_name is not in the folder; \
          annotation 2: its bbox is empty or outside the picture; \
          annotation 3: its category_id is not in categories; \
-         annotation 4: its bbox is not a list of four numbers; 4 more annotations";
+         annotation 4: its bbox is not a list of four numbers; 3 more annotations";
     assert_eq!(folder.problem_of("coco.json"), why);
     folder.write("coco.json", r#"{"images": 1, "annotations": {}, "categories": ""}"#);
     let why =
@@ -79,7 +80,7 @@ fn other_json_is_ignored() {
     for (path, text) in [
         ("package.json", r#"{"name": "x", "images": []}"#),
         ("list.json", r#"[{"images": [], "annotations": []}, 2, 3]"#),
-        ("sub/coco.json", r#"{"images": [], "annotations": []"#),
+        ("sub/info.json", r#"{"images": [], "categories": []}"#),
     ] {
         folder.write(path, text);
     }
@@ -97,7 +98,7 @@ fn deeply_nested_values_are_skipped_without_recursion() {
     );
     folder.write("coco.json", json);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
-    let why = "image 1: it is not a JSON object with an id and a file_name";
+    let why = "image 1: it is not a JSON object";
     assert_eq!(folder.problem_of("coco.json"), why);
 }
 
@@ -138,7 +139,6 @@ fn wrong_segmentations_are_named() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for segmentation in [
         "7",
-        "[]",
         "[[1, 2]]",
         r#"{"size": [0, 5], "counts": [0, 1]}"#,
         r#"{"size": [4, 5], "counts": [18446744073709551615, 5]}"#,
@@ -194,4 +194,144 @@ fn scores_segmentations_and_keypoints_are_kept() {
     let problem = "annotation 4: one of its polygons is not a list of at least three points; \
          annotation 5: its segmentation is neither polygons nor a mask";
     assert_eq!(folder.problem_of("instances.json"), problem);
+}
+
+/// A COCO file that gives each picture a box.
+fn boxes(names: &[&str]) -> String {
+    let images: Vec<_> =
+        names.iter().enumerate().map(|(id, name)| json!({"id": id, "file_name": name})).collect();
+    let annotations: Vec<_> = (0..names.len())
+        .map(|id| json!({"image_id": id, "category_id": 1, "bbox": [1, 2, 3, 4]}))
+        .collect();
+    let categories = json!([{"id": 1, "name": "bolt"}]);
+    json!({"images": images, "annotations": annotations, "categories": categories}).to_string()
+}
+
+#[test]
+fn files_are_found_by_content_in_all_usual_places() {
+    for (sidecar, names, media) in [
+        (
+            "annotations/instances_train2017.json",
+            ["a.jpg", "b.jpg"],
+            ["train2017/a.jpg", "train2017/b.jpg"],
+        ),
+        ("train/_annotations.coco.json", ["a.jpg", "b.jpg"], ["train/a.jpg", "train/b.jpg"]),
+        ("train/annotations.json", ["a.jpg", "b.jpg"], ["train/a.jpg", "train/b.jpg"]),
+        ("set/labels.json", ["a.jpg", "b.jpg"], ["set/data/a.jpg", "set/data/b.jpg"]),
+        (
+            "export/result.json",
+            ["images/a.jpg", "images/b.jpg"],
+            ["export/images/a.jpg", "export/images/b.jpg"],
+        ),
+        (
+            "result.json",
+            ["../../label-studio/data/media/upload/1/a.jpg", "b.jpg"],
+            ["images/a.jpg", "images/b.jpg"],
+        ),
+        (
+            "set/annotations/coco/val.json",
+            ["images/val/a.jpg", "b.jpg"],
+            ["set/images/val/a.jpg", "set/images/val/b.jpg"],
+        ),
+        ("set/train.JSON", ["a.jpg", "b.jpg"], ["set/train/a.jpg", "set/train/b.jpg"]),
+        ("a/b/c/anything.json", ["x/a.jpg", "b.jpg"], ["x/a.jpg", "y/b.jpg"]),
+    ] {
+        let folder = TestFolder::with_media(&media);
+        folder.write(sidecar, boxes(&names));
+        let reading = folder.read_sidecars();
+        assert!(reading.problems.is_empty(), "{sidecar}: {:?}", reading.problems);
+        for path in media {
+            let objects =
+                reading.descriptions.get(Path::new(path)).map(|found| found.objects.len());
+            assert_eq!(objects, Some(1), "{path} in {sidecar}");
+        }
+    }
+}
+
+#[test]
+fn files_are_read_as_leniently_as_python_writes_them() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let text = r#"{"images": [{"id": 1.0, "file_name": "1.jpg", "score": NaN, "note": "a \"NaN\" \\"},
+        {"id": "2", "file_name": "2.jpg", "width": NaN, "height": -Infinity}],
+        "annotations": [
+        {"image_id": 1, "category_id": 1.0, "bbox": [1, 2, 3, 4], "area": Infinity},
+        {"image_id": "1", "category_id": "1", "bbox": ["1", "2", "3", "4"], "score": NaN},
+        {"image_id": 2.0, "category_id": 1, "bbox": [], "segmentation": [[1, 2, 4, 2, 4, 6]]},
+        {"image_id": 2, "category_id": 1, "bbox": [0, 0, 0, 0], "segmentation": [1, 2, 4, 2, 4, 6]},
+        {"image_id": 2, "category_id": 1, "bbox": [NaN, 2, 3, 4], "segmentation": [[1, 2, 4, 2, 4, 6]]},
+        {"image_id": 2, "category_id": 1, "bbox": [NaN, 2, 3, 4]}],
+        "categories": [{"id": 1, "name": 7}]}"#;
+    folder.write("any/where.json", format!("\u{feff}{text}"));
+    let expected = [describe("1.jpg", "", "", "", "7 7"), describe("2.jpg", "", "", "", "7 7 7")];
+    assert_eq!(folder.descriptions(), expected);
+    let all = [pixels(1.0, 2.0, 3.0, 4.0), pixels(1.0, 2.0, 3.0, 4.0)];
+    assert_eq!(folder.boxes("1.jpg"), all);
+    assert_eq!(folder.boxes("2.jpg")[..2], all);
+    let why = "annotation 6: its bbox is not a list of four numbers";
+    assert_eq!(folder.problem_of("any/where.json"), why);
+}
+
+#[test]
+fn annotations_without_a_place_are_labels_of_the_picture() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let images =
+        json!([{"id": 1, "file_name": "1.jpg"}, {"id": 2, "coco_url": "http://a.example/x/2.jpg"}]);
+    let annotations = json!([
+        {"image_id": 1, "category_id": 1}, {"image_id": 1, "category_id": 2, "bbox": null},
+        {"image_id": 2, "category_id": 2, "bbox": [], "segmentation": []},
+        {"image_id": 2, "category_id": 3}, {"image_id": 2}
+    ]);
+    let categories = json!([{"id": 1, "name": "bolt"}, {"id": 2, "name": "nut"}]);
+    folder.write(
+        "x.json",
+        json!({"images": images, "annotations": annotations, "categories": categories}).to_string(),
+    );
+    let expected =
+        [describe("1.jpg", "", "bolt nut", "", ""), describe("2.jpg", "", "nut", "", "")];
+    assert_eq!(folder.descriptions(), expected);
+    let why = "annotation 4: its category_id is not in categories; \
+         annotation 5: it has neither bbox nor segmentation nor category nor caption";
+    assert_eq!(folder.problem_of("x.json"), why);
+}
+
+#[test]
+fn a_repeated_id_never_moves_a_box() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
+    let images = json!([
+        {"id": 1, "file_name": "1.jpg"}, {"id": 1.0, "file_name": "2.jpg"},
+        {"id": 3, "file_name": "3.jpg"}, {"id": 3, "file_name": "3.jpg"}
+    ]);
+    let annotations = json!([
+        {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]},
+        {"image_id": 3, "category_id": 1, "bbox": [1, 2, 3, 4]}
+    ]);
+    let categories = json!([{"id": 1, "name": "bolt"}, {"id": 1, "name": "nut"}]);
+    folder.write(
+        "x.json",
+        json!({"images": images, "annotations": annotations, "categories": categories}).to_string(),
+    );
+    assert_eq!(folder.descriptions(), [describe("3.jpg", "", "", "", "bolt")]);
+    let why = "category 2: its id belongs to an earlier category, which is used; \
+         image 2: its id belongs to another image, too, so annotations of this id are not used";
+    assert_eq!(folder.problem_of("x.json"), why);
+}
+
+#[test]
+fn objects_beyond_the_limit_are_counted() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let annotation = json!({"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]});
+    let document = |count: usize| {
+        let images = json!([{"id": 1, "file_name": "1.jpg"}]);
+        let categories = json!([{"id": 1, "name": "bolt"}]);
+        json!({"images": images, "annotations": vec![&annotation; count], "categories": categories})
+            .to_string()
+    };
+    folder.write("x.json", document(4_096));
+    assert_eq!(folder.boxes("1.jpg").len(), 4_096);
+    assert!(folder.read_sidecars().problems.is_empty());
+    folder.write("x.json", document(5_000));
+    assert_eq!(folder.boxes("1.jpg").len(), 4_096);
+    let why =
+        "annotation 4097: only the first 4,096 objects of a picture are kept; 903 more annotations";
+    assert_eq!(folder.problem_of("x.json"), why);
 }

@@ -1,6 +1,6 @@
 //! CVAT sidecars.
 
-use super::{TestFolder, describe, pixels};
+use super::{TestFolder, describe, pixels, rounded};
 
 const GOOD: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 <annotations><version>1.1</version><meta><task><id>7</id></task></meta>
@@ -108,4 +108,20 @@ fn wrong_tracks_are_named_and_the_others_count() {
     let empty = r#"<track label="a"><box frame="0" xtl="1"/></track>"#;
     let expected = "track 1: one of its shapes is empty, outside the picture, or without numbers";
     assert_eq!(with(empty).0, expected);
+}
+
+#[test]
+fn turned_shapes_become_the_box_around_them() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let text = r#"<annotations><image name="1.jpg">
+        <box label="a" xtl="60" ytl="100" xbr="260" ybr="140" rotation="90.0"/>
+        <box label="b" xtl="0" ytl="0" xbr="100" ybr="100" rotation="45"/>
+        <ellipse label="c" cx="160" cy="120" rx="100" ry="20" rotation="90"/>
+        </image></annotations>"#;
+    folder.write("task/cvat.xml", text);
+    let boxes: Vec<_> = folder.boxes("1.jpg").iter().map(rounded).collect();
+    let expected =
+        [[140.0, 20.0, 40.0, 200.0], [-20.71, -20.71, 141.42, 141.42], [140.0, 20.0, 40.0, 200.0]];
+    assert_eq!(boxes, expected);
+    assert_eq!(folder.polygons("1.jpg")[0][0].len(), 8, "the corners are kept");
 }

@@ -30,12 +30,6 @@ fn texts_and_lists_are_limited() {
     assert_eq!(description.caption.unwrap().chars().count(), 2_048);
     assert_eq!(description.labels[0].chars().count(), 128);
     assert_eq!(description.labels.len(), 32);
-    let mut description = MediaDescription::default();
-    let extent = BoundingBox::pixels([0.0, 0.0, 1.0, 1.0]).unwrap();
-    for n in 0..999 {
-        description.push_object(n.to_string(), extent);
-    }
-    assert_eq!(description.objects.len(), 256);
 }
 
 #[test]
@@ -82,8 +76,7 @@ fn the_first_description_wins_and_tags_are_merged() {
         caption: caption.map(str::to_owned),
         labels: vec![label.to_owned()],
         tags: vec![tag.to_owned()],
-        objects: Vec::new(),
-        own: std::collections::BTreeMap::new(),
+        ..MediaDescription::default()
     };
     let mut description = described(None, "a", "x");
     description.merge_missing(described(Some("second"), "b", "y"));

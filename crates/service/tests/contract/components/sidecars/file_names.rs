@@ -195,3 +195,30 @@ fn the_folder_is_the_label_unless_its_name_is_generic() {
         assert_eq!(labels, expected.map(|label| vec![label.to_owned()]).as_deref(), "{media}");
     }
 }
+
+#[test]
+fn folders_of_classes_are_numbers_or_contain_a_folder_of_pictures() {
+    for (media, expected) in [
+        (["train/0/1.jpg", "test/17/2.png"], ["0", "17"]),
+        (
+            ["Final_Training/Images/00000/1.ppm", "Final_Training/Images/00014/2.ppm"],
+            ["00000", "00014"],
+        ),
+        (["0/1.jpg", "1/2.jpg"], ["0", "1"]),
+        (["digits/0/1.jpg", "digits/1/2.jpg"], ["0", "1"]),
+        (["cat/images/1.jpg", "dog/images/2.jpg"], ["cat", "dog"]),
+        (["train/n01443537/images/1.jpg", "val/images/2.jpg"], ["n01443537", ""]),
+        (["train/3/images/1.jpg", "train/4/images/2.jpg"], ["3", "4"]),
+        (["2023/1.jpg", "2024/2.jpg"], ["", ""]),
+        (["trip/2024/05/1.jpg", "trip/2024/06/2.jpg"], ["", ""]),
+        (["00000/1.jpg", "00001/2.jpg"], ["", ""]),
+        (["cars/images/1.jpg", "cars/labels/2.jpg"], ["", ""]),
+    ] {
+        let descriptions = TestFolder::with_media(&media).read_sidecars().descriptions;
+        let label = |path: &str| {
+            let description = descriptions.get(Path::new(path));
+            description.map(|found| found.labels.join(" ")).unwrap_or_default()
+        };
+        assert_eq!(media.map(label), expected, "{media:?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! `LabelMe` sidecars.
 
+use std::path::Path;
+
 use super::{TestFolder, describe, pixels};
 
 const GOOD: &str = r#"{"version": "5.5.0", "flags": {"outdoors": true, "blurred": false},
@@ -44,9 +46,42 @@ fn wrong_shapes_are_named_and_the_others_count() {
 #[test]
 fn other_json_next_to_a_picture_is_ignored() {
     let folder = TestFolder::with_media(&["a/1.jpg"]);
-    for text in ["{}", "[]", r#"{"shapes": 1}"#, "no JSON"] {
+    for text in ["{}", "[]", r#"{"shapes": 1}"#] {
         folder.write("a/1.json", text);
         let reading = folder.read_sidecars();
         assert!(reading.sidecars.is_empty() && reading.problems.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn odd_shapes_lose_only_themselves() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let text = r#"{"flags": {"a": 1, "b": null, "c": true}, "imagePath": null, "shapes": [
+        {"label": 7, "points": [[1, 2, 0.5], [4, 6, 0.5]], "shape_type": "rectangle"},
+        {"label": null, "points": [[1, 2], [4, 6]]},
+        {"label": "x", "points": "none"}, 3,
+        {"label": "y", "points": [["1", "2"], [4, NaN]]},
+        {"label": "z", "points": [[1, 2], [4, 2], [4, 6], [1, 6]], "shape_type": "rotation", "score": "0.5"}]}"#;
+    folder.write("1.json", text);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "a c", "", "7 z")]);
+    assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 3.0, 4.0), pixels(1.0, 2.0, 3.0, 4.0)]);
+    let why = "shape 2: it has no label; shape 3: its points are not numbers; \
+         shape 4: it is not a JSON object; 1 more shape";
+    assert_eq!(folder.problem_of("1.json"), why);
+}
+
+#[test]
+fn documents_are_found_by_content_and_the_name_that_they_state() {
+    for (sidecar, media) in [
+        ("json/1.json", "images/1.jpg"),
+        ("labels/train/1.json", "images/train/1.jpg"),
+        ("notes/1.jpg.json", "images/1.jpg"),
+        ("notes/7.json", "images/other.jpg"),
+    ] {
+        let folder = TestFolder::with_media(&[media, "images/train/2.jpg"]);
+        folder.write(sidecar, GOOD);
+        let reading = folder.read_sidecars();
+        assert!(reading.problems.is_empty(), "{sidecar}: {:?}", reading.problems);
+        assert_eq!(reading.descriptions[Path::new(media)].objects.len(), 3, "{sidecar}");
     }
 }

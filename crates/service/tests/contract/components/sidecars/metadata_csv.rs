@@ -11,7 +11,7 @@ fn invalid_rows_are_reported_and_the_others_used() {
         "\r\n",
         "2.jpg,,A car.,\"[\"\"car\"\", \"\"a|b\"\"]\",vehicle\r\n",
         "3.jpg,,,,,,,\"{\"\"bbox\"\": [[1, 2, 3, 4]], \"\"categories\"\": [\"\"cat\"\"]}\"\r\n",
-        "4.jpg,good,,\"[\"\"kept\"\", 1]\",,[tag],,[\r\n",
+        "4.jpg,good,,\"[\"\"kept\"\", [1]]\",,[tag],,[\r\n",
         ",nobody's\r\n",
         "9.jpg,nothing\r\n",
         "/8.jpg,outside\r\n",

@@ -13,7 +13,7 @@ const ROWS: &str = concat!(
     "\n",
     r#"{"file_name": 7}"#,
     "\n",
-    r#"{"file_name": "4.jpg", "caption": ["x"], "labels": ["kept", 1], "tags": "z", "label": 4}"#,
+    r#"{"file_name": "4.jpg", "caption": ["x"], "labels": ["kept", [1]], "tags": "z", "label": [4]}"#,
     "\n",
     r#"["3.jpg"]"#,
     "\n",
@@ -80,9 +80,9 @@ fn the_first_problem_is_shown_and_the_others_are_counted() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let row = |values: &str| format!("{{\"file_name\": \"1.jpg\"{values}}}\n");
     let good = row("");
-    let bad = row(r#", "label": 1"#);
-    let twice = row(r#", "label": 1, "tags": [" a\n", 1, null, "b"]"#);
-    let first = "line 2: its label is not a string";
+    let bad = row(r#", "label": [1]"#);
+    let twice = row(r#", "label": [1], "tags": [" a\n", null, "b"]"#);
+    let first = "line 2: its label is not a text";
     for (rows, expected) in [
         (vec![&good], None),
         (vec![&good, &twice], Some(first.to_owned())),
@@ -96,4 +96,18 @@ fn the_first_problem_is_shown_and_the_others_are_counted() {
     }
     folder.write("metadata.jsonl", &twice);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "a b", "")]);
+}
+
+#[test]
+fn numbers_are_labels() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
+    let rows = [
+        r#"{"file_name": "1.jpg", "label": 3}"#,
+        r#"{"file_name": "2.jpg", "labels": [0, 7.0, "x"]}"#,
+        r#"{"file_name": "3.jpg", "label": "08"}"#,
+    ];
+    folder.write("metadata.jsonl", rows.join("\n"));
+    let expected = [("1.jpg", "3"), ("2.jpg", "0 7 x"), ("3.jpg", "08")]
+        .map(|(media, labels)| describe(media, "", labels, "", ""));
+    assert_eq!(folder.descriptions(), expected);
 }

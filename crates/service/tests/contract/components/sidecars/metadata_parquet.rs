@@ -29,12 +29,12 @@ fn wrong_rows_are_named_and_the_others_count() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     folder.write("metadata.parquet", FAULTY);
     let expected = [
-        describe("1.jpg", "one", "car bus", "", "car"),
+        describe("1.jpg", "one", "3 car bus", "", "car"),
         describe("2.jpg", "four", "tree house", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
-    let expected = "row 1: its label is not a string; \
-         row 2: its file_name is not in the folder; row 3: it has no file_name; 1 more row";
+    let expected = "row 2: its file_name is not in the folder; row 3: it has no file_name; \
+         row 4: its objects are neither a list nor lists of boxes and names";
     assert_eq!(folder.problem_of("metadata.parquet"), expected);
 }
 
@@ -45,7 +45,7 @@ fn jsonl_takes_precedence_over_parquet_and_that_over_csv() {
     folder.write("metadata.jsonl", r#"{"file_name": "1.jpg", "caption": "jsonl"}"#);
     folder.write("metadata.csv", "file_name,caption\n1.jpg,csv\n2.jpg,csv\n");
     let expected = [
-        describe("1.jpg", "jsonl", "car bus", "", "car"),
+        describe("1.jpg", "jsonl", "3 car bus", "", "car"),
         describe("2.jpg", "four", "tree house", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);

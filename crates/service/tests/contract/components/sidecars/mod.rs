@@ -25,6 +25,7 @@ mod metadata_jsonl;
 mod metadata_parquet;
 mod objects;
 mod open_images;
+mod stated_size;
 mod text_file;
 mod voc;
 mod webdataset;
@@ -96,6 +97,12 @@ impl TestFolder {
 /// A box in pixels.
 pub fn pixels(x: f64, y: f64, width: f64, height: f64) -> BoundingBox {
     BoundingBox::Pixels { x, y, width, height }
+}
+
+/// Returns left, top, width and height of a box in pixels, with two decimals.
+pub fn rounded(bounding_box: &BoundingBox) -> [f64; 4] {
+    let BoundingBox::Pixels { x, y, width, height } = *bounding_box else { return [0.0; 4] };
+    [x, y, width, height].map(|side| (side * 100.0).round() / 100.0)
 }
 
 /// Formats a description.
@@ -206,6 +213,12 @@ const FRAGMENTS: &[&str] = &[
     "\"annotations\":",
     "\"id\":",
     "\"image_id\":",
+    "\"shapes\":[",
+    "\"points\":[[1,2],[3,4]]",
+    "NaN",
+    "-Infinity",
+    "<annotations>",
+    "<image name='a.jpg' width='9'>",
     "{\"media_items\":[",
     "\"file_path\":",
     "\"metadata_items\":",

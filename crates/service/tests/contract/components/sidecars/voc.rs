@@ -1,8 +1,10 @@
 //! Pascal VOC sidecars.
 
+use std::path::Path;
+
 use tessera_media::ingest::sidecar::BoundingBox;
 
-use super::{TestFolder, describe};
+use super::{TestFolder, describe, rounded};
 
 const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
     <annotation verified=\"yes\">\r\n <filename>other.jpg</filename>\r\n\
@@ -43,14 +45,14 @@ fn invalid_xml_is_reported() {
     );
     let outside =
         "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><annotation>&x;</annotation>";
-    let long = "x".repeat((1 << 20) + 1);
+    let long = "x".repeat((32 << 20) + 1);
     for (xml, why) in [
         (bomb.as_bytes(), "it has a DTD, which is not supported"),
         (outside.as_bytes(), "it has a DTD, which is not supported"),
         (b"", "line 1: invalid XML"),
         (b"<annotation>\n<object>\n</annotation>", "line 3: invalid XML"),
         (b"<annotation>\xff</annotation>", "it is not UTF-8"),
-        (long.as_bytes(), "it is larger than 1 MiB"),
+        (long.as_bytes(), "it is larger than 32 MiB"),
     ] {
         folder.write("1.xml", xml);
         assert_eq!((folder.problem_of("1.xml").as_str(), folder.descriptions().len()), (why, 0));
@@ -96,4 +98,68 @@ fn deep_xml_and_many_attributes_are_handled_quickly() {
     folder.write("1.xml", deep);
     let reading = folder.read_sidecars();
     assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0));
+}
+
+#[test]
+fn documents_are_found_by_content_in_all_usual_places() {
+    for (sidecar, media) in [
+        ("a.xml", "a.jpg"),
+        ("Annotations/a.xml", "JPEGImages/a.jpg"),
+        ("annotations/xmls/a.xml", "images/a.jpg"),
+        ("Annotations/a.xml", "imgs/a.jpg"),
+        ("train/xml/a.xml", "train/images/a.jpg"),
+        ("xml/train/a.xml", "images/train/a.jpg"),
+        ("labels/a.xml", "images/a.png"),
+        ("outputs/a.xml", "a.jpeg"),
+        ("Annotations/CLS-LOC/val/a.xml", "Data/CLS-LOC/val/a.JPEG"),
+        ("VOC2012/Annotations/a.xml", "VOC2012/JPEGImages/a.jpg"),
+        ("notes/a.jpg.xml", "pictures/a.jpg"),
+        ("notes/0001.xml", "pictures/other.jpg"),
+        ("notes/A.XML", "pictures/a.jpg"),
+    ] {
+        let folder = TestFolder::with_media(&[media, "elsewhere/train/b.jpg"]);
+        folder.write(sidecar, GOOD);
+        let reading = folder.read_sidecars();
+        assert!(reading.problems.is_empty(), "{sidecar}: {:?}", reading.problems);
+        let described = reading.descriptions.get(Path::new(media));
+        assert_eq!(described.map(|it| it.objects.len()), Some(2), "{media} for {sidecar}");
+    }
+}
+
+#[test]
+fn a_document_that_fits_two_pictures_is_reported() {
+    let problem = |media: &[&str], sidecar: &str| {
+        let folder = TestFolder::with_media(media);
+        folder.write(sidecar, GOOD);
+        assert!(folder.read_sidecars().descriptions.values().all(|it| it.objects.is_empty()));
+        folder.problem_of(sidecar)
+    };
+    let several = "its file_name matches several files in the folder, such as ";
+    assert_eq!(
+        problem(&["x/a.jpg", "y/a.jpg"], "notes/a.xml"),
+        format!("{several}x/a.jpg and y/a.jpg")
+    );
+    assert_eq!(
+        problem(&["x/a.jpg", "y/other.jpg"], "notes/a.xml"),
+        format!("{several}x/a.jpg and y/other.jpg")
+    );
+    assert_eq!(problem(&["x/b.jpg"], "notes/a.xml"), "its file_name is not in the folder");
+}
+
+#[test]
+fn turned_boxes_and_polygons_become_the_box_around_them() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let turned = format!(
+        "<robndbox><cx>160</cx><cy>120</cy><w>200</w><h>40</h><angle>{}</angle></robndbox>",
+        std::f64::consts::FRAC_PI_2
+    );
+    let polygon = "<polygon><pt><x>10</x><y>20</y></pt><pt><x>40</x><y>25</y></pt>\
+        <pt><x>30</x><y>60</y></pt></polygon>";
+    let objects = [&*turned, polygon, "<polygon><pt><x>1</x></pt></polygon>"]
+        .map(|shape| format!("<object><name>a</name>{shape}</object>"))
+        .concat();
+    folder.write("1.xml", format!("<annotation>{objects}</annotation>"));
+    let boxes: Vec<_> = folder.boxes("1.jpg").iter().map(rounded).collect();
+    assert_eq!(boxes, [[140.0, 20.0, 40.0, 200.0], [10.0, 20.0, 30.0, 40.0]]);
+    assert_eq!(folder.problem_of("1.xml"), "object 3: its polygon is not a list of points");
 }

@@ -107,6 +107,98 @@ fn keypoints_are_told_from_polygons_by_the_dataset() {
 }
 
 #[test]
+fn the_five_forms_are_told_apart_by_all_lines_of_a_dataset() {
+    let form = |lines: &[&str], yaml: &str| {
+        let folder = TestFolder::with_media(&["images/1.jpg"]);
+        folder.write("labels/1.txt", lines.join("\n"));
+        folder.write("set.yaml", yaml);
+        let found = annotations(&folder);
+        assert_eq!(found.len(), lines.len(), "{lines:?}");
+        let (_, Annotation { polygons, keypoints, .. }) = &found[0];
+        [polygons.iter().map(Vec::len).sum::<usize>(), keypoints.len()]
+    };
+    let names = "names: [person]";
+    let detect = ["0 0.5 0.5 0.2 0.4", "0 0.3 0.3 0.2 0.2 0.9"];
+    assert_eq!(form(&detect, names), [0, 0]);
+    // Polygons of five points have as many numbers as a box and two keypoints with visibilities.
+    let segment = [
+        "0 0.5 0.5 0.6 0.5 0.65 0.6 0.55 0.7 0.5 0.65",
+        "0 0.1 0.1 0.2 0.1 0.2 0.2 0.15 0.25 0.1 0.2",
+    ];
+    assert_eq!(form(&segment, names), [10, 0]);
+    assert_eq!(form(&segment[..1], names), [10, 0]);
+    let other_lengths = ["0 0.5 0.5 0.2 0.4 0.45 0.5 0.55 0.5", "0 0.1 0.1 0.3 0.1 0.2 0.3"];
+    assert_eq!(form(&other_lengths, names), [8, 0]);
+    let rotated = ["0 0.5 0.4 0.6 0.5 0.5 0.6 0.4 0.5", "0 0.6 0.6 0.7 0.6 0.7 0.7 0.6 0.7"];
+    assert_eq!(form(&rotated, names), [8, 0]);
+    let pose_of_two = [
+        "0 0.5 0.5 0.2 0.4 0.45 0.35 0.55 0.4 0.5 0.65",
+        "0 0.3 0.7 0.1 0.3 0.28 0.6 0.33 0.7 0 0",
+    ];
+    assert_eq!(form(&pose_of_two, names), [0, 9]);
+    assert_eq!(form(&pose_of_two[..1], names), [0, 9]);
+    let pose_of_three =
+        ["0 0.5 0.5 0.2 0.4 0.45 0.35 2 0.55 0.4 1", "0 0.3 0.7 0.1 0.3 0.28 0.6 2 0 0 0"];
+    assert_eq!(form(&pose_of_three, names), [0, 6]);
+    // The key decides, also where the lines look otherwise.
+    assert_eq!(form(&rotated, "kpt_shape: [2, 2]\nnames: [person]"), [0, 6]);
+    let with_boxes = ["0 0.5 0.5 0.2 0.4 0.45 0.35 2", "0 0.3 0.7 0.1 0.3"];
+    assert_eq!(form(&with_boxes, names), [0, 3]);
+}
+
+#[test]
+fn the_forms_of_datasets_without_names_do_not_mix() {
+    let folder = TestFolder::with_media(&["pose/images/1.jpg", "shapes/images/2.jpg"]);
+    folder.write("pose/labels/1.txt", "0 0.5 0.5 0.2 0.4 0.45 0.35 2 0.55 0.4 1");
+    folder.write("shapes/labels/2.txt", "0 0.1 0.1 0.3 0.1 0.2 0.3");
+    let descriptions = folder.read_sidecars().descriptions;
+    let object = |path: &str| descriptions[Path::new(path)].objects[0].annotation.clone();
+    assert_eq!(object("pose/images/1.jpg").keypoints.len(), 6);
+    assert_eq!(object("shapes/images/2.jpg").polygons.len(), 1);
+}
+
+#[test]
+fn class_names_are_found_in_files_of_other_names() {
+    for (file, text) in [
+        ("coco128.yaml", "names: [person]"),
+        ("anything.yml", "path: x\nnames:\n  0: person\n"),
+        ("labels.txt", "person\n"),
+        ("obj.names", "person"),
+        ("custom.names", "person"),
+        ("notes.json", r#"{"categories": [{"id": 0, "name": "person"}], "info": {"year": 2024}}"#),
+        ("labels/classes.txt", "person"),
+    ] {
+        let folder = TestFolder::with_media(&["images/1.jpg"]);
+        folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
+        folder.write("hyp.yaml", "lr0: 0.01");
+        folder.write(file, text);
+        assert_eq!(labels(&folder), ["person"], "{file}");
+        let reading = folder.read_sidecars();
+        assert!(reading.sidecars.contains(Path::new(file)) && reading.problems.is_empty());
+    }
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
+    folder.write("a.yaml", "names: [person]");
+    folder.write("b.yaml", "names: [car]");
+    assert_eq!(labels(&folder), ["class 0"]);
+    let why = "its class names differ from those in b.yaml, so neither are used";
+    assert_eq!(folder.problem_of("a.yaml"), why);
+}
+
+#[test]
+fn labels_are_found_beside_other_folders_of_pictures() {
+    for (media, labels) in [
+        ("JPEGImages/1.jpg", "labels/1.txt"),
+        ("set/imgs/1.png", "set/labels/1.txt"),
+        ("train/1.jpg", "labels/train/1.txt"),
+    ] {
+        let folder = TestFolder::with_media(&[media]);
+        folder.write(labels, "0 0.5 0.5 0.2 0.2");
+        assert_eq!(folder.boxes(media).len(), 1, "{labels}");
+    }
+}
+
+#[test]
 fn invalid_lines_are_reported_and_the_others_used() {
     let folder = TestFolder::with_media(&["images/1.jpg"]);
     let text = "0 0.5 0.5 0.2 0.2\n\n1 0.5 0.5 0 0.2\r\n0 320 240 64 48\nx\n9 1 1 1 1";

@@ -1,0 +1,106 @@
+//! Reads annotation files, which are JSON or XML. They are found by their content anywhere below the folder, because
+//! each tool has other names and folders for them.
+
+use std::path::Path;
+
+use serde_json::value::RawValue;
+
+use super::{
+    coco, cvat,
+    description::MediaDescription,
+    diagnostics::SidecarDiagnostics,
+    labelme,
+    metadata_row::{SidecarRow, describe_row},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    voc,
+};
+use crate::ingest::documents::{XmlLimits, parse_xml};
+
+/// Maximum size of an XML document. Parsing takes several times as much memory.
+const MAX_XML_BYTES: u64 = 32 << 20;
+/// Annotations have no namespaces.
+const XML_LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
+
+/// The description of one picture, in a document that names the picture or is named like it.
+pub(super) struct PictureAnnotations {
+    /// The name of the picture in the document.
+    pub file_name: Option<String>,
+    pub description: MediaDescription,
+    pub diagnostics: SidecarDiagnostics,
+}
+
+/// Reads the documents of all formats in JSON: first files that describe many pictures, then files of one picture.
+pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
+    let mut pictures = Vec::new();
+    for sidecar in unread(reader, "json") {
+        let Some(text) = reader.read_json(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
+        if let Err(cause) = serde_json::from_str::<&RawValue>(&text) {
+            reader.report_problem(sidecar, format!("line {}: invalid JSON", cause.line()));
+        } else if let Some(document) = coco::parse(&text) {
+            coco::read(reader, sidecar, &document);
+        } else if let Some(annotations) =
+            labelme::parse(&text, sidecar).or_else(|| read_columns(reader, sidecar, &text))
+        {
+            pictures.push((sidecar, annotations));
+        }
+    }
+    add_pictures(reader, pictures);
+}
+
+/// Reads the documents of all formats in XML: first files that describe many pictures, then files of one picture.
+pub(crate) fn read_xml(reader: &mut SidecarReader<'_>) {
+    let mut pictures = Vec::new();
+    for sidecar in unread(reader, "xml") {
+        let Some(text) = reader.read_text(sidecar, MAX_XML_BYTES) else { continue };
+        match parse_xml(&text, XML_LIMITS) {
+            Err(why) => reader.report_problem(sidecar, why),
+            Ok(document) => match document.root_element().tag_name().name() {
+                "annotations" => cvat::read(reader, sidecar, document.root_element()),
+                "annotation" => {
+                    pictures.push((sidecar, voc::parse(document.root_element(), sidecar)));
+                }
+                _ => {}
+            },
+        }
+    }
+    add_pictures(reader, pictures);
+}
+
+/// Returns the files with an extension that no other format uses.
+fn unread<'a>(reader: &SidecarReader<'a>, extension: &str) -> Vec<&'a Path> {
+    let has_extension =
+        |path: &&Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(extension));
+    let is_unread = |path: &&Path| !reader.data.sidecars.contains(*path);
+    reader.files.all().filter(has_extension).filter(is_unread).collect()
+}
+
+fn add_pictures(reader: &mut SidecarReader<'_>, pictures: Vec<(&Path, PictureAnnotations)>) {
+    for (sidecar, PictureAnnotations { file_name, description, diagnostics }) in pictures {
+        match reader.files.described_by(sidecar, file_name.as_deref()) {
+            Ok(media) => {
+                for media in media {
+                    reader.add_description(media, description.clone());
+                }
+                reader.mark_used(sidecar);
+                reader.report_problems(sidecar, diagnostics);
+            }
+            Err(why) => reader.report_problem(sidecar, why.into_owned()),
+        }
+    }
+}
+
+/// Reads the columns of a metadata table in JSON beside a picture, as in shards of `WebDataset`.
+fn read_columns(
+    reader: &SidecarReader<'_>,
+    sidecar: &Path,
+    text: &str,
+) -> Option<PictureAnnotations> {
+    let row = SidecarRow::parse(text).filter(SidecarRow::describes)?;
+    if reader.files.pictures_beside(sidecar).is_empty() {
+        return None;
+    }
+    let mut diagnostics = SidecarDiagnostics::new("object", "objects");
+    diagnostics.next_position();
+    let description = describe_row(&row, &mut diagnostics);
+    Some(PictureAnnotations { file_name: None, description, diagnostics })
+}

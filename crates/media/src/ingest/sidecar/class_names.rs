@@ -1,0 +1,251 @@
+//! Finds the names of the classes that boxes of YOLO give as numbers. The names are in a file of the dataset: YAML, a list
+//! of lines, or the `notes.json` of Label Studio.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use saphyr_parser::{Event, Parser};
+use serde::Deserialize;
+
+use super::{
+    description::normalized_name,
+    file_index::FileIndex,
+    sidecar_names::{CLASS_NAME_FILES, NOTES_JSON},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
+};
+use crate::ingest::documents;
+
+pub(super) type ClassMap = BTreeMap<u64, String>;
+
+/// What a file of class names says about the labels of its folder.
+#[derive(Clone, Default, PartialEq)]
+pub(super) struct Classes {
+    pub names: ClassMap,
+    /// The number of keypoints of an object, and the numbers of a keypoint: 2, or 3 with its visibility.
+    pub keypoint_shape: Option<[usize; 2]>,
+    /// The folder of the file, which is the folder of a dataset.
+    pub folder: Option<Rc<Path>>,
+}
+
+/// The class names by the folder of their file.
+pub(crate) struct ClassNames<'a> {
+    /// The files of a folder that can name classes under any name, ordered by name.
+    other_files: HashMap<&'a Path, Vec<&'a Path>>,
+    known: HashMap<PathBuf, Option<Rc<Classes>>>,
+}
+
+impl<'a> ClassNames<'a> {
+    pub fn new(files: &FileIndex<'a>) -> Self {
+        let mut other_files = HashMap::<_, Vec<_>>::new();
+        for path in files.all().filter(|path| is_yaml(path) || has_extension(path, "names")) {
+            other_files.entry(path.parent().unwrap_or(Path::new(""))).or_default().push(path);
+        }
+        Self { other_files, known: HashMap::new() }
+    }
+
+    /// Returns the class names in the nearest folder above a sidecar.
+    pub(super) fn for_sidecar(
+        &mut self,
+        reader: &mut SidecarReader<'a>,
+        sidecar: &Path,
+    ) -> Rc<Classes> {
+        let folders = sidecar.ancestors().skip(1);
+        let nearest = folders.into_iter().find_map(|folder| {
+            if let Some(known) = self.known.get(folder) {
+                return known.clone();
+            }
+            let found = self.read_folder(reader, folder).map(Rc::new);
+            self.known.insert(folder.to_owned(), found.clone());
+            found
+        });
+        nearest.unwrap_or_default()
+    }
+
+    /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.
+    fn read_folder(&self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
+        let usual = CLASS_NAME_FILES.iter().find_map(|file| {
+            let path = reader.files.get(&folder.join(file))?;
+            read_file(reader, path).map(|classes| (path, classes))
+        });
+        let (path, mut classes) = usual.or_else(|| self.read_other_file(reader, folder))?;
+        reader.mark_used(path);
+        classes.folder = Some(folder.into());
+        Some(classes)
+    }
+
+    /// Reads the only file that names classes under another name. Files that contradict each other are reported.
+    fn read_other_file(
+        &self,
+        reader: &mut SidecarReader<'a>,
+        folder: &Path,
+    ) -> Option<(&'a Path, Classes)> {
+        let files = self.other_files.get(folder)?.iter();
+        let mut found =
+            files.filter_map(|path| Some((*path, read_file(reader, path)?))).collect::<Vec<_>>();
+        let (first, classes) = found.first()?.clone();
+        if let Some((other, _)) = found.iter().find(|(_, other)| *other != classes) {
+            let name = other.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let why = format!("its class names differ from those in {name}, so neither are used");
+            reader.report_problem(first, why);
+            return None;
+        }
+        Some(found.swap_remove(0))
+    }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    has_extension(path, "yaml") || has_extension(path, "yml")
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case(extension))
+}
+
+/// Returns the classes that a file names, of which there is at least one.
+fn read_file(reader: &mut SidecarReader<'_>, path: &Path) -> Option<Classes> {
+    let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
+    let names = if is_yaml(path) {
+        parse_yaml(&text, "names")
+    } else if path.file_name().is_some_and(|name| name == NOTES_JSON) {
+        parse_notes(&text)
+    } else {
+        parse_name_lines(&text)
+    };
+    let is_usual = CLASS_NAME_FILES.iter().any(|name| path.file_name() == Some(name.as_ref()));
+    if let Some(why) =
+        yaml_error(&text).filter(|_| is_yaml(path) && (is_usual || !names.is_empty()))
+    {
+        reader.report_problem(path, why);
+    }
+    let keypoint_shape = is_yaml(path).then(|| keypoint_shape(&text)).flatten();
+    (!names.is_empty()).then_some(Classes { names, keypoint_shape, folder: None })
+}
+
+/// Reads the classes in the `notes.json` of Label Studio.
+fn parse_notes(text: &str) -> ClassMap {
+    #[derive(Deserialize)]
+    struct Notes {
+        categories: Vec<Category>,
+    }
+    #[derive(Deserialize)]
+    struct Category {
+        id: u64,
+        name: String,
+    }
+    let notes = documents::parse_object::<Notes>(text);
+    let categories = notes.into_iter().flat_map(|notes| notes.categories);
+    categories.filter_map(|class| Some((class.id, normalized_name(&class.name)?))).collect()
+}
+
+/// Returns the key `kpt_shape` of a file of YOLO, which datasets of keypoints have.
+fn keypoint_shape(text: &str) -> Option<[usize; 2]> {
+    let numbers = parse_yaml(text, "kpt_shape").into_values().map(|number| number.parse().ok());
+    let shape: [usize; 2] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+    matches!(shape, [1..=1_000, 2 | 3]).then_some(shape)
+}
+
+fn parse_name_lines(text: &str) -> ClassMap {
+    (0..)
+        .zip(text.trim_end().lines())
+        .filter_map(|(class, line)| Some((class, normalized_name(line)?)))
+        .collect()
+}
+
+/// Parses a key of the top-level map, whose value is a list or a map, from events of the YAML parser, which keep scalars as text and do not
+/// expand aliases. If the whole value is an alias, it is looked up.
+fn parse_yaml(text: &str, key: &str) -> ClassMap {
+    let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
+    let mut value = skip_to_key(events(), key);
+    match value.next() {
+        Some(Event::Alias(anchor)) => {
+            let mut events = events().skip_while(|event| anchor_of(event) != Some(anchor));
+            events.next().map(|start| yaml_entries(&start, events)).unwrap_or_default()
+        }
+        Some(start) => yaml_entries(&start, value),
+        None => ClassMap::new(),
+    }
+}
+
+/// Returns the line at which a text stops being YAML. The part before the line is read.
+fn yaml_error(text: &str) -> Option<String> {
+    let cause = Parser::new_from_str(text).find_map(Result::err)?;
+    Some(format!("line {}: invalid YAML", cause.marker().line()))
+}
+
+/// Skips to the value of a key in the top-level map.
+fn skip_to_key<'a>(
+    mut events: impl Iterator<Item = Event<'a>>,
+    wanted: &str,
+) -> impl Iterator<Item = Event<'a>> {
+    let (mut depth, mut is_key) = (0_usize, true);
+    for event in events.by_ref() {
+        match event {
+            Event::Scalar(key, ..) if depth == 1 && is_key && key == wanted => break,
+            // A text instead of a map has no keys.
+            Event::Scalar(..) | Event::Alias(_) => {}
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                depth += 1;
+                continue;
+            }
+            Event::MappingEnd | Event::SequenceEnd => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 1 {
+            is_key = !is_key;
+        }
+    }
+    events
+}
+
+fn anchor_of(event: &Event<'_>) -> Option<usize> {
+    match event {
+        Event::SequenceStart(anchor, ..) | Event::MappingStart(anchor, ..) => Some(*anchor),
+        _ => None,
+    }
+}
+
+/// Reads the list or map that begins with `start`.
+fn yaml_entries<'a>(start: &Event<'a>, rest: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    match start {
+        Event::SequenceStart(..) => yaml_list_entries(rest),
+        Event::MappingStart(..) => yaml_map_entries(rest),
+        _ => ClassMap::new(),
+    }
+}
+
+/// Reads a list up to its end. An entry that is not a scalar counts as a class without a name.
+fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let (mut names, mut class, mut depth) = (ClassMap::new(), 0, 0_usize);
+    for event in events {
+        match event {
+            Event::Scalar(text, ..) if depth == 0 => {
+                names.extend(normalized_name(&text).map(|name| (class, name)));
+                class += 1;
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd if depth == 0 => break,
+            Event::SequenceEnd | Event::MappingEnd => {
+                depth -= 1;
+                class += u64::from(depth == 0);
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Reads the pairs of a map, up to the first pair that does not consist of two scalars.
+fn yaml_map_entries<'a>(mut events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let mut names = ClassMap::new();
+    while let (Some(Event::Scalar(class, ..)), Some(Event::Scalar(name, ..))) =
+        (events.next(), events.next())
+    {
+        if let (Ok(class), Some(name)) = (class.trim().parse(), normalized_name(&name)) {
+            names.insert(class, name);
+        }
+    }
+    names
+}

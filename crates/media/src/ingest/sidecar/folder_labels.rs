@@ -1,0 +1,124 @@
+//! Labels pictures by the folder that contains them, if no sidecar does. Collections of classes have a folder for each
+//! class, which may have a number as its name, or may contain a folder `images`.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    ffi::OsStr,
+    path::Path,
+};
+
+use super::{
+    description::{MediaDescription, push_name},
+    file_index::{FileIndex, split_name},
+    sidecar_reader::SidecarReader,
+};
+use crate::ingest::is_parquet;
+
+/// Names of folders that contain the pictures of something.
+const PICTURE_FOLDERS: &str =
+    "image images img imgs jpeg jpegimages jpegs jpg photo photos pics picture pictures png pngs";
+/// Further names that say nothing about the media. All names are in lower case and without trailing digits
+/// (`train2017`).
+const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
+    files frames input label labels media obj_train_data output raw test testing train training \
+    uploads val valid validation video videos";
+
+pub(crate) fn read(reader: &mut SidecarReader<'_>) {
+    let folders = Folders::new(&reader.files);
+    for media in reader.files.media() {
+        let labeled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
+        if labeled {
+            continue;
+        }
+        if let Some(label) = folder_of(media).and_then(|folder| folders.label_of(folder)) {
+            let mut description = MediaDescription::default();
+            push_name(&mut description.labels, label);
+            reader.add_description(media, description);
+        }
+    }
+}
+
+/// Returns the folder of a file. The images in a Parquet file count as files of the folder that contains the Parquet
+/// file.
+fn folder_of(media: &Path) -> Option<&Path> {
+    let folder = media.parent()?;
+    if is_parquet(folder) { folder.parent() } else { Some(folder) }
+}
+
+/// The names of the folders in each folder.
+struct Folders<'a>(HashMap<&'a Path, BTreeSet<&'a OsStr>>);
+
+impl<'a> Folders<'a> {
+    fn new(files: &FileIndex<'a>) -> Self {
+        let mut folders = HashMap::<_, BTreeSet<_>>::new();
+        for folder in files.all().filter_map(folder_of).flat_map(Path::ancestors) {
+            if let Some((parent, name)) = folder.parent().zip(folder.file_name()) {
+                folders.entry(parent).or_default().insert(name);
+            }
+        }
+        Self(folders)
+    }
+
+    fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
+        let name = folder.file_name()?.to_str()?;
+        if is_number(name) {
+            self.is_class_number(folder, name).then_some(name)
+        } else if is_one_of(name, PICTURE_FOLDERS) {
+            let class = folder.parent()?;
+            let label = self.label_of(class).filter(|_| !is_picture_folder(class))?;
+            self.is_class_folder(class, folder.file_name()?).then_some(label)
+        } else {
+            (!stem(name).is_empty() && !is_one_of(name, GENERIC_NAMES)).then_some(name)
+        }
+    }
+
+    /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders, such
+    /// as `labels`, is a dataset.
+    fn is_class_folder(&self, class: &Path, pictures: &OsStr) -> bool {
+        let has_only_pictures =
+            |folder: &Path| self.0.get(folder).is_some_and(|names| names.iter().eq([&pictures]));
+        let Some(parent) = class.parent() else { return false };
+        let siblings = self.0.get(parent).into_iter().flatten();
+        let classes = siblings.filter(|sibling| has_only_pictures(&parent.join(sibling)));
+        has_only_pictures(class) && (is_split(parent) || classes.count() > 1)
+    }
+
+    /// Whether a folder whose name is a number is a class: in a folder such as `train`, or if the folders beside it are
+    /// numbered from 0. Other numbers are dates, or parts of a large collection.
+    fn is_class_number(&self, folder: &Path, name: &str) -> bool {
+        let Some(parent) = folder.parent() else { return false };
+        let is_year = name.len() == 4 && (name.starts_with("19") || name.starts_with("20"));
+        let mut above = parent.ancestors().skip_while(|folder| is_picture_folder(folder));
+        if above.next().is_some_and(is_split) && !is_year {
+            return true;
+        }
+        let siblings = self.0.get(parent).into_iter().flatten();
+        let numbers = siblings.filter_map(|sibling| sibling.to_str().filter(|it| is_number(it)));
+        let numbers: BTreeSet<&str> = numbers.collect();
+        numbers.len() > 1 && (0..numbers.len()).all(|number| numbers.contains(&*number.to_string()))
+    }
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns a name without the digits and separators at its end.
+fn stem(name: &str) -> &str {
+    let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c))
+}
+
+fn is_one_of(name: &str, names: &str) -> bool {
+    names.split_whitespace().any(|other| other.eq_ignore_ascii_case(stem(name)))
+}
+
+fn is_picture_folder(folder: &Path) -> bool {
+    folder.file_name().and_then(OsStr::to_str).is_some_and(|name| is_one_of(name, PICTURE_FOLDERS))
+}
+
+/// Whether a folder is a split of a dataset, such as `train` or `Final_Training`.
+fn is_split(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    name.split(|c: char| !c.is_alphanumeric()).any(|word| split_name(word).is_some())
+}

@@ -1,0 +1,97 @@
+//! Reads the JSON of `LabelMe` and of tools that write the same format: the shapes in one picture, and labels of the
+//! whole picture.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tessera_model::Annotation;
+
+use super::{
+    annotation_files::PictureAnnotations,
+    description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    diagnostics::SidecarDiagnostics,
+    stated_size::StatedSize,
+};
+use crate::ingest::documents::{self, parse_name, parse_number, parse_numbers, parse_string};
+
+#[derive(Deserialize)]
+struct LabelMeDocument<'a> {
+    #[serde(borrow)]
+    shapes: &'a RawValue,
+    /// Labels of the whole picture. The values say whether a label applies.
+    #[serde(borrow)]
+    flags: Option<&'a RawValue>,
+    #[serde(borrow, rename = "imagePath")]
+    file_name: Option<&'a RawValue>,
+    #[serde(borrow, rename = "imageWidth")]
+    width: Option<&'a RawValue>,
+    #[serde(borrow, rename = "imageHeight")]
+    height: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct LabelMeShape<'a> {
+    #[serde(borrow)]
+    label: Option<&'a RawValue>,
+    #[serde(borrow)]
+    points: Option<&'a RawValue>,
+    #[serde(borrow, rename = "shape_type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow)]
+    score: Option<&'a RawValue>,
+}
+
+/// Returns the description in a document and the problems of the document. Returns `None` for other JSON.
+pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
+    let document: LabelMeDocument<'_> = documents::parse_object(text)?;
+    let mut description = MediaDescription::default();
+    let mut diagnostics = SidecarDiagnostics::new("shape", "shapes");
+    let flags = document.flags.and_then(|flags| documents::parse_object(flags.get()));
+    let flags: BTreeMap<String, &RawValue> = flags.unwrap_or_default();
+    for (name, _) in flags.into_iter().filter(|(_, value)| matches!(value.get(), "true" | "1")) {
+        push_name(&mut description.labels, &name);
+    }
+    documents::for_each_element(document.shapes.get(), |shape| {
+        diagnostics.next_position();
+        diagnostics.check(add_shape(shape, &mut description));
+    })?;
+    let side = |side: Option<&RawValue>| side.and_then(parse_number);
+    description.stated_size =
+        StatedSize::new(side(document.width), side(document.height), sidecar.into());
+    let file_name = document.file_name.and_then(parse_string);
+    Some(PictureAnnotations { file_name, description, diagnostics })
+}
+
+fn add_shape(shape: &RawValue, description: &mut MediaDescription) -> Result<(), &'static str> {
+    let shape: LabelMeShape<'_> =
+        documents::parse_object(shape.get()).ok_or("it is not a JSON object")?;
+    let kind = shape.kind.and_then(parse_string);
+    // Points and lines do not mark a part of the picture.
+    if matches!(kind.as_deref(), Some("point" | "points" | "line" | "linestrip")) {
+        return Ok(());
+    }
+    let label = shape.label.and_then(parse_name).and_then(|name| normalized_name(&name));
+    let label = label.ok_or("it has no label")?;
+    let points = shape.points.and_then(parse_points).ok_or("its points are not numbers")?;
+    let extent = match (kind.as_deref(), &points[..]) {
+        (Some("circle"), [[x, y], [edge_x, edge_y]]) => {
+            let radius = (edge_x - x).hypot(edge_y - y);
+            BoundingBox::pixels([x - radius, y - radius, 2.0 * radius, 2.0 * radius])
+        }
+        (Some("circle"), _) => None,
+        _ => BoundingBox::around(&points),
+    };
+    let extent = extent.ok_or("it is empty or outside the picture")?;
+    let is_outline = matches!(kind.as_deref(), None | Some("polygon" | "rotation"));
+    let annotation = Annotation::outline(if is_outline { points } else { Vec::new() });
+    let annotation = Annotation { score: shape.score.and_then(parse_number), ..annotation };
+    description.push_annotated(label, extent, annotation)
+}
+
+/// Parses a list of points. Numbers of a point after x and y are ignored.
+fn parse_points(list: &RawValue) -> Option<Vec<[f64; 2]>> {
+    let points: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
+    let point = |point| parse_numbers(point)?.first_chunk().copied();
+    points.into_iter().map(point).collect()
+}

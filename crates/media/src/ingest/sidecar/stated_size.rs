@@ -1,0 +1,140 @@
+//! Compares the size that an annotation file states for a picture with the picture in the folder, because pictures are
+//! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a message: no box
+//! is silently in the wrong place.
+
+use std::{collections::BTreeMap, io::Read as _, path::Path, sync::Arc};
+
+use image::metadata::Orientation;
+use tessera_model::region::Vec2;
+
+use super::{
+    description::{BoundingBox, LabeledBox, MediaDescription},
+    sidecar_reader::SidecarData,
+};
+use crate::ingest::{OriginalFiles, file_names::printable_path};
+
+/// The size of a picture according to a sidecar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedSize {
+    width: f64,
+    height: f64,
+    sidecar: Arc<Path>,
+}
+
+impl StatedSize {
+    /// Returns `None` if a side is not known. Some tools write 0 for an unknown side.
+    pub(super) fn new(width: Option<f64>, height: Option<f64>, sidecar: Arc<Path>) -> Option<Self> {
+        let known = |side: Option<f64>| side.filter(|side| *side >= 1.0 && side.is_finite());
+        Some(Self { width: known(width)?, height: known(height)?, sidecar })
+    }
+}
+
+/// The maximum relative difference of aspects that count as the same, because tools round sizes in different ways.
+const ASPECT_TOLERANCE: f64 = 0.02;
+/// The number of bytes in which the orientation of a picture is searched.
+const HEADER_BYTES: u64 = 1 << 20;
+
+/// Places boxes of pictures whose stated size differs from their size, which is given by their path. A sidecar whose
+/// boxes cannot be placed gets a problem that names both sizes.
+pub fn place_boxes<'a>(
+    folder: &dyn OriginalFiles,
+    data: &mut SidecarData,
+    sizes: impl Iterator<Item = (&'a Path, (u32, u32))>,
+) {
+    let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
+    for (path, size) in sizes {
+        let Some(description) = data.descriptions.get_mut(path) else { continue };
+        let Some(stated) = description.stated_size.take() else { continue };
+        if description.objects.is_empty() {
+            continue;
+        }
+        let orientation = || read_orientation(folder, path);
+        if let Err(why) = place(description, &stated, size, orientation) {
+            let name = printable_path(path);
+            let first = || (format!("{}: {why}", name.as_str()), 0);
+            problems.entry(stated.sidecar).and_modify(|(_, more)| *more += 1).or_insert_with(first);
+        }
+    }
+    for (sidecar, (first, more)) in problems {
+        let more = match more {
+            0 => String::new(),
+            1 => "; 1 more picture".to_owned(),
+            more => format!("; {more} more pictures"),
+        };
+        data.add_problem(&sidecar, format!("{first}{more}"));
+    }
+}
+
+/// Places the boxes of a picture. The error says what is left out.
+fn place(
+    description: &mut MediaDescription,
+    stated: &StatedSize,
+    (width, height): (u32, u32),
+    orientation: impl FnOnce() -> Option<Orientation>,
+) -> Result<(), String> {
+    let size = (f64::from(width), f64::from(height));
+    let turned_size = (size.1, size.0);
+    let stated_size = (stated.width, stated.height);
+    if stated_size == size {
+        return Ok(());
+    }
+    let is_scaled = has_same_aspect(stated_size, size);
+    let may_be_turned =
+        has_same_aspect(stated_size, turned_size) && (!is_scaled || stated_size == turned_size);
+    let turn = may_be_turned.then(orientation).flatten().and_then(turn_upright);
+    let problem = |part| {
+        format!(
+            "the picture has {width}x{height} pixels, but its annotations are for {}x{}, so its {part} are left out",
+            stated.width, stated.height
+        )
+    };
+    let Some(turn) = turn.or(is_scaled.then_some(|point| point)) else {
+        description.objects.clear();
+        return Err(problem("boxes"));
+    };
+    let mut has_masks = false;
+    description.objects.retain_mut(|object| {
+        has_masks |= object.annotation.mask.take().is_some();
+        place_object(object, stated_size, turn).is_some()
+    });
+    if has_masks { Err(problem("masks")) } else { Ok(()) }
+}
+
+fn has_same_aspect(one: Vec2, other: Vec2) -> bool {
+    let shortest = one.0.min(one.1).min(other.0).min(other.1);
+    let ratio = (one.0 * other.1) / (one.1 * other.0);
+    (ratio - 1.0).abs() <= ASPECT_TOLERANCE.min(1.0 / shortest)
+}
+
+/// Converts an object from pixels of the stated size to fractions of the picture. Returns `None` if nothing of its box is
+/// in the picture.
+fn place_object(object: &mut LabeledBox, (across, down): Vec2, turn: Turn) -> Option<()> {
+    let BoundingBox::Pixels { x, y, width, height } = object.bounding_box else { return Some(()) };
+    let place = |(x, y): Vec2| turn((x / across, y / down));
+    let (one, other) = (place((x, y)), place((x + width, y + height)));
+    let (left, top) = (one.0.min(other.0), one.1.min(other.1));
+    let sides = [left, top, (one.0 - other.0).abs(), (one.1 - other.1).abs()];
+    object.bounding_box = BoundingBox::normalized(sides)?;
+    object.annotation = std::mem::take(&mut object.annotation).moved(place);
+    Some(())
+}
+
+/// Moves a point from the stored picture to the upright picture, in fractions of both.
+type Turn = fn(Vec2) -> Vec2;
+
+/// Returns how an orientation turns points, if it exchanges width and height.
+fn turn_upright(orientation: Orientation) -> Option<Turn> {
+    match orientation {
+        Orientation::Rotate90 => Some(|(x, y)| (1.0 - y, x)),
+        Orientation::Rotate270 => Some(|(x, y)| (y, 1.0 - x)),
+        Orientation::Rotate90FlipH => Some(|(x, y)| (y, x)),
+        Orientation::Rotate270FlipH => Some(|(x, y)| (1.0 - y, 1.0 - x)),
+        _ => None,
+    }
+}
+
+fn read_orientation(folder: &dyn OriginalFiles, path: &Path) -> Option<Orientation> {
+    let mut header = Vec::new();
+    folder.open_file(path).ok()?.take(HEADER_BYTES).read_to_end(&mut header).ok()?;
+    tessera_picture::decode::orientation(&header).ok()
+}

@@ -1,0 +1,149 @@
+//! The size that annotations state for a picture, compared with the size of the picture.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+use tessera_media::ingest::{
+    SandboxedDir,
+    sidecar::{SidecarData, place_boxes},
+};
+
+use super::TestFolder;
+
+/// The header of a JPEG whose Exif data have an orientation.
+fn jpeg(orientation: u8, (width, height): (u16, u16)) -> Vec<u8> {
+    let mut exif =
+        b"\xFF\xE1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0".to_vec();
+    exif.extend([orientation, 0, 0, 0, 0, 0, 0]);
+    let picture = image::RgbImage::new(width.into(), height.into());
+    let mut bytes = Vec::new();
+    image::codecs::jpeg::JpegEncoder::new(&mut bytes).encode_image(&picture).unwrap();
+    [&bytes[..2], &exif, &bytes[2..]].concat()
+}
+
+/// Reads a folder whose picture `a.jpg` is shown in this size.
+fn place(folder: &TestFolder, size: (u32, u32)) -> SidecarData {
+    let mut data = folder.read_sidecars();
+    let sandbox = SandboxedDir::open(&folder.path("")).unwrap();
+    place_boxes(&sandbox, &mut data, [(Path::new("a.jpg"), size)].into_iter());
+    data
+}
+
+/// The boxes of `a.jpg` in whole pixels.
+fn boxes(data: &SidecarData, (width, height): (u32, u32)) -> Vec<[i64; 4]> {
+    let objects = data.descriptions[Path::new("a.jpg")].objects.iter();
+    let objects = objects.map(|object| object.in_picture(width, height).unwrap());
+    #[expect(clippy::cast_possible_truncation, reason = "rounded numbers of pixels")]
+    let side = |fraction: f64, side: u32| (fraction * f64::from(side)).round() as i64;
+    objects
+        .map(|it| {
+            let region = it.region;
+            [
+                side(region.x, width),
+                side(region.y, height),
+                side(region.width, width),
+                side(region.height, height),
+            ]
+        })
+        .collect()
+}
+
+fn coco((width, height): (u32, u32)) -> String {
+    let image = json!({"id": 1, "file_name": "a.jpg", "width": width, "height": height});
+    let annotation = json!({"image_id": 1, "category_id": 1, "bbox": [20, 40, 200, 160],
+        "keypoints": [20, 40, 2, 0, 0, 0], "segmentation": [[20, 40, 220, 40, 220, 200]]});
+    let categories = json!([{"id": 1, "name": "bolt"}]);
+    json!({"images": [image], "annotations": [annotation], "categories": categories}).to_string()
+}
+
+#[test]
+fn boxes_are_scaled_and_turned_like_their_picture() {
+    for (orientation, stored, stated, shown, expected) in [
+        (1, (320, 240), (320, 240), (320, 240), [20, 40, 200, 160]),
+        (1, (320, 240), (640, 480), (320, 240), [10, 20, 100, 80]),
+        (1, (333, 250), (4032, 3024), (333, 250), [2, 3, 17, 13]),
+        (6, (320, 240), (320, 240), (240, 320), [40, 20, 160, 200]),
+        (8, (320, 240), (320, 240), (240, 320), [40, 100, 160, 200]),
+        (5, (320, 240), (320, 240), (240, 320), [40, 20, 160, 200]),
+        (7, (320, 240), (320, 240), (240, 320), [40, 100, 160, 200]),
+        (6, (320, 240), (640, 480), (240, 320), [140, 10, 80, 100]),
+        (6, (320, 240), (240, 320), (240, 320), [20, 40, 200, 160]),
+        (3, (320, 240), (320, 240), (320, 240), [20, 40, 200, 160]),
+    ] {
+        let folder = TestFolder::with_media(&[]);
+        folder.write("a.jpg", jpeg(orientation, stored));
+        folder.write("x.json", coco(stated));
+        let data = place(&folder, shown);
+        let case = format!("{orientation} {stated:?} {shown:?}");
+        assert!(data.problems.is_empty(), "{case}: {:?}", data.problems);
+        let expected: Vec<[i64; 4]> = vec![expected];
+        assert_eq!(boxes(&data, shown), expected, "{case}");
+        let object = &data.descriptions[Path::new("a.jpg")].objects[0];
+        let object = object.in_picture(shown.0, shown.1).unwrap();
+        assert_eq!(object.annotation.keypoints[3..], [0.0; 3], "{case}");
+        let [x, y] = *object.annotation.polygons[0].first_chunk().unwrap();
+        let region = object.region;
+        let is_corner = |at: f64, start: f64, length: f64, side: u32| {
+            [start, start + length].iter().any(|it| (it * f64::from(side) - at).abs() < 0.1)
+        };
+        assert!(is_corner(x, region.x, region.width, shown.0), "{case}");
+        assert!(is_corner(y, region.y, region.height, shown.1), "{case}");
+    }
+}
+
+#[test]
+fn boxes_of_another_picture_are_reported_with_both_sizes() {
+    let folder = TestFolder::with_media(&[]);
+    folder.write("a.jpg", jpeg(1, (320, 240)));
+    for (stated, name, text) in [
+        ("640x640", "x.json", coco((640, 640))),
+        ("240x320", "x.json", coco((240, 320))),
+        (
+            "640x640",
+            "a.xml",
+            "<annotation><size><width>640</width><height>640</height></size><object><name>a</name><bndbox>\
+             <xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>"
+                .to_owned(),
+        ),
+        (
+            "100x9",
+            "a.json",
+            r#"{"imageWidth": 100, "imageHeight": 9, "shapes": [{"label": "a", "points": [[1, 1], [5, 5]]}]}"#
+                .to_owned(),
+        ),
+        (
+            "100x9",
+            "cvat.xml",
+            r#"<annotations><image name="a.jpg" width="100" height="9"><box label="a" xtl="1" ytl="1"
+                xbr="5" ybr="5"/></image></annotations>"#
+                .to_owned(),
+        ),
+    ] {
+        folder.write(name, text);
+        let data = place(&folder, (320, 240));
+        let why = format!(
+            "a.jpg: the picture has 320x240 pixels, but its annotations are for {stated}, so its boxes are left out"
+        );
+        assert_eq!(data.problems[Path::new(name)], why);
+        assert_eq!(boxes(&data, (320, 240)), [[0; 4]; 0]);
+        fs::remove_file(folder.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn unknown_sizes_are_ignored_and_masks_of_other_sizes_left_out() {
+    let folder = TestFolder::with_media(&["a.jpg"]);
+    folder.write("x.json", coco((0, 0)));
+    let data = place(&folder, (320, 240));
+    assert!(data.problems.is_empty());
+    assert_eq!(boxes(&data, (320, 240)), [[20, 40, 200, 160]]);
+    let mask = r#""segmentation":{"size":[480,640],"counts":[5,2,307193]}"#;
+    folder.write(
+        "x.json",
+        coco((640, 480)).replace(r#""segmentation":[[20,40,220,40,220,200]]"#, mask),
+    );
+    let data = place(&folder, (320, 240));
+    assert_eq!(boxes(&data, (320, 240)), [[10, 20, 100, 80]]);
+    let why = "a.jpg: the picture has 320x240 pixels, but its annotations are for 640x480, so its masks are left out";
+    assert_eq!(data.problems[Path::new("x.json")], why);
+}
