@@ -57,7 +57,7 @@ fn damaged_selections_are_read_or_refused() {
 
 #[test]
 fn damaged_sidecars_describe_what_can_be_read() {
-    let sidecars: [(&str, &str); 6] = [
+    let sidecars: [(&str, &str); 9] = [
         (
             "metadata.jsonl",
             "{\"file_name\": \"a.jpg\", \"caption\": \"A van\", \"labels\": [\"van\"]}\n",
@@ -75,6 +75,17 @@ fn damaged_sidecars_describe_what_can_be_read() {
         ),
         ("a.txt", "0 0.5 0.5 0.25 0.25\n1 0.1 0.1 0.05 0.05\n"),
         ("data.yaml", "names:\n  0: van\n  1: bus\n"),
+        (
+            "notes/b.json",
+            r#"{"imagePath": "..\\b.jpg", "imageWidth": 40, "imageHeight": 30, "shapes": [{"label": 7, "points": [[1, 2],
+            [3, NaN]]}, {"label": "van", "points": [[1, 2], [3, 4]], "shape_type": "circle"}]}"#,
+        ),
+        (
+            "notes/task.xml",
+            "<annotations><image name=\"/data/a.jpg\" width=\"40\" height=\"30\"><box label=\"van\" xtl=\"1\" ytl=\"2\" \
+             xbr=\"9\" ybr=\"9\" rotation=\"30.0\"/></image></annotations>",
+        ),
+        ("labels/b.txt", "0 0.5 0.5 0.2 0.4 0.45 0.35 2\n0 0.5 0.5 0.2 0.4 0.45 0.35 2\n"),
     ];
     for (name, text) in sidecars {
         fuzz(100, &mutated(corpus(&[text]), &TOKENS), |input| {
@@ -83,11 +94,16 @@ fn damaged_sidecars_describe_what_can_be_read() {
                 fs::write(folder.path().join(picture), b"\xFF\xD8\xFF").expect("a file");
             }
             for (other, text) in sidecars {
+                let parent = folder.path().join(other);
+                fs::create_dir_all(parent.parent().expect("a parent")).expect("a folder");
                 fs::write(folder.path().join(other), text).expect("a file");
             }
             fs::write(folder.path().join(name), &input.0).expect("a file");
             let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
-            let read = sidecar::read(&sandbox, &scan_folder(&sandbox, &FolderPatterns::default()));
+            let scan = scan_folder(&sandbox, &FolderPatterns::default());
+            let mut read = sidecar::read(&sandbox, &scan);
+            let sizes = [(Path::new("a.jpg"), (30, 40)), (Path::new("b.jpg"), (400, 300))];
+            sidecar::place_boxes(&sandbox, &mut read, sizes.into_iter());
             let paths = read.descriptions.keys().chain(&read.sidecars);
             assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
         });

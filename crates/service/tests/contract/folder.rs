@@ -69,7 +69,8 @@ async fn all_formats_and_subfolders_are_added_and_other_files_reported() {
         [".hidden.jpg", "notes.txt", "shard.tar", "torn.jpg", "torn.png", "zero.jpg"]
     );
     assert_eq!(skipped[0].reason.as_str(), "hidden");
-    assert!(skipped[1].reason.as_str().starts_with("not a picture"), "{:?}", skipped[1]);
+    let reason = "a description without a picture of its name";
+    assert_eq!(skipped[1].reason.as_str(), reason);
     assert_eq!(skipped[2].reason.as_str(), "an archive; unpack it in the folder, or upload it");
     assert!(skipped[3].reason.as_str().starts_with("broken picture"), "{:?}", skipped[3]);
 }

@@ -219,6 +219,7 @@ fn matching_parts(one: &Path, other: &Path) -> usize {
 
 /// Returns the ways to read a name, beginning with the most literal one.
 fn spellings(name: &str) -> Vec<Cow<'_, str>> {
+    let mut spellings = vec![Cow::Borrowed(name)];
     let name = name.trim();
     // Label Studio names a file by a query: `/data/local-files/?d=images/a.jpg`.
     let query = name.split_once("?d=").map(|(_, path)| path);
@@ -226,8 +227,7 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
     let address = name.contains("://").then(|| name.split(['?', '#']).next().unwrap_or(name));
     let local = query.or(address).unwrap_or(name).replace('\\', "/");
     let decoded = percent_decode_str(&local).decode_utf8().ok().map(Cow::into_owned);
-    let mut spellings = vec![Cow::Borrowed(name)];
-    for other in [Some(local), decoded].into_iter().flatten() {
+    for other in [Some(name.to_owned()), Some(local), decoded].into_iter().flatten() {
         if spellings.iter().all(|known| **known != other) {
             spellings.push(other.into());
         }
