@@ -196,7 +196,7 @@ impl<'a> FileIndex<'a> {
 
 /// The number of parts of a name that are compared, from its end.
 const MAX_PARTS: usize = 16;
-/// The number of files of the same name that are told apart.
+/// The number of files of the same name among which one is chosen.
 const MAX_CANDIDATES: usize = 256;
 
 /// Returns the last parts of a path, beginning with the last one, in the form in which names are compared.
