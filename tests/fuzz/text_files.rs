@@ -89,25 +89,30 @@ fn damaged_sidecars_describe_what_can_be_read() {
     ];
     for (name, text) in sidecars {
         fuzz(100, &mutated(corpus(&[text]), &TOKENS), |input| {
-            let folder = tempfile::tempdir().expect("a folder");
-            for picture in ["a.jpg", "b.jpg"] {
-                fs::write(folder.path().join(picture), b"\xFF\xD8\xFF").expect("a file");
-            }
-            for (other, text) in sidecars {
-                let parent = folder.path().join(other);
-                fs::create_dir_all(parent.parent().expect("a parent")).expect("a folder");
-                fs::write(folder.path().join(other), text).expect("a file");
-            }
-            fs::write(folder.path().join(name), &input.0).expect("a file");
-            let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
-            let scan = scan_folder(&sandbox, &FolderPatterns::default());
-            let mut read = sidecar::read(&sandbox, &scan);
-            let sizes = [(Path::new("a.jpg"), (30, 40)), (Path::new("b.jpg"), (400, 300))];
-            sidecar::place_boxes(&sandbox, &mut read, sizes.into_iter());
-            let paths = read.descriptions.keys().chain(&read.sidecars);
-            assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
+            read_with(&sidecars, name, &input.0);
         });
     }
+}
+
+/// Reads a folder of sidecars, of which one has other bytes.
+fn read_with(sidecars: &[(&str, &str)], name: &str, bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for picture in ["a.jpg", "b.jpg"] {
+        fs::write(folder.path().join(picture), b"\xFF\xD8\xFF").expect("a file");
+    }
+    for (other, text) in sidecars {
+        let parent = folder.path().join(other);
+        fs::create_dir_all(parent.parent().expect("a parent")).expect("a folder");
+        fs::write(folder.path().join(other), text).expect("a file");
+    }
+    fs::write(folder.path().join(name), bytes).expect("a file");
+    let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
+    let scan = scan_folder(&sandbox, &FolderPatterns::default());
+    let mut read = sidecar::read(&sandbox, &scan);
+    let sizes = [(Path::new("a.jpg"), (30, 40)), (Path::new("b.jpg"), (400, 300))];
+    sidecar::place_boxes(&sandbox, &mut read, sizes.into_iter());
+    let paths = read.descriptions.keys().chain(&read.sidecars);
+    assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
 }
 
 fn is_inside(path: &Path) -> bool {
