@@ -61,7 +61,7 @@ fn preview(number: u128) -> Preview {
 /// Returns scores that fill the histogram from 0 to 1.
 fn relevance(number: u128) -> Relevance {
     let score = f64::from(u32::try_from(number * 37 % 100).unwrap()) / 100.0;
-    Relevance { score, kind: ScoreKind::CosineDistance }
+    Relevance::new(score, ScoreKind::CosineDistance)
 }
 
 fn page(clusters: u128, previews: u128) -> Page {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    Failure, FailureKind, Preview, Search, StateKey, polling::PollTarget, text::count_with_noun,
+    Failure, FailureKind, Preview, Query, Search, StateKey, polling::PollTarget,
+    text::count_with_noun,
 };
 use tessera_picture::Protocol;
 
@@ -177,9 +178,12 @@ impl App {
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
-    /// Returns the read of the enrichments of the selected dataset, while its status is on screen.
+    /// Returns the read of the enrichments of a dataset whose status is on screen, or whose captions are searched.
     fn enrichment_read(&self) -> Option<ScheduledRead> {
-        let id = self.areas().status.and(self.selected_dataset())?.id;
+        let shown = self.areas().status.and(self.selected_dataset()).map(|dataset| dataset.id);
+        let view = self.results.view().map(|view| &view.search);
+        let searched = view.filter(|search| matches!(search.query, Query::Caption { .. }));
+        let id = shown.or(searched.map(|search| search.dataset))?;
         let enrichment = self.service_data.enrichments.get(&id);
         let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })

@@ -43,7 +43,10 @@ impl Results {
         let number = u64::from(search.page) + 1;
         let failure = self.pages.get(&search).and_then(Remote::failure);
         Some(match failure {
-            Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
+            Some(failure) if failure.may_succeed_later() => {
+                format!("page {number}: r tries again, Esc stays here: {failure}")
+            }
+            Some(failure) => format!("page {number}: Esc stays here: {failure}"),
             None => format!("loading page {number}   Esc stay here"),
         })
     }
@@ -51,7 +54,10 @@ impl Results {
     fn stale_page_notice(&self, now: Uptime) -> Option<String> {
         let page = self.remote_page().filter(|page| page.value().is_some())?;
         let age = format_duration(now.saturating_sub(page.updated_at()));
-        page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
+        page.failure().map(|failure| {
+            let again = if failure.may_succeed_later() { "; r tries again" } else { "" };
+            format!("loaded {age} ago{again}: {failure}")
+        })
     }
 }
 

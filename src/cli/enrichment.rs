@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Connection, Context, Document};
 use tessera_client::Endpoint;
-use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus, SafeText};
+use tessera_model::{AppliedModel, Coverage, EnrichmentModel, ModelFile, ModelStatus, SafeText};
 
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {
@@ -74,12 +74,15 @@ fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedMod
     let files = files
         .iter()
         .map(|file| json!({ "path": file.path.as_str(), "sha256": file.sha256.as_str() }));
+    let coverage = model.and_then(|model| model.coverage);
     json!({
         "model": kind,
         "applied": applied,
         "id": text(model.and_then(|model| model.id.as_ref())),
         "name": text(model.and_then(|model| model.name.as_ref())),
         "applied_at": text(model.and_then(|model| model.applied_at.as_ref())),
+        "covered_media": coverage.map(|coverage| coverage.covered),
+        "all_media": coverage.map(|coverage| coverage.all),
         "files": files.collect::<Vec<_>>(),
         "_applied": word,
         "_purpose": purpose,
@@ -95,6 +98,7 @@ fn text(text: Option<&SafeText>) -> Option<&str> {
 fn applied_model_text(model: &AppliedModel) -> String {
     let named = [&model.name, &model.applied_at];
     let mut parts: Vec<String> = named.into_iter().flatten().map(ToString::to_string).collect();
+    parts.extend(model.coverage.map(Coverage::captions_text));
     if parts.is_empty() {
         parts.extend(model.id.as_ref().map(ToString::to_string));
     }

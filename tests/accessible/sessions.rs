@@ -30,8 +30,7 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
     two.clusters[0] = cluster(0);
     two.clusters[0].previews.truncate(2);
     two.clusters[0].previews[1].dimensions = Some((1_280, 960));
-    two.clusters[0].previews[0].relevance =
-        Some(Relevance { score: 0.1, kind: ScoreKind::CosineDistance });
+    two.clusters[0].previews[0].relevance = Some(Relevance::new(0.1, ScoreKind::CosineDistance));
     desk.press("r");
     desk.answer_page(two);
     let mut session = start(desk);

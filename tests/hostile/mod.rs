@@ -54,7 +54,7 @@ fn page(text: &str) -> Page {
     let mut page = Page::default();
     for (number, score) in [(0, 0.0), (1, 0.2), (2, 0.9)] {
         let mut each = cluster(number);
-        each.relevance = Some(Relevance { score, kind: ScoreKind::Other(name(text)) });
+        each.relevance = Some(Relevance::new(score, ScoreKind::Other(name(text))));
         each.similarity_threshold = Some(name(text));
         each.labels = vec![name(text)];
         each.tags = vec![tessera_model::Tag { id: None, name: name(text) }];
@@ -115,6 +115,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
         Lane::Enrichment(_) => {
             let applied = [ModelStatus::Unknown; EnrichmentModel::ALL.len()];
             let model = AppliedModel {
+                coverage: None,
                 kind: name("IMAGE_TAGGING"),
                 id: Some(name(text)),
                 name: Some(name(text)),

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::{EVERY, Scene, drawn, row, screen_in};
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
@@ -12,12 +14,14 @@ use tessera::{
         overlay::{file_picker::FilePicker, sort_filter::FilterInput},
         pane::inner_area,
     },
+    config::DeploymentKind,
     drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
     Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
 };
+use tessera_wire::enrichment::read_enrichment;
 
 use crate::support::{
     desk::{Desk, dataset, page},
@@ -78,6 +82,53 @@ fn a_page_that_fails_is_reported_beside_the_one_that_stays() {
     let shown = screen_in(&desk, ThemeName::Plain);
     assert!(shown.contains("page 2: r tries again, Esc stays here: it broke"), "{shown}");
     assert!(shown.contains("0.jpg"), "{shown}");
+}
+
+/// Searches for a caption that nothing matches, in a dataset of which `captions` of 2,000 pictures have one.
+fn nothing_matches(deployment: DeploymentKind, captions: u64) -> Desk {
+    let mut desk = browsing(80, 24);
+    desk.app.setup_mut().deployment = deployment;
+    desk.press("c d o g enter");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Enrichment(_)));
+    let metadata = json!({ "covered_media": captions, "all_media": 2_000 });
+    let models = json!({ "CAPTION_IMAGES": { "id": "space", "metadata": metadata } });
+    let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
+    desk.respond(ticket, Ok(Payload::Enrichment(read_enrichment(&body))));
+    desk
+}
+
+#[test]
+fn a_caption_search_without_a_match_says_why_and_what_leads_on() {
+    let mut desk = nothing_matches(DeploymentKind::Local, 4);
+    desk.answer_page(page(0, 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    for text in [
+        "Nothing matches “dog”.",
+        "4 of 2,000 pictures have a caption",
+        "names of files and folders",
+        "A model finds pictures by what they show",
+        "F finds pictures that are similar to a picture file",
+        "Esc goes back, where f on a picture finds similar ones",
+    ] {
+        assert!(shown.contains(text), "{text}\n{shown}");
+    }
+    let mut hosted = nothing_matches(DeploymentKind::Hosted, 1_999);
+    hosted.answer_page(page(0, 0));
+    let shown = screen_in(&hosted, ThemeName::Plain);
+    assert!(shown.contains("1,999 of 2,000 pictures have a caption."), "{shown}");
+    assert!(!shown.contains("A model") && !shown.contains("names of files"), "{shown}");
+}
+
+#[test]
+fn a_refused_caption_search_offers_no_second_try() {
+    let mut desk = nothing_matches(DeploymentKind::Hosted, 4);
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    let refused = Failure::new(FailureKind::Invalid, "the request was rejected (422)");
+    desk.respond(ticket, Err(refused));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("the request was rejected (422)"), "{shown}");
+    assert!(shown.contains("4 of 2,000 pictures have a caption."), "{shown}");
+    assert!(!shown.contains("r tries again"), "{shown}");
 }
 
 #[test]

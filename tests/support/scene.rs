@@ -67,7 +67,7 @@ pub fn ranked() -> Page {
     let mut page = Page::default();
     for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
         let mut each = cluster(number);
-        each.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
+        each.relevance = Some(Relevance::new(score, ScoreKind::CosineDistance));
         each.n_images = Some([1, 12, 3_456, 2, 9, 1][usize::try_from(number).unwrap()]);
         each.captions = vec![SafeText::caption("A red balloon over green hills at dusk")];
         for preview in &mut each.previews {

@@ -23,7 +23,7 @@ use crate::support::desk::{Desk, page};
 fn scored(first: u128, scores: &[f64]) -> Page {
     let mut page = page(first, scores.len());
     for (cluster, &score) in page.clusters.iter_mut().zip(scores) {
-        cluster.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
+        cluster.relevance = Some(Relevance::new(score, ScoreKind::CosineDistance));
     }
     page
 }

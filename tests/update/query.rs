@@ -35,7 +35,7 @@ fn caption(text: &str, max_score: Option<f64>) -> Query {
 fn scored(scores: &[f64]) -> Page {
     let mut page = page(0, scores.len());
     for (cluster, &score) in page.clusters.iter_mut().zip(scores) {
-        cluster.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
+        cluster.relevance = Some(Relevance::new(score, ScoreKind::CosineDistance));
     }
     page
 }

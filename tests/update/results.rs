@@ -21,7 +21,7 @@ use crate::support::desk::{Desk, cluster, dataset, page};
 /// Returns clusters with these scores, in this order.
 fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
     let clusters = (0u128..).zip(scores).map(|(number, &score)| Cluster {
-        relevance: Some(Relevance { score, kind: kind.clone() }),
+        relevance: Some(Relevance::new(score, kind.clone())),
         ..cluster(number)
     });
     Page { clusters: clusters.collect(), ..Page::default() }

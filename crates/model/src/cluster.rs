@@ -127,6 +127,8 @@ impl ScoreKind {
 pub struct Relevance {
     pub score: f64,
     pub kind: ScoreKind,
+    /// Whether the words of a folder or file name matched, and not a caption or a picture.
+    pub by_name: bool,
 }
 
 /// The bands by which a cosine distance is read. Image searches and caption searches have different bands.
@@ -153,6 +155,8 @@ pub enum RelevanceBand {
     High,
     Related,
     Loose,
+    /// The words of a folder or file name matched, whatever the score.
+    ByName,
 }
 
 impl RelevanceBand {
@@ -164,6 +168,7 @@ impl RelevanceBand {
             Self::High => "high",
             Self::Related => "related",
             Self::Loose => "loose",
+            Self::ByName => "by name",
         }
     }
 
@@ -172,13 +177,17 @@ impl RelevanceBand {
         match self {
             Self::Same | Self::Strong => 4,
             Self::High => 3,
-            Self::Related | Self::Partial => 2,
+            Self::Related | Self::Partial | Self::ByName => 2,
             Self::Loose => 1,
         }
     }
 }
 
 impl Relevance {
+    pub fn new(score: f64, kind: ScoreKind) -> Self {
+        Self { score, kind, by_name: false }
+    }
+
     /// Returns the band of a score, by the bounds that the API names, or `None` if it is not known whether lower scores
     /// are closer.
     pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
@@ -186,6 +195,7 @@ impl Relevance {
             return None;
         }
         Some(match scale {
+            _ if self.by_name => RelevanceBand::ByName,
             ScoreScale::Visual if self.score < 0.005 => RelevanceBand::Same,
             ScoreScale::Visual if self.score <= 0.3 => RelevanceBand::High,
             ScoreScale::Visual if self.score < 0.5 => RelevanceBand::Related,

@@ -1,7 +1,7 @@
 //! The enrichment models of a dataset. The API does not describe the response, so a model that the response does not
 //! mention is unknown rather than missing.
 
-use crate::{SafeText, keyword::keyword_enum};
+use crate::{SafeText, keyword::keyword_enum, text::group_digits};
 
 keyword_enum!(
     EnrichmentModel {
@@ -47,6 +47,15 @@ pub struct AppliedModel {
     /// The time as the service writes it.
     pub applied_at: Option<SafeText>,
     pub files: Vec<ModelFile>,
+    /// How many media items have what this model gives. `None` if the service does not say.
+    pub coverage: Option<Coverage>,
+}
+
+/// How many media items of a dataset have something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    pub covered: u64,
+    pub all: u64,
 }
 
 /// A file of a model.
@@ -57,6 +66,15 @@ pub struct ModelFile {
 }
 
 impl Enrichment {
+    /// Returns how many media items have a caption. A dataset of `media` items without this enrichment has no captions.
+    pub fn caption_coverage(&self, media: Option<u64>) -> Option<Coverage> {
+        match self.status_of(EnrichmentModel::CaptionImages) {
+            ModelStatus::NotApplied => media.map(|all| Coverage { covered: 0, all }),
+            ModelStatus::Applied => self.applied(EnrichmentModel::CaptionImages)?.coverage,
+            ModelStatus::Unknown => None,
+        }
+    }
+
     pub fn status_of(&self, model: EnrichmentModel) -> ModelStatus {
         self.statuses[model as usize]
     }
@@ -64,6 +82,18 @@ impl Enrichment {
     /// Returns what the response says about the model of a type.
     pub fn applied(&self, model: EnrichmentModel) -> Option<&AppliedModel> {
         self.models.iter().find(|applied| applied.kind.as_str() == model.as_str())
+    }
+}
+
+impl Coverage {
+    /// Says how many pictures have a caption.
+    pub fn captions_text(self) -> String {
+        let (covered, all) = (group_digits(self.covered), group_digits(self.all));
+        match self.covered {
+            0 => format!("none of the {all} pictures has a caption"),
+            1 => format!("1 of {all} pictures has a caption"),
+            _ => format!("{covered} of {all} pictures have a caption"),
+        }
     }
 }
 

@@ -88,6 +88,11 @@ impl Failure {
         )
     }
 
+    /// Whether the same request may succeed later. A request with wrong parameters fails every time.
+    pub fn may_succeed_later(&self) -> bool {
+        self.kind != FailureKind::Invalid
+    }
+
     /// Whether the connection failed, so that a later retry may succeed.
     pub fn is_connection_failure(&self) -> bool {
         matches!(

@@ -36,7 +36,7 @@ pub use annotation::{Annotation, LabeledRegion, Mask};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
 pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};
-pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
+pub use enrichment::{AppliedModel, Coverage, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportPreview, ExportSpec, ExportState, ExportTask,
     Extraction, Inspection, Omission,

@@ -43,6 +43,10 @@ impl CaptionIndexBuilder {
         }
     }
 
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
     pub fn push(&mut self, row: i64, caption: &str) {
         let first = self.sequence.len();
         for word in words(caption) {

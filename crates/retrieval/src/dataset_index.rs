@@ -8,6 +8,7 @@ use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
 
 use crate::{
     caption_index::CaptionIndex,
+    file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
 };
@@ -18,6 +19,7 @@ pub struct DatasetIndex {
     pub names: NameTable,
     /// The captions of the pictures that are members or contain members.
     pub captions: CaptionIndex,
+    pub file_names: FileNames,
     pub vectors: IndexVectors,
     /// The members of the clusters at each level, computed when first needed.
     clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
@@ -39,6 +41,7 @@ impl DatasetIndex {
         members: MemberColumns,
         names: NameTable,
         captions: CaptionIndex,
+        file_names: FileNames,
         vectors: IndexVectors,
     ) -> Self {
         Self {
@@ -46,6 +49,7 @@ impl DatasetIndex {
             members,
             names,
             captions,
+            file_names,
             vectors,
             clusters: [const { OnceLock::new() }; Granularity::LEVELS],
             pictures: OnceLock::new(),
@@ -54,7 +58,7 @@ impl DatasetIndex {
 
     /// Returns the memory of the columns that filters read, without what is computed when first needed.
     pub fn memory_bytes(&self) -> usize {
-        self.members.memory_bytes() + self.captions.memory_bytes()
+        self.members.memory_bytes() + self.captions.memory_bytes() + self.file_names.memory_bytes()
     }
 
     /// Returns the members of the clusters at a level.

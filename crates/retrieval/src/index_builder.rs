@@ -18,6 +18,7 @@ use tessera_store::{
 use crate::{
     caption_index_builder::CaptionIndexBuilder,
     dataset_index::{DatasetIndex, IndexVectors},
+    file_names::FileNames,
     member_columns::{MemberColumns, NO_VIDEO, NameTable},
     vector_source::{IndexLimits, VectorSink},
 };
@@ -147,8 +148,9 @@ impl IndexBuilder {
             embeddings: self.embeddings.finish()?,
             model: self.model.finish()?,
         };
+        let file_names = FileNames::new(&self.members, self.captions.language());
         let captions = self.captions.finish();
-        Ok(DatasetIndex::new(generation, self.members, self.names, captions, vectors))
+        Ok(DatasetIndex::new(generation, self.members, self.names, captions, file_names, vectors))
     }
 
     /// Sorts the members, and renumbers videos and names in the new order, so that equal datasets give identical files.

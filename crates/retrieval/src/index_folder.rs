@@ -23,6 +23,7 @@ use crate::{
     caption_index::CaptionIndex,
     checked_file::{CheckedWriter, open_checked, read_column, write_column},
     dataset_index::{DatasetIndex, IndexVectors},
+    file_names::FileNames,
     index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
     member_columns::{MemberColumns, NameTable},
     vector_source::{IndexLimits, PartialVectors, VectorSource},
@@ -30,9 +31,10 @@ use crate::{
 
 const MEMBERS_FILE: &str = "members";
 const CAPTIONS_FILE: &str = "captions";
+const FILE_NAMES_FILE: &str = "file_names";
 /// The first bytes of the file of members, in the byte order of the machine. The number in them is the version of all
 /// files and of the stems in the files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x05");
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x06");
 
 /// Removes the files of all generations except the current ones, and the files that a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
@@ -139,6 +141,9 @@ fn build(
         let mut captions = CheckedWriter::create(&new.path().join(CAPTIONS_FILE), &limits.disk)?;
         index.captions.write(&mut captions)?;
         captions.finish()?;
+        let mut names = CheckedWriter::create(&new.path().join(FILE_NAMES_FILE), &limits.disk)?;
+        index.file_names.write(&mut names)?;
+        names.finish()?;
         fs::rename(new.keep(), folder)?;
         Ok(index)
     }))
@@ -173,7 +178,9 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
     let vectors = IndexVectors { descriptors, embeddings, model };
     let captions = open_checked(&folder.join(CAPTIONS_FILE), None)?;
     let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
-    Ok(DatasetIndex::new(generation, members, names, captions, vectors))
+    let file_names = open_checked(&folder.join(FILE_NAMES_FILE), None)?;
+    let file_names = FileNames::read(&mut BufReader::new(file_names))?;
+    Ok(DatasetIndex::new(generation, members, names, captions, file_names, vectors))
 }
 
 /// Reads the first bytes. Fails if the files have another version.

@@ -32,6 +32,8 @@ pub struct ClusterRanking {
     scores: Option<Scores>,
     /// The ranks of clusters at the level, best first.
     order: Vec<u32>,
+    /// The scores of members that were found by their names.
+    name_distances: Vec<f32>,
 }
 
 impl ClusterRanking {
@@ -41,6 +43,7 @@ impl ClusterRanking {
         level: Granularity,
         mut mask: Vec<bool>,
         scores: Option<Scores>,
+        name_distances: Vec<f32>,
     ) -> Self {
         let level = usize::from(level.level());
         let ranks = &index.members.cluster_ranks[level];
@@ -61,7 +64,11 @@ impl ClusterRanking {
             order.sort_unstable();
         }
         let order = order.into_iter().map(|(_, cluster)| cluster).collect();
-        Self { index, level, mask, scores, order }
+        Self { index, level, mask, scores, order, name_distances }
+    }
+
+    pub fn name_distances(&self) -> &[f32] {
+        &self.name_distances
     }
 
     pub fn score_kind(&self) -> Option<&'static str> {

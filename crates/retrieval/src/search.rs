@@ -1,7 +1,7 @@
 //! Searches a dataset: `SearchContext::search` returns a `SearchRanking`, computed here on an index in memory, or by
 //! the database (`table_ranking`). Start here.
 
-use std::{io, sync::Arc};
+use std::{convert::Infallible, io, sync::Arc};
 
 use tessera_model::{
     Anchor, Filter, ScoreKind,
@@ -83,6 +83,16 @@ impl SearchRanking {
         self.score_kind() == Some(ScoreKind::COSINE_DISTANCE)
     }
 
+    /// Whether a score says that a member was found by its name. Distances of vectors practically never equal those of
+    /// names.
+    pub fn is_by_name(&self, score: f32) -> bool {
+        let distances = match self {
+            Self::InMemory(ranking) => ranking.name_distances(),
+            Self::InTable(ranking) => ranking.name_distances(),
+        };
+        distances.iter().any(|distance| distance.to_bits() == score.to_bits())
+    }
+
     /// Whether only the nearest of the matching members were considered.
     pub fn is_bounded(&self) -> bool {
         match self {
@@ -98,7 +108,8 @@ fn rank_in_memory(
     query: &SearchQuery,
 ) -> Result<Arc<ClusterRanking>, RetrievalError> {
     context.indexes.ranking(context.store, context.dataset, query, |index| {
-        QueryRun { context, index, query, mask: FilterMask::new(index.members.len()) }.rank()
+        let mask = FilterMask::new(index.members.len());
+        QueryRun { context, index, query, mask, name_distances: Vec::new() }.rank()
     })
 }
 
@@ -107,6 +118,8 @@ struct QueryRun<'a> {
     index: &'a Arc<DatasetIndex>,
     query: &'a SearchQuery,
     mask: FilterMask,
+    /// The distances of members that were found by their names.
+    name_distances: Vec<f32>,
 }
 
 impl QueryRun<'_> {
@@ -117,7 +130,7 @@ impl QueryRun<'_> {
             scores = Some(cosine(self.visual_distances(anchor)?));
         }
         if let Some(caption) = &query.caption {
-            let semantic = cosine(self.semantic_distances(caption)?);
+            let semantic = cosine(self.text_distances(caption)?);
             self.mask.by_score(&semantic.values, f64::is_finite);
             // If there is an anchor as well, the anchor ranks and the caption only limits.
             if let Some(max_score) = query.max_score {
@@ -140,6 +153,7 @@ impl QueryRun<'_> {
             query.granularity,
             self.mask.into_mask(),
             scores,
+            self.name_distances,
         ))
     }
 
@@ -148,7 +162,7 @@ impl QueryRun<'_> {
         match filter {
             Filter::FullText(text) => return self.apply_full_text(text),
             Filter::Semantic { text, min_similarity } => {
-                let values = self.semantic_distances(text.as_str())?;
+                let values = self.text_distances(text.as_str())?;
                 let min = min_similarity.map(Fraction::value);
                 self.mask.by_score(&values, |score| {
                     score.is_finite() && min.is_none_or(|min| 1.0 - score >= min)
@@ -195,12 +209,29 @@ impl QueryRun<'_> {
         Ok(distances)
     }
 
-    /// Returns the distance of every member from a text, which is infinite for members without text.
-    fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
-        match self.context.distance_from_text(text)? {
-            Some(query) => self.distances(&query),
-            None => Ok(vec![f32::INFINITY; self.index.members.len()]),
+    /// Returns the distance of every member from a text, which is infinite for members without text. Remembers which
+    /// distances names have.
+    fn text_distances(&mut self, text: &str) -> Result<Vec<f32>, RetrievalError> {
+        let search = self.context.query_text(text)?;
+        let index = self.index;
+        let mut distances = match &search.vectors {
+            Some(query) => self.distances(query)?,
+            None => vec![f32::INFINITY; index.members.len()],
+        };
+        if let Some(exact) = &search.exact {
+            let Ok(factors) = exact.factors(|it| Ok::<_, Infallible>(index.captions.search(it)));
+            index.pictures().for_each(&factors, |member, factor| {
+                distances[member as usize] *= factor;
+            });
         }
+        if let Some(names) = &search.names {
+            index.pictures().for_each(&index.file_names.find(names), |member, distance| {
+                let known = &mut distances[member as usize];
+                *known = known.min(distance);
+            });
+            self.name_distances.extend(names.distances());
+        }
+        Ok(distances)
     }
 
     fn distances(&self, query: &DistanceQuery) -> Result<Vec<f32>, RetrievalError> {

@@ -8,7 +8,11 @@ use tessera_search::{
     index::Keypoints,
     member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
     similarity::{CopyCandidate, CopySearch},
-    text::full_text_query::{FullTextQuery, parse},
+    text::{
+        exact_words::ExactWords,
+        full_text_query::{FullTextQuery, parse},
+        name_words::NameQuery,
+    },
 };
 use tessera_store::{
     Store, applied_model,
@@ -45,6 +49,16 @@ pub(super) struct QueryPicture {
     pub thumbnail: Option<StoredPicture>,
 }
 
+/// The text of a search.
+pub(super) struct TextSearch {
+    /// The vectors of the text, or `None` if it has none.
+    pub vectors: Option<DistanceQuery>,
+    /// The words that names are searched for, or `None` if the text has none.
+    pub names: Option<NameQuery>,
+    /// The words that captions are searched for, or `None` if the text has none.
+    pub exact: Option<ExactWords>,
+}
+
 impl SearchContext<'_> {
     /// Returns the tags and ratings of users, as of the revision of the dataset.
     pub(super) fn user_tags(&self) -> Result<Arc<UserTagIndex>, RetrievalError> {
@@ -74,17 +88,21 @@ impl SearchContext<'_> {
         Ok(QueryPicture { distance, features, thumbnail })
     }
 
-    /// Returns the distance from a text, by captions and labels, and by the user's model if it takes texts and the
-    /// dataset has its vectors. Returns `None` if no word of the text is known.
-    pub(super) fn distance_from_text(
-        &self,
-        text: &str,
-    ) -> Result<Option<DistanceQuery>, RetrievalError> {
+    /// Returns what media items are compared with to find them by a text.
+    pub(super) fn query_text(&self, text: &str) -> Result<TextSearch, RetrievalError> {
+        let language = self.dataset.language.indexed;
+        Ok(TextSearch {
+            vectors: self.vectors_of_text(text)?,
+            names: NameQuery::new(text, language),
+            exact: ExactWords::new(text, language),
+        })
+    }
+
+    /// Returns the vectors of a text, by captions and labels, and by the user's model if it takes texts and the dataset
+    /// has its vectors. Returns `None` if there is no model and no word of the text is known.
+    fn vectors_of_text(&self, text: &str) -> Result<Option<DistanceQuery>, RetrievalError> {
         let space = self.indexes.text_space(self.store, self.dataset)?;
         let model = self.applied_model()?.filter(|model| model.takes_texts());
-        if space.is_none() && model.is_none() {
-            return Err(RetrievalError::NoTextEmbeddings);
-        }
         let builtin = space.and_then(|space| space.embed(text));
         let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
         let by_model = model.map(|model| model.embed_text(text)).transpose();

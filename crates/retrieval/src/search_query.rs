@@ -25,8 +25,6 @@ pub struct SearchQuery {
 #[derive(Debug)]
 pub enum RetrievalError {
     AnchorNotFound,
-    /// No media item has an embedding with which a text could be compared.
-    NoTextEmbeddings,
     /// The query has a maximum score, but no part that ranks by similarity.
     NoSimilarity,
     /// The encoder rejects the text. The message says why.

@@ -14,6 +14,7 @@ use tessera_search::{
         MemberSearch, MemberVector, VectorQuery,
     },
     similarity::MAX_COPY_CANDIDATES,
+    text::full_text_query::FullTextQuery,
 };
 use tessera_store::{
     Connection, Store, captions,
@@ -34,6 +35,8 @@ pub struct TableRanking {
     level: Granularity,
     /// The number of nearest members that are considered. `None` considers all members.
     horizon: Option<u64>,
+    /// The scores of members that were found by their names.
+    name_distances: Vec<f32>,
 }
 
 impl TableRanking {
@@ -51,11 +54,15 @@ impl TableRanking {
         if table.generation != dataset.generation {
             return Err(RetrievalError::Outdated);
         }
-        let search = QueryTranslation::new(context, &table).translate(query)?;
+        let (search, name_distances) = QueryTranslation::new(context, &table).translate(query)?;
         let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
         let is_bounded = read_current(store, &table, exceeds)?;
         let horizon = is_bounded.then_some(limits.horizon);
-        Ok(Some(Self { table, search, level: query.granularity, horizon }))
+        Ok(Some(Self { table, search, level: query.granularity, horizon, name_distances }))
+    }
+
+    pub fn name_distances(&self) -> &[f32] {
+        &self.name_distances
     }
 
     pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
@@ -84,7 +91,7 @@ impl TableRanking {
     }
 
     fn on_table(&self) -> TableSearch<'_> {
-        let Self { table, search, level, horizon } = self;
+        let Self { table, search, level, horizon, .. } = self;
         TableSearch { table, search, level: *level, horizon: *horizon }
     }
 }
@@ -115,14 +122,19 @@ struct QueryTranslation<'a> {
     conditions: Vec<MemberCondition>,
     /// The order by the first part of the query that ranks.
     order: Option<MemberOrder>,
+    /// The distances of members that are found by their names.
+    name_distances: Vec<f32>,
 }
 
 impl<'a> QueryTranslation<'a> {
     fn new(context: &'a SearchContext<'a>, table: &'a SearchTable) -> Self {
-        Self { context, table, conditions: Vec::new(), order: None }
+        Self { context, table, conditions: Vec::new(), order: None, name_distances: Vec::new() }
     }
 
-    fn translate(mut self, query: &SearchQuery) -> Result<MemberSearch, RetrievalError> {
+    fn translate(
+        mut self,
+        query: &SearchQuery,
+    ) -> Result<(MemberSearch, Vec<f32>), RetrievalError> {
         let max_score = query.max_score.map(Fraction::value);
         if let Some(anchor) = query.anchor {
             self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
@@ -143,7 +155,7 @@ impl<'a> QueryTranslation<'a> {
             self.conditions.push(MemberCondition::Distance(distance, bound));
         }
         let order = self.order.unwrap_or(MemberOrder::Browsing);
-        Ok(MemberSearch { conditions: self.conditions, order })
+        Ok((MemberSearch { conditions: self.conditions, order }, self.name_distances))
     }
 
     fn filter(&mut self, filter: &Filter) -> Result<(), RetrievalError> {
@@ -244,10 +256,22 @@ impl<'a> QueryTranslation<'a> {
     }
 
     fn semantic(&mut self, text: &str, bound: DistanceBound) -> Result<(), RetrievalError> {
+        let (store, table) = (self.context.store, self.table);
+        let search = self.context.query_text(text)?;
         // If no word is known, a query without a vector is used, from which nothing has a distance.
         let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
-        let query = self.context.distance_from_text(text)?;
-        self.distance(query.unwrap_or(DistanceQuery::Single(unknown)).into(), bound);
+        let query = search.vectors.unwrap_or(DistanceQuery::Single(unknown));
+        let mut distance = MemberDistance::from(query);
+        if let Some(exact) = &search.exact {
+            let search = |query: &FullTextQuery| store.read(|c| captions::search(c, query));
+            distance.factors = exact.factors(search)?;
+        }
+        if let Some(names) = &search.names {
+            let find = |c: &Connection| search_table::find_names(c, table, names);
+            distance.names = read_current(store, table, find)?;
+            self.name_distances.extend(names.distances());
+        }
+        self.distance(distance, bound);
         Ok(())
     }
 
@@ -258,7 +282,7 @@ impl<'a> QueryTranslation<'a> {
         let nearest =
             |c: &Connection| search_table::nearest(c, table, &query.vectors(), MAX_COPY_CANDIDATES);
         let copies = copies_among_rows(store, &features, &read_current(store, table, nearest)?)?;
-        Ok(MemberDistance { query, copies })
+        Ok(MemberDistance { copies, ..query.into() })
     }
 
     fn distance(&mut self, distance: MemberDistance, bound: DistanceBound) {

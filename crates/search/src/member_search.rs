@@ -108,18 +108,21 @@ impl DistanceQuery {
     }
 }
 
-/// The distances of members from a query. The distances of copies of the query's picture are known beforehand, and
-/// count if they are smaller.
+/// The distances of members from a query. Some distances are known beforehand, and count if they are smaller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberDistance {
     pub query: DistanceQuery,
-    /// Rows of copies, and their distances.
+    /// Rows of copies of the query's picture, and their distances.
     pub copies: Vec<(i64, f32)>,
+    /// Rows of pictures whose names contain words of the query's text, and their distances.
+    pub names: Vec<(i64, f32)>,
+    /// Rows of pictures whose captions contain words of the query's text, and the factors of their distances.
+    pub factors: Vec<(i64, f32)>,
 }
 
 impl From<DistanceQuery> for MemberDistance {
     fn from(query: DistanceQuery) -> Self {
-        Self { query, copies: Vec::new() }
+        Self { query, copies: Vec::new(), names: Vec::new(), factors: Vec::new() }
     }
 }
 

@@ -172,6 +172,17 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
     )
 }
 
+/// Returns the number of images and frames with a caption, and of all images and frames.
+pub fn caption_counts(connection: &Connection, dataset: DatasetId) -> Result<(u64, u64)> {
+    query::one(
+        connection,
+        "SELECT (SELECT count(*) FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
+                (SELECT n_images + n_frames FROM dataset WHERE id = ?1)",
+        params![dataset.0],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
 /// What a set of media items has, each with the number of media items that have it, the most frequent first.
 pub type Counts = Vec<(String, u64)>;
 

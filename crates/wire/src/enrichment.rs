@@ -8,8 +8,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::fields::{first_text, text};
-use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelFile, ModelStatus, SafeText};
+use crate::fields::{count, first_text, text};
+use tessera_model::{
+    AppliedModel, Coverage, Enrichment, EnrichmentModel, ModelFile, ModelStatus, SafeText,
+};
 
 /// The enrichments of a dataset, with an identifier of the context.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -49,6 +51,12 @@ pub struct ModelMetadataBody {
     /// When the model was applied: ISO 8601 in UTC, without a zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied_at: Option<String>,
+    /// The number of images and frames with a caption, only for captions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered_media: Option<u64>,
+    /// The number of all images and frames, only for captions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_media: Option<u64>,
     /// The files of the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ModelFileBody>,
@@ -98,6 +106,9 @@ fn read_model(kind: &str, model: &Value) -> AppliedModel {
                 Some(ModelFile { path, sha256 })
             })
             .collect(),
+        coverage: count(metadata, "covered_media")
+            .zip(count(metadata, "all_media"))
+            .map(|(covered, all)| Coverage { covered, all }),
     }
 }
 

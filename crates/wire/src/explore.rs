@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::{
     endpoints::query,
     fields::{Fields, count, first_text, names, parsed, required, text},
-    preview::{LinkForm, PreviewBody, read_preview, read_relevance, score_type},
+    preview::{LinkForm, PreviewBody, matched_by, read_preview, read_relevance, score_type},
 };
 use tessera_model::{
     Anchor, AnchorKind, Cluster, ClusterId, MediaId, Page, Preview, SafeText, Tag, TagId,
@@ -66,6 +66,10 @@ pub struct ClusterBody {
     /// What the score measures.
     #[schema(value_type = Option<String>)]
     pub relevance_score_type: Option<Cow<'static, str>>,
+    /// `name` if the words of its folder and file name found the best member. Only a local service sends this.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_by: Option<Cow<'static, str>>,
     /// Previews of members, best first.
     pub previews: Vec<PreviewBody>,
     /// Labels of the members.
@@ -127,6 +131,7 @@ impl ClusterBody {
             similarity_threshold: cluster.similarity_threshold.as_ref().map(ToString::to_string),
             relevance_score: relevance.map(|relevance| relevance.score),
             relevance_score_type: relevance.map(score_type),
+            matched_by: relevance.and_then(matched_by),
             previews: cluster.previews.iter().map(|it| PreviewBody::new(it, links)).collect(),
             labels: list_or_null(&cluster.labels, SafeText::to_string),
             user_tags: list_or_null(&cluster.tags, tag),

@@ -69,6 +69,11 @@ pub struct PreviewBody {
     /// What the score measures.
     #[schema(value_type = Option<String>)]
     pub relevance_score_type: Option<Cow<'static, str>>,
+    /// `name` if the words of the folder and file name found the media item, and not its caption or picture. Only a
+    /// local service sends this.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_by: Option<Cow<'static, str>>,
     /// Tags of the media item, which only a local service sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_tags: Option<Vec<String>>,
@@ -85,6 +90,14 @@ pub struct PreviewBody {
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schema(value_type = Object)]
     pub columns: Map<String, Value>,
+}
+
+/// The value of `matched_by` for a media item that its folder or file name found.
+pub const BY_NAME: &str = "name";
+
+/// Returns the value of `matched_by`.
+pub(crate) fn matched_by(relevance: &Relevance) -> Option<Cow<'static, str>> {
+    relevance.by_name.then_some(Cow::Borrowed(BY_NAME))
 }
 
 /// A bounding box in fractions of the image, with the field names of the API.
@@ -191,6 +204,7 @@ impl PreviewBody {
             bounding_box: preview.region.map(BoundingBoxBody::new),
             relevance_score: relevance.map(|relevance| relevance.score),
             relevance_score_type: relevance.map(score_type),
+            matched_by: relevance.and_then(matched_by),
             user_tags: (!preview.tags.is_empty())
                 .then(|| preview.tags.iter().map(SafeText::to_string).collect()),
             rating: (preview.rating > 0).then_some(preview.rating),
@@ -316,7 +330,8 @@ pub(crate) fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
         }
         kind => ScoreKind::Other(SafeText::name(&kind.unwrap_or_default())),
     };
-    Some(Relevance { score, kind })
+    let by_name = text(value, "matched_by").as_deref() == Some(BY_NAME);
+    Some(Relevance { score, kind, by_name })
 }
 
 /// Reads a bounding box: an object, an array of four numbers, or either of these as JSON text.

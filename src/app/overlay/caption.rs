@@ -154,8 +154,17 @@ impl Results {
 const FIELD_COLUMN: u16 = 14;
 const NUMBER_WIDTH: u16 = 8;
 
-/// Warns if the dataset is known to have no captions. The search is allowed nevertheless.
+/// Warns if the dataset is known to have few captions or none. The search is allowed nevertheless.
 fn enrichment_warning(ctx: &DrawContext) -> String {
-    missing_enrichment(&ctx.app.results, &ctx.app.service_data, EnrichmentModel::ANY_FOR_CAPTIONS)
+    let (results, data) = (&ctx.app.results, &ctx.app.service_data);
+    let coverage = results.view().and_then(|view| {
+        let dataset = view.search.dataset;
+        data.enrichment(dataset)?.caption_coverage(data.dataset(dataset)?.n_images)
+    });
+    if let Some(coverage) = coverage {
+        let is_rare = coverage.covered * 2 < coverage.all;
+        return if is_rare { format!("? {}", coverage.captions_text()) } else { String::new() };
+    }
+    missing_enrichment(results, data, EnrichmentModel::ANY_FOR_CAPTIONS)
         .map_or_else(String::new, |missing| format!("? {missing}"))
 }

@@ -297,13 +297,24 @@ impl PreparedSearch<'_> {
     async fn report_no_results(&self) {
         let messages = self.connection.context.messages;
         messages.info("nothing was found");
-        // The message is only an explanation, so a failure is ignored: the output is valid without
-        // it.
+        // The messages only explain, so a failure is ignored: the output is valid without them.
         if let Query::Caption { .. } = self.entry.search.query
             && let Ok(enrichment) = self.connection.client.enrichment(self.dataset.id).await
-            && enrichment.status_of(EnrichmentModel::CaptionImages) == ModelStatus::NotApplied
         {
-            messages.info("the dataset has no captions: CAPTION_IMAGES was not applied");
+            let coverage = enrichment.caption_coverage(self.dataset.n_images);
+            if let Some(coverage) = coverage {
+                messages.info(coverage.captions_text());
+            }
+            let is_local = self.connection.link_form() == LinkForm::Files;
+            let has_model = enrichment.status_of(EnrichmentModel::MultimodelImageEncoding)
+                == ModelStatus::Applied;
+            if is_local && !has_model {
+                messages.info(MODEL_HINT);
+            }
         }
     }
 }
+
+/// What finds more pictures by a text.
+const MODEL_HINT: &str = "names of files and folders were searched as well; with a model, a text finds pictures by what \
+                          they show: tessera model --help";

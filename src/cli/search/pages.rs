@@ -157,7 +157,7 @@ mod tests {
             let mut page = page(number_of(number, 100));
             for (index, cluster) in (0_u32..).zip(&mut page.clusters) {
                 let score = f64::from(number * 100 + index) / 1_000.0;
-                cluster.relevance = Some(Relevance { score, kind: kind.clone() });
+                cluster.relevance = Some(Relevance::new(score, kind.clone()));
             }
             page
         };

@@ -14,6 +14,7 @@ use crate::{
 pub(super) mod basket;
 mod datasets;
 mod detail;
+mod empty_results;
 mod jobs;
 mod query;
 mod results;

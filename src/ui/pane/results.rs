@@ -1,20 +1,17 @@
 //! Draws the results: the clusters as tiles with picture, size, score and caption.
 
 use ratatui::layout::Rect;
-use tessera_model::Query;
 
 use crate::{
     app::{
-        DrawContext, Pane, RelaxedSearch, Remote, View,
-        basket::SelectedEntries,
-        query::{ChipState, chips},
-        results_header::results_header_rows,
-        tile_grid::TileGrid,
-        view::tiles::TileCursor,
+        DrawContext, Pane, Remote, basket::SelectedEntries, results_header::results_header_rows,
+        tile_grid::TileGrid, view::tiles::TileCursor,
     },
     drawing::below,
-    input::Action,
-    ui::{pane::title_cells, results_header, tile},
+    ui::{
+        pane::{empty_results, title_cells},
+        results_header, tile,
+    },
 };
 
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
@@ -38,7 +35,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let body = below(inside, results_header_rows(app, inside));
     let failure = app.results().remote_page().and_then(Remote::failure);
     match (app.results().page(), failure) {
-        (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),
+        (Some(page), _) if page.clusters.is_empty() => empty_results::draw(ctx, body, view),
         (Some(_), _) if app.results().tiles().is_empty() => {
             let lines = ["No loaded cluster matches the filter.", "Esc clears it"];
             ctx.centered_message(body, ctx.theme.text, &lines);
@@ -49,10 +46,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
             let lines = ["This deployment requires a query.", CANNOT_BROWSE_HINT, &detail];
             ctx.centered_message(body, ctx.theme.text, &lines);
         }
-        (None, Some(failure)) => {
-            let lines = [&failure.to_string(), "r tries again"];
-            ctx.centered_message(body, ctx.theme.failure, &lines);
-        }
+        (None, Some(failure)) => empty_results::draw_failure(ctx, body, view, failure),
         (None, None) => draw_loading(ctx, area),
     }
 }
@@ -76,46 +70,6 @@ fn draw_loading(ctx: &mut DrawContext, area: Rect) {
             ctx.picture_placeholder(grid.picture_area(tile), "");
         }
     }
-}
-
-fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
-    let chips = chips(ctx.app.query(), ctx.app.results());
-    let on = chips.iter().filter(|chip| chip.state == ChipState::On);
-    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
-    let key = ctx.first_key(Action::Relax).unwrap_or_default();
-    let lines = [
-        format!("No match for {}", on.join(" and ")),
-        format!("{key} searches again with {}", relaxed.description),
-        "Esc goes back".to_owned(),
-    ];
-    ctx.centered_message(body, ctx.theme.text, &lines);
-}
-
-fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
-    let theme = ctx.theme;
-    if view.computed.is_some() {
-        let lines = ["No clusters remain.", "Ctrl-W closes this tab"];
-        return ctx.centered_message(body, theme.text, &lines);
-    }
-    let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    if let (0, false, Some(relaxed)) =
-        (view.search.page, is_busy, ctx.app.results().relaxed_search())
-    {
-        return draw_too_strict(ctx, body, &relaxed);
-    }
-    let lines = match (view.search.page, &view.search.query) {
-        (1.., _) => ["This page is empty: the previous one was the last.", "p goes back"],
-        (0, _) if is_busy => {
-            ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
-        }
-        (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
-        (0, Query::Caption { .. }) => ["No matching caption.", "Esc goes back"],
-        (0, Query::Browse) if view.search.filters.is_empty() => {
-            ["The dataset has no clusters.", "r refreshes"]
-        }
-        (0, Query::Browse) => ["Nothing matches all filters.", "Esc goes back"],
-    };
-    ctx.centered_message(body, theme.text, &lines);
 }
 
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {

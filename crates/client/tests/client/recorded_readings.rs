@@ -16,7 +16,7 @@ fn list(names: &[SafeText]) -> String {
 }
 
 fn score(relevance: Option<&Relevance>) -> String {
-    shown(relevance.map(|Relevance { score, kind }| match kind {
+    shown(relevance.map(|Relevance { score, kind, .. }| match kind {
         ScoreKind::CosineDistance => format!("{score} cosine_distance"),
         ScoreKind::Other(kind) => format!("{score} {kind}"),
     }))

@@ -119,21 +119,19 @@ fn legends_name_the_bounds_of_the_bands() {
 
 #[test]
 fn bands_follow_the_interface() {
-    let band =
-        |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Visual);
+    let band = |score| Relevance::new(score, ScoreKind::CosineDistance).band(ScoreScale::Visual);
     assert_eq!(band(0.004), Some(RelevanceBand::Same));
     assert_eq!(band(0.005), Some(RelevanceBand::High));
     assert_eq!(band(0.3), Some(RelevanceBand::High));
     assert_eq!(band(0.4), Some(RelevanceBand::Related));
     assert_eq!(band(0.5), Some(RelevanceBand::Loose));
-    let other = Relevance { score: 0.1, kind: ScoreKind::Other(SafeText::name("dot")) };
+    let other = Relevance::new(0.1, ScoreKind::Other(SafeText::name("dot")));
     assert_eq!(other.band(ScoreScale::Visual), None);
 }
 
 #[test]
 fn caption_scores_have_their_own_bands() {
-    let band =
-        |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Caption);
+    let band = |score| Relevance::new(score, ScoreKind::CosineDistance).band(ScoreScale::Caption);
     assert_eq!(band(0.39), Some(RelevanceBand::Strong));
     assert_eq!(band(0.4), Some(RelevanceBand::Partial));
     assert_eq!(band(0.6), Some(RelevanceBand::Partial));

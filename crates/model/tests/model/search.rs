@@ -101,7 +101,7 @@ fn a_cluster_of_an_earlier_page_is_dropped_and_counted() {
 #[test]
 fn a_service_that_returns_scores_beyond_the_bound_is_noticed() {
     let page = |scores: &[f64]| {
-        let relevance = |score| Relevance { score, kind: ScoreKind::CosineDistance };
+        let relevance = |score| Relevance::new(score, ScoreKind::CosineDistance);
         let cluster =
             |score: &f64| Cluster { relevance: Some(relevance(*score)), ..empty_cluster() };
         let clusters = scores.iter().map(cluster).chain([empty_cluster()]).collect();

@@ -12,6 +12,7 @@ use super::*;
 use crate::{
     caption_index::CaptionIndex,
     dataset_index::IndexVectors,
+    file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
 };
@@ -57,14 +58,14 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
     let vectors =
         IndexVectors { descriptors: none(), embeddings: no_members(), model: no_members() };
     let (names, captions) = (NameTable::default(), CaptionIndex::default());
-    Arc::new(DatasetIndex::new(1, columns, names, captions, vectors))
+    Arc::new(DatasetIndex::new(1, columns, names, captions, FileNames::default(), vectors))
 }
 
 fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {
     let mask = members.iter().map(|member| member.matches).collect();
     let values = members.iter().map(|member| member.score).collect();
     let scores = is_scored.then_some(Scores { values, kind: ScoreKind::COSINE_DISTANCE });
-    ClusterRanking::new(index_of(members), Granularity::new(0).unwrap(), mask, scores)
+    ClusterRanking::new(index_of(members), Granularity::new(0).unwrap(), mask, scores, Vec::new())
 }
 
 /// Returns the matching members with their rows, of one cluster or of all.

@@ -138,7 +138,7 @@ impl ServiceModel {
     }
 
     pub(crate) fn is_applied(self, dataset: &Enrichments) -> bool {
-        let Enrichments { record, coverage, model } = dataset;
+        let Enrichments { record, coverage, model, .. } = dataset;
         let own = |takes_texts| {
             model.as_ref().is_some_and(|(model, _)| model.record.takes_texts == takes_texts)
         };
@@ -193,8 +193,16 @@ impl ServiceModel {
             }
             _ => self.description().to_owned(),
         };
-        let mut body =
-            ModelMetadataBody { description, name: None, applied_at: None, files: Vec::new() };
+        let counts = Some(dataset.captions).filter(|_| self == Self::TextSpace);
+        let (covered_media, all_media) = counts.unzip();
+        let mut body = ModelMetadataBody {
+            description,
+            name: None,
+            applied_at: None,
+            covered_media,
+            all_media,
+            files: Vec::new(),
+        };
         let is_own = matches!(self, Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels);
         if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_own) {
             body.name = Some(model.record.name.clone());

@@ -24,7 +24,7 @@ use tessera_wire::{
     endpoints::query,
     error_body::ProblemBody,
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
-    preview::{BoundingBoxBody, PreviewBody, write_columns},
+    preview::{BY_NAME, BoundingBoxBody, PreviewBody, write_columns},
     vql,
 };
 
@@ -71,6 +71,10 @@ pub(crate) fn cluster_body(
 ) -> ClusterBody {
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
     let kind = scores.as_ref().map(|scores| scores.kind);
+    let matched_by = |at: usize| {
+        let is_by_name = scores.as_ref()?.by_name.get(at).copied()?;
+        is_by_name.then_some(BY_NAME.into())
+    };
     let ClusterRecord { id, counts, previews, labels, tags } = cluster;
     let captions = previews.first().and_then(|preview| preview.caption.clone());
     let previews = previews.into_iter().zip(original_paths).enumerate();
@@ -80,6 +84,7 @@ pub(crate) fn cluster_body(
             original_path,
             relevance_score: score(at),
             relevance_score_type: kind.map(Into::into),
+            matched_by: matched_by(at),
             user_tags: (!tags.is_empty()).then_some(tags),
             rating: (rating > 0).then_some(rating),
             ..preview_body(preview, links)
@@ -97,6 +102,7 @@ pub(crate) fn cluster_body(
         similarity_threshold: Some(level.level().to_string()),
         relevance_score: score(0),
         relevance_score_type: kind.map(Into::into),
+        matched_by: matched_by(0),
         previews,
         labels: (!labels.is_empty()).then_some(labels),
         user_tags: (!tags.is_empty()).then(|| tags.into_iter().map(tag).collect()),
@@ -128,6 +134,7 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
         relevance_score: None,
         relevance_score_type: None,
+        matched_by: None,
         user_tags: None,
         rating: None,
         width: Some(preview.width),

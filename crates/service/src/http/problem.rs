@@ -164,11 +164,6 @@ impl From<RetrievalError> for Problem {
     fn from(cause: RetrievalError) -> Self {
         match cause {
             RetrievalError::AnchorNotFound => Self::not_found("Anchor not found"),
-            RetrievalError::NoTextEmbeddings => Self::invalid_query(
-                query::CAPTION,
-                "This dataset has no captions or labels to search by meaning: \
-                 CAPTION_IMAGES is not applied",
-            ),
             RetrievalError::NoSimilarity => Self::invalid_query(
                 query::TEXTUAL_SIMILARITY_THRESHOLD,
                 "Nothing is ranked by similarity: add caption, an anchor, or such a filter",

@@ -54,6 +54,8 @@ enum TextSpaceUpdate {
 
 pub(crate) struct EmbeddingUpdate {
     dataset: DatasetId,
+    /// The language of the captions, by whose stems names are searched as well.
+    pub language: Language,
     space: TextSpaceUpdate,
     /// The vectors in the order of their rows.
     vectors: Vec<(i64, Vec<f16>)>,
@@ -81,7 +83,7 @@ impl EmbeddingUpdate {
             Scope::Everything => TextSpaceUpdate::Replaced(space),
             Scope::Batch(_) => TextSpaceUpdate::Kept,
         };
-        Ok(Self { dataset, space, vectors })
+        Ok(Self { dataset, language, space, vectors })
     }
 
     /// Returns the dimension of the new embeddings, or `None` if there are none.

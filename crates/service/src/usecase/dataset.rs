@@ -27,6 +27,8 @@ const CHECK_BYTES: usize = 16 << 10;
 pub(crate) struct Enrichments {
     pub record: DatasetRecord,
     pub coverage: TextCoverage,
+    /// The number of images and frames with a caption, and of all images and frames.
+    pub captions: (u64, u64),
     /// The user's own model, and when it was applied, in microseconds since 1970.
     pub model: Option<(AppliedModel, i64)>,
 }
@@ -68,8 +70,10 @@ impl Deployment {
 
     pub(crate) fn enrichments(&self, id: DatasetId) -> Result<Enrichments, ServiceError> {
         let (record, coverage) = self.text_coverage(id)?;
-        let model = self.store.read(|c| applied_model::find(c, id))?;
-        Ok(Enrichments { record, coverage, model })
+        let (model, captions) = self
+            .store
+            .read(|c| Ok((applied_model::find(c, id)?, captions::caption_counts(c, id)?)))?;
+        Ok(Enrichments { record, coverage, captions, model })
     }
 
     pub(crate) fn text_coverage(

@@ -133,6 +133,17 @@ pub(crate) struct PreviewScores {
     /// The kind of the scores, in the spelling of the wire.
     pub kind: &'static str,
     pub values: Vec<f32>,
+    /// Whether each preview was found by its folder or file name.
+    pub by_name: Vec<bool>,
+}
+
+impl PreviewScores {
+    /// Returns the scores of a ranking, or `None` if it does not rank.
+    fn new(ranking: &SearchRanking, values: Vec<f32>) -> Option<Self> {
+        let kind = ranking.score_kind()?;
+        let by_name = values.iter().map(|score| ranking.is_by_name(*score)).collect();
+        Some(Self { kind, values, by_name })
+    }
 }
 
 /// A cluster, with the ranking of the members that match a search.
@@ -204,7 +215,7 @@ impl Deployment {
         require_searchable(&record, operation)?;
         let query = self.search_query(id, params)?;
         let result = self.search_context(&record).search(&query)?;
-        let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
+        let (entity, level) = (query.entity, query.granularity);
         let (counts, shown): (Vec<MemberCounts>, Vec<ShownMembers>) = result
             .page(&self.store, page)?
             .into_iter()
@@ -219,7 +230,7 @@ impl Deployment {
         self.add_user_tags(&record, entity, level, ranked)?;
         let scored = counts.into_iter().zip(found).filter_map(|(counts, found)| {
             let (cluster, values) = found?;
-            let scores = kind.map(|kind| PreviewScores { kind, values });
+            let scores = PreviewScores::new(&result, values);
             let cluster = ClusterRecord { counts, ..cluster };
             Some(self.scored(entity, level, cluster, scores))
         });
@@ -329,10 +340,9 @@ impl Deployment {
             self.store.read(|c| cluster::with_previews(c, dataset, entity, level, &shown))?;
         let ranked = found.iter_mut().flatten().map(|(cluster, _)| (rank, cluster));
         self.add_user_tags(&record, entity, level, ranked)?;
-        let kind = ranking.score_kind();
         let found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
         let page = found.map(|(cluster, values)| {
-            let scores = kind.map(|kind| PreviewScores { kind, values });
+            let scores = PreviewScores::new(&ranking, values);
             self.scored(entity, level, cluster, scores)
         });
         Ok(self.with_given(page.transpose()?.into_iter().collect())?.pop())

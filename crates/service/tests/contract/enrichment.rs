@@ -27,6 +27,9 @@ async fn captions_are_listed_as_enrichments() {
     let all = context(&service).await;
     assert_eq!(models(&all), ["CAPTION_IMAGES", "IMAGE_TAGGING", "OBJECT_DETECTION"]);
     assert_eq!(all["status"], "COMPLETED");
+    let captions = &all["dataset_enrichment_models"]["enrichment_models"]["CAPTION_IMAGES"];
+    let counts = &captions["metadata"];
+    assert_eq!((&counts["covered_media"], &counts["all_media"]), (&json!(6), &json!(10)));
     for (name, model) in all["dataset_enrichment_models"]["enrichment_models"].as_object().unwrap()
     {
         let words = model["metadata"]["description"].as_str().unwrap();

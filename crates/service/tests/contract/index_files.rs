@@ -69,7 +69,7 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
     let service = described::served().await;
     let expected = results(&service).await;
     let place = service.stop().await;
-    assert_eq!(files(&place).len(), 10, "five of the images, five of the objects");
+    assert_eq!(files(&place).len(), 12, "six of the images, six of the objects");
     place.database().execute_batch("DELETE FROM meaning; DELETE FROM place").unwrap();
     let service = restarted(place).await;
     assert_eq!(results(&service).await, expected);
@@ -79,10 +79,10 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
 async fn an_operation_that_ends_writes_the_files_for_the_first_search() {
     let service = described::served().await;
     let first = files(&service.place);
-    assert_eq!(first.len(), 10, "nothing was searched yet");
+    assert_eq!(first.len(), 12, "nothing was searched yet");
     service.added(uploads(12..14)).await;
     let second = files(&service.place);
-    assert!(second.len() == 10 && second.iter().all(|file| !first.contains(file)), "{second:?}");
+    assert!(second.len() == 12 && second.iter().all(|file| !first.contains(file)), "{second:?}");
     let place = service.stop().await;
     fs::remove_dir_all(place.data.path().join("indexes")).unwrap();
     let unprepared = DeploymentSettings { prepare_indexes: false, ..DeploymentSettings::default() };

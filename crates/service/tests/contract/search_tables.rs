@@ -123,6 +123,11 @@ async fn queries(service: &Service) -> Vec<String> {
         "caption=boat%20sea".to_owned(),
         "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
         "caption=boat%20sea&page_number=1".to_owned(),
+        "caption=twins".to_owned(),
+        "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
+        "caption=a%20green%20hill&textual_similarity_threshold=0.5".to_owned(),
+        format!("{anchor}&caption=twin"),
+        vql(&json!([{"text": {"op": "semantic", "value": "a bright floor", "threshold": 0.5}}])),
     ]);
     queries
 }

@@ -113,11 +113,97 @@ async fn text_search_parameters_out_of_range_are_422_with_their_name() {
 }
 
 #[tokio::test]
-async fn without_captions_the_missing_enrichment_is_reported() {
+async fn without_captions_a_text_finds_nothing_and_is_not_refused() {
     let service = Service::of_pictures().await;
-    let (name, words) = refused(&service, "caption=red").await;
-    assert_eq!(name, "caption");
-    assert!(words.contains("CAPTION_IMAGES"), "{words}");
+    let body = service.good(&service.explore("caption=xylophone")).await;
+    assert_eq!(body["clusters"], json!([]));
+}
+
+fn named_pictures() -> Vec<(&'static str, Vec<u8>)> {
+    let names = [
+        "n02099601_golden_retriever.png",
+        "blackPoodle.png",
+        "Holidays-rome-IMG_0042.png",
+        "holidayParisEiffelTower2.png",
+        "plain.png",
+    ];
+    names.into_iter().zip(0..).map(|(name, number)| (name, picture(number))).collect()
+}
+
+/// Returns the names and scores of the results of a caption search, each of which must be found by its name.
+async fn by_name(service: &Service, caption: &str) -> Vec<(String, f64)> {
+    let query = format!("threshold=0&caption={caption}");
+    let body = service.good(&service.explore(&query)).await;
+    let previews = body["clusters"].as_array().unwrap().iter().map(|cluster| {
+        assert_eq!(cluster["matched_by"], "name", "{cluster}");
+        cluster["previews"][0].clone()
+    });
+    let named = previews.map(|preview| {
+        assert_eq!(preview["matched_by"], "name", "{preview}");
+        let name = preview["original_uri"].as_str().unwrap().to_owned();
+        (name, preview["relevance_score"].as_f64().unwrap())
+    });
+    named.collect()
+}
+
+#[tokio::test]
+async fn words_of_names_and_folders_are_found() {
+    let service = Service::of(&named_pictures()).await;
+    for (caption, expected) in [
+        ("retrievers", &["n02099601_golden_retriever.png"][..]),
+        ("poodle", &["blackPoodle.png"]),
+        ("n02099601", &["n02099601_golden_retriever.png"]),
+        (
+            "a%20holiday%20in%20Rome",
+            &["holidays/rome/IMG_0042.png", "holidays/paris/eiffelTower2.png"],
+        ),
+        ("eiffel%20tower%202", &["holidays/paris/eiffelTower2.png"]),
+        ("png", &[]),
+    ] {
+        let found = by_name(&service, caption).await;
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, expected, "{caption}");
+        assert!(found.is_sorted_by(|(_, one), (_, other)| one <= other), "{found:?}");
+    }
+    let strict = "caption=poodle&textual_similarity_threshold=0.3";
+    assert!(found(&service, strict).await.is_empty(), "a name is a partial match");
+}
+
+#[tokio::test]
+async fn captions_that_match_come_before_names_and_names_before_other_captions() {
+    let mut files = named_pictures();
+    let captions = ["A poodle sleeps on a sofa.", "A bowl of red fruit."];
+    files.push(("x1.png", picture(8)));
+    files.push(("x1.txt", captions[0].as_bytes().to_vec()));
+    files.push(("x2.png", picture(9)));
+    files.push(("x2.txt", captions[1].as_bytes().to_vec()));
+    let service = Service::of(&files).await;
+    let body = service.good(&service.explore("threshold=0&caption=a%20poodle")).await;
+    let clusters = body["clusters"].as_array().unwrap();
+    let name = |at: usize| clusters[at]["previews"][0]["file_name"].as_str().unwrap();
+    let by_name: Vec<bool> =
+        clusters.iter().map(|cluster| cluster["matched_by"] == "name").collect();
+    assert_eq!((name(0), name(1)), ("x1.png", "blackPoodle.png"), "{body}");
+    assert_eq!(by_name[..2], [false, true], "{body}");
+}
+
+#[tokio::test]
+async fn a_long_caption_with_the_exact_words_is_the_first_result() {
+    let others = ["A hot dog with mustard.", "The dog sits.", "A prairie dog.", "A cat."];
+    let mut files = Vec::new();
+    let names: Vec<(String, String)> =
+        (0..5).map(|number| (format!("{number}.png"), format!("{number}.txt"))).collect();
+    let long = "A dog. Ein Hund. Un perro. Un chien. Um cachorro. En hund. Pies. Kutya. Koira. Un cane. \
+                Hunds. Pas. Chuo. Kucing. Anjing. Mbwa. Aja. Inu. Gae. Gou.";
+    for ((picture_name, text_name), (number, caption)) in
+        names.iter().zip((0..).zip(others.into_iter().chain([long])))
+    {
+        files.push((picture_name.as_str(), picture(number)));
+        files.push((text_name.as_str(), caption.as_bytes().to_vec()));
+    }
+    let service = Service::of(&files).await;
+    let body = service.good(&service.explore("threshold=0&caption=A%20dog.")).await;
+    assert_eq!(body["clusters"][0]["previews"][0]["file_name"], "4.png", "{body}");
 }
 
 #[tokio::test]

@@ -13,3 +13,4 @@ pub use address::StoreAddress;
 pub(super) use full_text::{index_captions, merge_word_counts, search};
 pub(super) use server::PostgresServer;
 pub use server::{StoreHealth, StoreStatus, connect, health, init, reset_settings, status};
+pub(super) use text_match::all_of;

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use tessera_model::{ModelFile, SafeText};
+use tessera_model::{Coverage, ModelFile, SafeText};
 use tessera_wire::enrichment::*;
 
 #[test]
@@ -43,6 +43,7 @@ fn names_are_found_in_any_shape_and_absence_is_unknown() {
 #[test]
 fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
     let metadata = json!({"description": "", "name": "cats", "applied_at": "2026-11-25T08:00:00",
+        "covered_media": 4, "all_media": 2000,
         "files": [{"path": "onnx/model.onnx", "sha256": "ab"}, {"path": 1}, 2]});
     let models =
         json!({"CAPTION_IMAGES": "blip", "OTHER": {"id": "own", "metadata": metadata}, "X": 3});
@@ -55,5 +56,7 @@ fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
     assert_eq!(text(&own.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
     let file = ModelFile { path: SafeText::name("onnx/model.onnx"), sha256: SafeText::name("ab") };
     assert_eq!(own.files, [file]);
+    assert_eq!(own.coverage, Some(Coverage { covered: 4, all: 2_000 }));
+    assert_eq!(unnamed.coverage, None);
     assert_eq!((&unnamed.id, &unnamed.files), (&None, &Vec::new()));
 }

@@ -196,7 +196,7 @@ fn only_a_cosine_distance_is_interpreted() {
         object.remove("relevance_score_type");
         object.extend(fields.as_object().unwrap().clone());
         let page = read_page(&json!({"clusters": [cluster]})).unwrap();
-        let expected = relevance.map(|(score, kind)| Relevance { score, kind });
+        let expected = relevance.map(|(score, kind)| Relevance::new(score, kind));
         assert_eq!(page.clusters[0].relevance, expected, "{fields}");
     }
 }

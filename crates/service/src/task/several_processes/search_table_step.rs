@@ -152,6 +152,7 @@ impl MemberRows<'_> {
         let embedding: Option<&[f16]> = self.embeddings.of(media.row).or(kept);
         let issue = |kind| confidence(kind, media.sharpness, media.brightness, assignment);
         writer.add(&IndexedMember {
+            language: self.embeddings.language,
             media,
             assignment,
             issues: IssueKind::ALL.map(issue),

@@ -7,6 +7,7 @@
 
 use super::{property_conditions::property_condition, registry::SearchTable};
 use crate::{columns::encode_f16, engine::ToSql};
+use serde_json::{Value, json};
 use tessera_model::vql::{IssueKind, LabelRule};
 use tessera_search::{
     index::DIMENSION,
@@ -15,6 +16,10 @@ use tessera_search::{
         MemberCondition, MemberDistance, MemberSearch, MemberVector, MergeRule, VectorQuery,
     },
 };
+
+/// A query from which no member has a distance.
+const NO_VECTOR: DistanceQuery =
+    DistanceQuery::Single(VectorQuery { of: MemberVector::Embedding, vector: Vec::new() });
 
 pub(super) struct MatchConditions<'a> {
     table: &'a SearchTable,
@@ -100,7 +105,7 @@ impl<'a> MatchConditions<'a> {
                 filters.push("FALSE".to_owned());
                 continue;
             };
-            filters.push(self.exists(&distance.query));
+            filters.push(self.exists(&distance));
             if *bound != DistanceBound::Exists {
                 let score = self.score(&distance);
                 filters.extend(self.bound(*bound, &score));
@@ -135,8 +140,10 @@ impl<'a> MatchConditions<'a> {
 
     /// Returns the part of a query with which members can be compared, or `None` if there is none.
     pub fn comparable(&self, distance: &MemberDistance) -> Option<MemberDistance> {
-        let query = self.comparable_query(&distance.query)?;
-        Some(MemberDistance { query, copies: distance.copies.clone() })
+        let query = self.comparable_query(&distance.query);
+        // Without vectors to compare, members can still be found by their names.
+        let query = if distance.names.is_empty() { query? } else { query.unwrap_or(NO_VECTOR) };
+        Some(MemberDistance { query, ..distance.clone() })
     }
 
     fn comparable_query(&self, query: &DistanceQuery) -> Option<DistanceQuery> {
@@ -167,9 +174,9 @@ impl<'a> MatchConditions<'a> {
         !query.vector.is_empty() && query.vector.len() == dimension
     }
 
-    /// Returns the condition that a member has a vector of the query.
-    pub fn exists(&self, query: &DistanceQuery) -> String {
-        let vectors = match query {
+    /// Returns the condition that a member has a distance: a vector of the query, or a name.
+    pub fn exists(&mut self, distance: &MemberDistance) -> String {
+        let vectors = match &distance.query {
             DistanceQuery::Single(query) => vec![query],
             DistanceQuery::Merged { builtin, rule: MergeRule::Weighted, .. } => vec![builtin],
             DistanceQuery::Merged { builtin, model, rule: MergeRule::BuiltinFirst } => {
@@ -177,27 +184,51 @@ impl<'a> MatchConditions<'a> {
             }
         };
         let vectors = vectors.into_iter().filter(|query| self.has_distance(query));
-        let each: Vec<String> = vectors.map(has_vector).collect();
+        let mut each: Vec<String> = vectors.map(has_vector).collect();
+        if !distance.names.is_empty() {
+            each.push(self.is_named(distance));
+        }
         format!("({})", each.join(" OR "))
+    }
+
+    /// Returns the condition that a member is found by its name.
+    pub fn is_named(&mut self, distance: &MemberDistance) -> String {
+        let rows = self.numbers(distance.names.iter().map(|(row, _)| row), "bigint");
+        format!("t.picture = ANY ({rows})")
+    }
+
+    /// Returns the number that `by_picture` has for the picture of a member, or null. A JSON object is searched in
+    /// logarithmic time, so that no join is needed.
+    fn number_of_picture(&mut self, by_picture: &[(i64, f32)]) -> String {
+        let numbers = by_picture.iter().map(|(row, number)| (row.to_string(), json!(number)));
+        let object = self.value(numbers.collect::<Value>().to_string());
+        format!("CAST(CAST(CAST({object} AS text) AS jsonb) ->> CAST(t.picture AS text) AS real)")
     }
 
     /// Returns the score of a member. The query must be comparable.
     pub fn score(&mut self, distance: &MemberDistance) -> String {
-        let score = match &distance.query {
-            DistanceQuery::Single(query) => Self::distance(&self.product(query)),
+        let mut score = match &distance.query {
+            DistanceQuery::Single(query) => self.distance_or_null(query),
             DistanceQuery::Merged { builtin, model, rule } => {
                 let (builtin, model) =
                     (self.distance_or_null(builtin), self.distance_or_null(model));
                 merged_score(*rule, &builtin, &model)
             }
         };
+        if !distance.factors.is_empty() {
+            let factor = self.number_of_picture(&distance.factors);
+            score = format!("CAST({score} * coalesce({factor}, 1) AS real)");
+        }
+        // `least` ignores null values.
+        if !distance.names.is_empty() {
+            score = format!("least({score}, {})", self.number_of_picture(&distance.names));
+        }
         if distance.copies.is_empty() {
             return score;
         }
         let known: Vec<String> = (distance.copies.iter())
             .map(|(row, score)| format!("WHEN {row} THEN CAST({score} AS real)"))
             .collect();
-        // `least` ignores null values.
         format!("least({score}, CASE t.media {} END)", known.join(" "))
     }
 
@@ -312,7 +343,7 @@ pub(super) fn column_of(vector: MemberVector) -> &'static str {
 /// Writes names as JSON that PostgreSQL can read. NUL is replaced, because PostgreSQL's texts cannot contain it.
 pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names = names.into_iter().map(|name| name.replace('\0', "\u{fffd}"));
-    names.collect::<serde_json::Value>().to_string()
+    names.collect::<Value>().to_string()
 }
 
 pub(super) fn issue_column(kind: IssueKind) -> String {

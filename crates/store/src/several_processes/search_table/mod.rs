@@ -17,7 +17,7 @@ pub use registry::{
 };
 pub(crate) use registry::{TABLES, create, drop_all};
 pub use search_statement::{
-    ClusterMatch, SearchTableLimits, SelectedMember, TableSearch, exceeds, nearest,
+    ClusterMatch, SearchTableLimits, SelectedMember, TableSearch, exceeds, find_names, nearest,
 };
 pub use table_writer::{
     Dimensions, IndexedMember, TableWriter, WriteTarget, WrittenMembers, publish,

@@ -7,15 +7,20 @@
 use super::{
     match_conditions::{MatchConditions, has_vector},
     registry::SearchTable,
+    table_writer::NAME_WORDS,
 };
 use crate::{
     cluster::MAX_PREVIEWS,
     cluster::MemberCounts,
     engine::{Connection, QueryError, Result, Row},
+    postgres::all_of,
     query,
 };
 use tessera_model::{Granularity, Page};
-use tessera_search::member_search::{MemberOrder, MemberSearch, VectorQuery};
+use tessera_search::{
+    member_search::{MemberOrder, MemberSearch, VectorQuery},
+    text::{name_words::NameQuery, words::indexed_words},
+};
 
 /// A cluster with members that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -208,7 +213,7 @@ impl TableSearch<'_> {
         };
         let score = conditions.score(&comparable);
         let Some(horizon) = self.horizon else {
-            filters.push(conditions.exists(&comparable.query));
+            filters.push(conditions.exists(&comparable));
             filters.extend(conditions.distances(self.search, |_| true));
             return exact(&table, &score, &filters);
         };
@@ -219,6 +224,10 @@ impl TableSearch<'_> {
             let of_candidate = [filters.as_slice(), &[has_vector(candidate)]].concat();
             let found = exact(&table, &score, &of_candidate);
             nearest.push(format!("({found} ORDER BY {product} LIMIT {horizon})"));
+        }
+        if !comparable.names.is_empty() {
+            filters.push(conditions.is_named(&comparable));
+            nearest.push(format!("({})", exact(&table, &score, &filters)));
         }
         let mut cutoffs = conditions.cutoffs(self.search, ranking);
         cutoffs.push("TRUE".to_owned());
@@ -249,6 +258,47 @@ fn read_cluster(row: &Row, is_ranked: bool) -> Result<ClusterMatch> {
 fn read_list<T: std::str::FromStr>(row: &Row, column: usize) -> Result<Vec<T>> {
     let unreadable = |_| QueryError::value("a list of numbers");
     row.get_ref(column)?.as_str()?.split(',').map(|part| part.parse().map_err(unreadable)).collect()
+}
+
+/// The maximum number of pictures that a search finds by their names.
+const MAX_NAMES: usize = 10_000;
+
+/// Returns the rows of the pictures whose names contain enough words of a query, in increasing order, with their
+/// distances. If more than [`MAX_NAMES`] pictures match, those with the most words are returned.
+pub fn find_names(
+    connection: &Connection,
+    table: &SearchTable,
+    query: &NameQuery,
+) -> Result<Vec<(i64, f32)>> {
+    let mut conditions = MatchConditions::new(table);
+    let words: Vec<String> = query
+        .words
+        .iter()
+        .filter_map(|word| all_of(&indexed_words(word)))
+        .map(|word| {
+            let word = conditions.value(word);
+            format!("{NAME_WORDS} @@ CAST(CAST({word} AS text) AS tsquery)")
+        })
+        .collect();
+    let found: Vec<String> = words.iter().map(|word| format!("CAST({word} AS integer)")).collect();
+    let sql = format!(
+        "SELECT picture, max({}) AS found FROM {} AS t
+         WHERE version <= {} AND ({}) GROUP BY picture ORDER BY found DESC, picture LIMIT {MAX_NAMES}",
+        found.join(" + "),
+        table.name(),
+        table.version,
+        words.join(" OR "),
+    );
+    let mut named = Vec::new();
+    query::for_each(connection, &sql, &conditions.params(), |row| {
+        let found = usize::try_from(row.get::<i32>(1)?).unwrap_or_default();
+        if let Some(distance) = query.distance(found) {
+            named.push((row.get(0)?, distance));
+        }
+        Ok::<_, QueryError>(())
+    })?;
+    named.sort_unstable_by_key(|(row, _)| *row);
+    Ok(named)
 }
 
 /// The size at which a dataset gets a search table. At one million media, a search reads 512 MB of descriptors and

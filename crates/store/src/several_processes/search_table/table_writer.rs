@@ -18,12 +18,16 @@ use tessera_model::{
     DatasetId, EntityType, Granularity, TagId,
     vql::{ColumnValue, IssueKind, ItemValue, format_of_file},
 };
-use tessera_search::{index::DIMENSION, member_search::MemberVector};
+use tessera_search::{
+    index::DIMENSION,
+    member_search::MemberVector,
+    text::{language::Language, name_words::indexed_name},
+};
 
 /// The maximum dimension up to which pgvector can index half-precision vectors.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
-const COLUMNS: usize = 20 + Granularity::LEVELS + ISSUES;
+const COLUMNS: usize = 21 + Granularity::LEVELS + ISSUES;
 
 impl SearchTable {
     pub fn dimensions(&self) -> Dimensions {
@@ -44,8 +48,13 @@ fn is_indexed(dimension: usize) -> bool {
     (1..=MAX_INDEXED_DIMENSION).contains(&dimension)
 }
 
+/// The stems of the words of a member's path, which an index contains.
+pub(super) const NAME_WORDS: &str = "array_to_tsvector(string_to_array(name_words, ' '))";
+
 /// A member of a dataset, with everything that searches read.
 pub struct IndexedMember<'a> {
+    /// The language whose stems names are searched by.
+    pub language: Language,
     pub media: &'a MediaRecord,
     pub assignment: &'a ClusterAssignment,
     /// The confidence of each issue in `IssueKind::ALL`.
@@ -141,6 +150,7 @@ impl WriteTarget {
         for column in ["labels", "tags"] {
             indexes.push(format!("CREATE INDEX ON {table} USING gin ({column} jsonb_path_ops)"));
         }
+        indexes.push(format!("CREATE INDEX ON {table} USING gin ({NAME_WORDS})"));
         let mut vectors = vec![MemberVector::Descriptor];
         for (dimension, vector) in [
             (self.dimensions.embedding, MemberVector::Embedding),
@@ -219,6 +229,7 @@ impl<'a> TableWriter<'a> {
             format_of_file(&media.file_name()),
             media.date(),
             own_values(media),
+            indexed_name(&file_path, member.language).replace('\0', ""),
         ])
     }
 
@@ -291,7 +302,8 @@ fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> Str
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
            embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}),
            file_path text COLLATE \"C\" NOT NULL, size bigint NOT NULL, width bigint NOT NULL,
-           height bigint NOT NULL, format text NOT NULL, date bigint, own jsonb NOT NULL)",
+           height bigint NOT NULL, format text NOT NULL, date bigint, own jsonb NOT NULL,
+           name_words text NOT NULL)",
         table_name(number),
         ranks.collect::<Vec<_>>().join(", "),
         issues.collect::<Vec<_>>().join(", "),

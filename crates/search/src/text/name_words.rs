@@ -1,0 +1,132 @@
+//! Finds media items by the words of their folders and file names: splits paths into words, and scores how many words
+//! of a query a path contains.
+
+use super::{
+    language::Language,
+    words::{content_stems, indexed_words, stemmed_text},
+};
+use crate::member_search::CAPTION_LIMIT;
+
+/// How much nearer than [`CAPTION_LIMIT`] a name is that contains all words of a query. Captions that match strongly
+/// stay before all names, because a caption describes the picture and a name often does not.
+const NAME_SHARE: f32 = 0.2;
+/// The part of the words of a query that a name must contain, as a divisor.
+const MIN_PART: usize = 3;
+/// The maximum length of an indexed word, which a database limits.
+const MAX_WORD_BYTES: usize = 500;
+/// The maximum length of an extension.
+const MAX_EXTENSION: usize = 5;
+
+/// Returns the words of a path without its extension, separated by spaces. Words are separated by punctuation, and also
+/// where lower case turns into upper case, and between letters and digits.
+pub fn name_words(path: &str) -> String {
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    let is_extension = |&(stem, extension): &(&str, &str)| {
+        !stem.is_empty() && extension.len() <= MAX_EXTENSION && !extension.contains(' ')
+    };
+    let named = path[name..].rsplit_once('.').filter(is_extension);
+    split_words(named.map_or(path, |(stem, _)| &path[..name + stem.len()]))
+}
+
+/// Returns the stems of the words of a path, separated by spaces, as an index of names contains them.
+pub fn indexed_name(path: &str, language: Language) -> String {
+    let mut words = indexed_words(&stemmed_text(&name_words(path), language));
+    words.retain(|word| word.len() <= MAX_WORD_BYTES);
+    words.join(" ")
+}
+
+fn split_words(text: &str) -> String {
+    let mut words = String::with_capacity(text.len() + text.len() / 4);
+    let mut chars = text.chars().peekable();
+    let mut last = ' ';
+    while let Some(c) = chars.next() {
+        let starts_word = c.is_uppercase()
+            && (last.is_lowercase()
+                || (last.is_uppercase() && chars.peek().is_some_and(|next| next.is_lowercase())));
+        if starts_word || (c.is_numeric() != last.is_numeric() && last.is_alphanumeric()) {
+            words.push(' ');
+        }
+        words.push(if c.is_alphanumeric() || !c.is_ascii() { c } else { ' ' });
+        last = c;
+    }
+    words
+}
+
+/// The words of a query that names are searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameQuery {
+    /// The stem of each word.
+    pub words: Vec<String>,
+}
+
+impl NameQuery {
+    /// Creates a query from a text. Returns `None` if the text has no words that describe anything.
+    pub fn new(text: &str, language: Language) -> Option<Self> {
+        let mut words = content_stems(&split_words(text), language);
+        words.retain(|word| !indexed_words(word).is_empty());
+        words.sort_unstable();
+        words.dedup();
+        (!words.is_empty()).then_some(Self { words })
+    }
+
+    /// Returns the distances that names can have.
+    pub fn distances(&self) -> Vec<f32> {
+        (1..=self.words.len()).filter_map(|found| self.distance(found)).collect()
+    }
+
+    /// Returns the distance of a name that contains `found` of the words, or `None` if that is too few.
+    pub fn distance(&self, found: usize) -> Option<f32> {
+        if found == 0 || found * MIN_PART < self.words.len() {
+            return None;
+        }
+        let part = u16::try_from(found).ok().zip(u16::try_from(self.words.len()).ok());
+        part.map(|(found, all)| CAPTION_LIMIT - NAME_SHARE * f32::from(found) / f32::from(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(path: &str) -> String {
+        name_words(path).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn paths_are_split_into_words() {
+        assert_eq!(words("n02099601_golden_retriever.JPEG"), "n 02099601 golden retriever");
+        assert_eq!(words("holidays/rome/IMG_0042.jpg"), "holidays rome IMG 0042");
+        assert_eq!(words("myDogOnTheBeach.png"), "my Dog On The Beach");
+        assert_eq!(words("HTTPServer-2021-07.tar.png"), "HTTP Server 2021 07 tar");
+        assert_eq!(words("Zürich/Straßenbahn.webp"), "Zürich Straßenbahn");
+        assert_eq!(words("a.b/.hidden"), "a b hidden");
+        assert_eq!(words("version 1.5 of the boat"), "version 1 5 of the boat");
+        assert_eq!(words("दिल्ली/कुत्ता.jpg"), "दिल्ली कुत्ता");
+        assert_eq!(words(""), "");
+    }
+
+    #[test]
+    fn names_are_nearer_with_more_of_the_words_and_never_nearer_than_strong_captions() {
+        let query = NameQuery::new("a golden retriever on the beach", Language::English).unwrap();
+        assert_eq!(query.words.len(), 3);
+        let distances: Vec<_> = (0..=3).map(|found| query.distance(found)).collect();
+        assert_eq!(distances[0], None);
+        assert!(distances[1..].is_sorted_by(|one, other| one > other), "{distances:?}");
+        for distance in distances.into_iter().flatten() {
+            assert!((0.4 - 1e-6..0.6).contains(&distance), "{distance}");
+        }
+        let four = NameQuery::new("red green blue yellow", Language::English).unwrap();
+        assert_eq!(four.distance(1), None);
+        assert!(four.distance(2).is_some());
+        assert_eq!(NameQuery::new("the a of", Language::English), None);
+    }
+
+    #[test]
+    fn names_and_queries_have_the_same_stems() {
+        let indexed = indexed_name("Hiking/golden_retrievers2.jpg", Language::English);
+        let query = NameQuery::new("goldenRetriever hike", Language::English).unwrap();
+        for word in query.words {
+            assert!(indexed.split(' ').any(|other| other == word), "{word} in {indexed}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Draws what the results pane shows if a search found nothing or was refused: why, and what leads on.
+
+use ratatui::layout::Rect;
+use tessera_model::{EnrichmentModel, Failure, ModelStatus, Query, QueryText, text::capitalize};
+
+use crate::{
+    app::{
+        DrawContext, RelaxedSearch, View,
+        query::{ChipState, chips},
+    },
+    config::DeploymentKind,
+    input::Action,
+};
+
+fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
+    let chips = chips(ctx.app.query(), ctx.app.results());
+    let on = chips.iter().filter(|chip| chip.state == ChipState::On);
+    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
+    let key = ctx.first_key(Action::Relax).unwrap_or_default();
+    let lines = [
+        format!("No match for {}", on.join(" and ")),
+        format!("{key} searches again with {}", relaxed.description),
+        "Esc goes back".to_owned(),
+    ];
+    ctx.centered_message(body, ctx.theme.text, &lines);
+}
+
+pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let theme = ctx.theme;
+    if view.computed.is_some() {
+        let lines = ["No clusters remain.", "Ctrl-W closes this tab"];
+        return ctx.centered_message(body, theme.text, &lines);
+    }
+    let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    if let (0, false, Some(relaxed)) =
+        (view.search.page, is_busy, ctx.app.results().relaxed_search())
+    {
+        return draw_too_strict(ctx, body, &relaxed);
+    }
+    if let (0, false, Query::Caption { text, .. }) = (view.search.page, is_busy, &view.search.query)
+    {
+        let lines = caption_lines(ctx, text, view);
+        return ctx.centered_message(body, theme.text, &lines);
+    }
+    let lines = match (view.search.page, &view.search.query) {
+        (1.., _) => ["This page is empty: the previous one was the last.", "p goes back"],
+        (0, _) if is_busy => {
+            ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
+        }
+        (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
+        (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
+        (0, Query::Browse) if view.search.filters.is_empty() => {
+            ["The dataset has no clusters.", "r refreshes"]
+        }
+        (0, Query::Browse) => ["Nothing matches all filters.", "Esc goes back"],
+    };
+    ctx.centered_message(body, theme.text, &lines);
+}
+
+/// Says that nothing matches a text, which media the text was compared with, and what else finds pictures.
+fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String> {
+    let app = ctx.app;
+    let mut lines = vec![format!("Nothing matches “{}”.", text.as_str())];
+    let known = app.service_data().enrichment(view.search.dataset);
+    let media = app.service_data().dataset(view.search.dataset).and_then(|it| it.n_images);
+    let coverage = known.and_then(|known| known.caption_coverage(media));
+    let is_local = app.setup().deployment == DeploymentKind::Local;
+    if let Some(coverage) = coverage {
+        let names =
+            if is_local { "; names of files and folders were searched as well" } else { "" };
+        lines.push(format!("{}{names}.", capitalize(&coverage.captions_text())));
+    }
+    let has_model = known.is_some_and(|known| {
+        known.status_of(EnrichmentModel::MultimodelImageEncoding) == ModelStatus::Applied
+    });
+    if is_local && !has_model {
+        lines.push("A model finds pictures by what they show: tessera model --help".to_owned());
+    }
+    lines.extend(ways_on(ctx));
+    lines
+}
+
+/// Returns the keys that find pictures without captions.
+fn ways_on(ctx: &DrawContext) -> [String; 2] {
+    let key = |action| ctx.first_key(action).unwrap_or_default();
+    [
+        format!("{} finds pictures that are similar to a picture file", key(Action::SimilarToFile)),
+        format!(
+            "{} goes back, where {} on a picture finds similar ones",
+            key(Action::Back),
+            key(Action::Similar)
+        ),
+    ]
+}
+
+/// Draws why the results could not be loaded. A service that refuses to search captions did what it should, so this is
+/// no error, and the same request would be refused again.
+pub(in crate::ui) fn draw_failure(
+    ctx: &mut DrawContext,
+    body: Rect,
+    view: &View,
+    failure: &Failure,
+) {
+    let theme = ctx.theme;
+    let reason = failure.to_string();
+    match &view.search.query {
+        _ if failure.may_succeed_later() => {
+            ctx.centered_message(body, theme.failure, &[&reason, "r tries again"]);
+        }
+        Query::Caption { text, .. } => {
+            let mut lines = caption_lines(ctx, text, view);
+            lines.insert(1, reason);
+            ctx.centered_message(body, theme.text, &lines);
+        }
+        _ => ctx.centered_message(body, theme.failure, &[&reason, "Esc goes back"]),
+    }
+}
