@@ -124,7 +124,7 @@ impl App {
             ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
-        reads.extend(self.enrichment_read());
+        reads.extend(self.enrichment_reads());
         reads.extend(self.overview_reads());
         reads.extend(self.tags_read());
         reads.extend(self.page_reads());
@@ -178,15 +178,19 @@ impl App {
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
-    /// Returns the read of the enrichments of a dataset whose status is on screen, or whose captions are searched.
-    fn enrichment_read(&self) -> Option<ScheduledRead> {
+    /// Returns the reads of the enrichments of the dataset whose status is on screen, and of the dataset whose captions
+    /// are searched.
+    fn enrichment_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let shown = self.areas().status.and(self.selected_dataset()).map(|dataset| dataset.id);
         let view = self.results.view().map(|view| &view.search);
         let searched = view.filter(|search| matches!(search.query, Query::Caption { .. }));
-        let id = shown.or(searched.map(|search| search.dataset))?;
-        let enrichment = self.service_data.enrichments.get(&id);
-        let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
-        Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
+        let searched = searched.map(|search| search.dataset).filter(|id| shown != Some(*id));
+        shown.into_iter().chain(searched).filter_map(|id| {
+            let enrichment = self.service_data.enrichments.get(&id);
+            let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
+            let (lane, request) = (Lane::Enrichment(id), Request::Enrichment(id));
+            Some(ScheduledRead { lane, request, due })
+        })
     }
 
     /// Returns the reads of the counts that the open facets show.
