@@ -179,7 +179,8 @@ impl Job {
         match status {
             TaskStatus::Running => None,
             TaskStatus::Finished(status) => {
-                let message = self.completion_message(&status);
+                let unread = dataset.error.as_ref().map(|unread| format!(" ({unread})"));
+                let message = self.completion_message(&status) + &unread.unwrap_or_default();
                 self.state = JobState::DatasetDone(status);
                 Some(Ok(message))
             }

@@ -12,13 +12,19 @@ use std::{
 
 use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
-use zip::{read::Config, result::ZipError, unstable::read::ZipIterable};
+use zip::{
+    CompressionMethod,
+    read::{Config, ZipFileEntry},
+    result::ZipError,
+    unstable::read::ZipIterable,
+};
 
 use crate::multipart::escape_file_name;
 use tessera_compression::Compression;
 use tessera_model::{
     Failure, FileKind, MediaSource, Preflight, SafeText,
     ingest::{LocalFile, StorageKind, UNDOCUMENTED_ARCHIVE_SUFFIXES, UnreadableFile},
+    local_files::is_system_entry,
 };
 use tessera_picture::PictureFormat;
 
@@ -128,7 +134,8 @@ struct FileCollector<'a> {
 impl FileCollector<'_> {
     fn walk(&mut self, folder: &Path) {
         let visible = |entry: &DirEntry| {
-            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
+            let name = entry.file_name().to_string_lossy();
+            entry.depth() == 0 || !(name.starts_with('.') || is_system_entry(&name))
         };
         for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible) {
             match entry {
@@ -138,7 +145,7 @@ impl FileCollector<'_> {
                 Ok(entry) => self.add_file(entry.path(), false),
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_owned();
-                    self.add_unreadable(&path, &error.to_string());
+                    self.preflight.add_unreadable(&path.to_string_lossy(), &error.to_string());
                 }
             }
         }
@@ -171,16 +178,7 @@ impl FileCollector<'_> {
                 let name = self.unique_name(path);
                 self.files.push(UploadFile { path: path.to_owned(), name, fingerprint });
             }
-            Err(reason) => self.add_unreadable(path, &reason),
-        }
-    }
-
-    fn add_unreadable(&mut self, path: &Path, reason: &str) {
-        self.preflight.unreadable += 1;
-        let files = &mut self.preflight.unreadable_files;
-        if files.len() < Preflight::MAX_NAMED {
-            let name = SafeText::file_name(&path.display().to_string());
-            files.push(UnreadableFile { name, reason: SafeText::detail(reason) });
+            Err(reason) => self.preflight.add_unreadable(&path.to_string_lossy(), &reason),
         }
     }
 
@@ -247,7 +245,6 @@ struct EntryCounts {
     preflight: Preflight,
     /// Whether the archive contains nothing, not even a folder.
     is_empty: bool,
-    encrypted: bool,
     /// Whether the counting stopped before the end of the archive.
     is_truncated: bool,
 }
@@ -268,11 +265,13 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
         "zst" => (".tar.zst", count_compressed(Compression::Zstandard, file)?),
         _ => (".tar.gz", count_compressed(Compression::Gzip, file)?),
     };
-    if count.encrypted {
-        return Err("encrypted: the service could not open it".to_owned());
-    }
     if count.is_empty {
         return Err("the archive is empty".to_owned());
+    }
+    if count.preflight.is_empty()
+        && let Some(UnreadableFile { name, reason }) = count.preflight.unreadable_files.first()
+    {
+        return Err(format!("nothing in it can be unpacked: {name} ({reason})"));
     }
     let mut warnings = Vec::new();
     if UNDOCUMENTED_ARCHIVE_SUFFIXES.contains(&suffix) {
@@ -294,6 +293,25 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     })
 }
 
+/// The reason why no service could unpack a member of a ZIP archive.
+fn unpackable_reason(entry: &ZipFileEntry<'_>) -> Option<String> {
+    if entry.encrypted() {
+        return Some("encrypted: the service could not open it".to_owned());
+    }
+    let known = [
+        CompressionMethod::Stored,
+        CompressionMethod::Deflated,
+        CompressionMethod::DEFLATE64,
+        CompressionMethod::BZIP2,
+        CompressionMethod::LZMA,
+        CompressionMethod::XZ,
+        CompressionMethod::ZSTD,
+    ];
+    let method = entry.compression();
+    (!known.contains(&method))
+        .then(|| format!("compressed with {method}: compress it with deflate"))
+}
+
 impl EntryCounts {
     fn add(&mut self, name: &str) {
         let count = match FileKind::from_name(name) {
@@ -313,9 +331,11 @@ fn count_zip_entries(file: File) -> Result<EntryCounts, String> {
     let mut count = EntryCounts { is_empty: archive.is_empty(), ..EntryCounts::default() };
     for entry in archive.files().map_err(invalid)? {
         let entry = entry.map_err(|error| format!("damaged: {error}"))?;
-        count.encrypted |= entry.encrypted();
-        if entry.is_file() {
-            count.add(&String::from_utf8_lossy(entry.name_raw()));
+        let name = String::from_utf8_lossy(entry.name_raw());
+        match unpackable_reason(&entry).filter(|_| entry.is_file()) {
+            Some(reason) => count.preflight.add_unreadable(&name, &reason),
+            None if entry.is_file() => count.add(&name),
+            None => {}
         }
     }
     Ok(count)

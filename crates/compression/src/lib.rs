@@ -4,7 +4,7 @@
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
 use flate2::bufread::MultiGzDecoder;
-use lzma_rust2::XzReader;
+use lzma_rust2::{LzmaReader, XzReader};
 use ruzstd::decoding::{
     BlockDecodingStrategy, FrameDecoder,
     errors::{FrameDecoderError, ReadFrameHeaderError},
@@ -52,6 +52,22 @@ impl Compression {
             Self::Zstandard => Box::new(FusedReader::new(ZstandardReader::new(source))),
         }
     }
+}
+
+/// Returns the content of `source`, which is LZMA with these properties and this dictionary. Without a size, the content
+/// ends at its end marker. An error of the kind `OutOfMemory` means that the dictionary is too large.
+pub fn lzma_reader<'a>(
+    source: impl BufRead + 'a,
+    properties: u8,
+    dictionary: u32,
+    size: Option<u64>,
+) -> io::Result<Box<dyn Read + 'a>> {
+    if u64::from(dictionary) > MAX_DICTIONARY_BYTES {
+        return Err(ErrorKind::OutOfMemory.into());
+    }
+    let size = size.unwrap_or(u64::MAX);
+    let reader = LzmaReader::new_with_props(source, size, properties, dictionary, None)?;
+    Ok(Box::new(FusedReader::new(reader)))
 }
 
 /// A reader that repeats its first error. After an error, decoders would return the rest of the source as if it were

@@ -69,7 +69,7 @@ impl ImageEncoder {
             )
         })?;
         let (input, size) = PictureInput::new(input).map_err(|reason| refuse(&reason))?;
-        let file = folder.json(PREPROCESSOR)?;
+        let file = folder.json(PREPROCESSOR)?.or_else(|| config.preprocessor.clone());
         let preprocessing = Preprocessing::read(file.as_ref(), config.family, size, defaults)
             .map_err(|reason| refuse(&reason))?;
         let (width, height) = preprocessing.size();

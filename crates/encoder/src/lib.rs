@@ -15,6 +15,7 @@ mod onnx_model;
 mod preprocessing;
 mod staged_run;
 mod text_encoder;
+mod timm;
 
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;

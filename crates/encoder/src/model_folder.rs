@@ -8,11 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use tessera_model::composed;
 
-use crate::error::{LoadError, cannot_read, short_reason};
+use crate::{
+    error::{LoadError, cannot_read, short_reason},
+    timm,
+};
 
 pub const CONFIG: &str = "config.json";
 pub const PREPROCESSOR: &str = "preprocessor_config.json";
@@ -91,6 +94,10 @@ impl ModelFolder {
         read.map_err(|cause| cannot_read("file", &path, &cause))?;
         if bytes.len() as u64 > MAX_JSON_BYTES {
             return Err(LoadError::new("file", &path, "is larger than 256 MiB; download it again"));
+        }
+        // Editors put a byte order mark in front of a text.
+        if bytes.starts_with(b"\xEF\xBB\xBF") {
+            bytes.drain(..3);
         }
         Ok(Some(bytes))
     }
@@ -186,6 +193,8 @@ pub struct ModelConfig {
     pub labels: Vec<String>,
     /// The maximum number of tokens of a text.
     pub max_tokens: Option<usize>,
+    /// The settings of a model of `timm`, in the form of a `preprocessor_config.json`.
+    pub preprocessor: Option<Value>,
 }
 
 impl ModelConfig {
@@ -200,7 +209,7 @@ impl ModelConfig {
                 _ => "no labels, and no kind of model",
             };
             defaults.push(format!("{CONFIG} is missing; assumed: {taken}"));
-            return Ok(Self { family, labels: Vec::new(), max_tokens: None });
+            return Ok(Self { family, labels: Vec::new(), max_tokens: None, preprocessor: None });
         };
         let family = match json["model_type"].as_str() {
             Some(kind) if kind.starts_with("siglip") => ModelFamily::Siglip,
@@ -213,21 +222,29 @@ impl ModelConfig {
             ModelFamily::Siglip => Some(max_tokens.unwrap_or(SIGLIP_TOKENS)),
             ModelFamily::Clip | ModelFamily::Other => max_tokens,
         };
-        let labels = class_names(&json["id2label"], &folder.path.join(CONFIG))?;
-        Ok(Self { family, labels, max_tokens })
+        let names = timm::class_names(&json).unwrap_or(&json["id2label"]);
+        let labels = class_names(names, &folder.path.join(CONFIG))?;
+        Ok(Self { family, labels, max_tokens, preprocessor: timm::preprocessor(&json) })
     }
 }
 
-/// Reads the names of classes, such as `{"0": "cat", "1": "dog"}`, in the order of their numbers.
+/// Reads the names of classes, such as `{"0": "cat", "1": "dog"}` or `["cat", "dog"]`, in the order of their numbers.
 fn class_names(names: &Value, path: &Path) -> Result<Vec<String>, LoadError> {
-    let Some(names) = names.as_object() else { return Ok(Vec::new()) };
+    let names: Map<String, Value> = match names {
+        Value::Object(names) => names.clone(),
+        Value::Array(names) => (0..)
+            .zip(names)
+            .map(|(number, name): (usize, _)| (number.to_string(), name.clone()))
+            .collect(),
+        _ => return Ok(Vec::new()),
+    };
     // Filters match labels in NFC, in which keyboards write them.
     let by_number = |number: usize| {
         let name = names.get(&number.to_string())?.as_str()?;
         Some(composed(name).into_owned())
     };
     (0..names.len()).map(by_number).collect::<Option<_>>().ok_or_else(|| {
-        let reason = "has an id2label without a name for each number from 0; download it again";
+        let reason = "has class names without a name for each number from 0; download it again";
         LoadError::new("file", path, reason)
     })
 }

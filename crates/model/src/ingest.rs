@@ -162,6 +162,14 @@ impl Preflight {
     pub fn is_empty(&self) -> bool {
         self.images + self.videos == 0
     }
+
+    pub fn add_unreadable(&mut self, name: &str, reason: &str) {
+        self.unreadable += 1;
+        if self.unreadable_files.len() < Self::MAX_NAMED {
+            let (name, reason) = (SafeText::file_name(name), SafeText::detail(reason));
+            self.unreadable_files.push(UnreadableFile { name, reason });
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

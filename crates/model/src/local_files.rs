@@ -33,8 +33,8 @@ impl FileKind {
             | "exr" | "avif" | "heic" | "heif" | "dng" | "cr2" | "cr3" | "nef" | "nrw" | "arw"
             | "sr2" | "srw" | "orf" | "rw2" | "pef" | "raf" => Self::Picture,
             "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
-            "jsonl" | "json" | "csv" | "parquet" | "txt" | "xml" | "yaml" | "yml" | "names"
-            | "labels" | "cls" => Self::Sidecar,
+            "jsonl" | "json" | "csv" | "tsv" | "parquet" | "txt" | "xml" | "xmp" | "yaml"
+            | "yml" | "names" | "labels" | "cls" => Self::Sidecar,
             "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,
             _ => Self::Other,
         }
@@ -88,6 +88,43 @@ impl FolderEntry {
 pub const MAX_NAME_BYTES: usize = 200;
 pub const MAX_PATH_BYTES: usize = 1_024;
 pub const MAX_DEPTH: usize = 32;
+/// The reason for skipping a hidden file.
+pub const HIDDEN: &str = "hidden";
+/// Files and folders that systems, network drives and photo libraries keep for themselves, in lower case. Some contain
+/// thumbnails or deleted pictures.
+const SYSTEM_ENTRIES: [&str; 22] = [
+    "$recycle.bin",
+    "#recycle",
+    "#snapshot",
+    "@__thumb",
+    "@eadir",
+    "@recently-snapshot",
+    "@recycle",
+    "@sharebin",
+    "@synoeastream",
+    "@synoresource",
+    "@tmp",
+    "@transcode",
+    "__macosx",
+    "desktop.ini",
+    "ehthumbs.db",
+    "lost+found",
+    "network trash folder",
+    "recycler",
+    "system volume information",
+    "temporary items",
+    "thumbs.db",
+    "trashbox",
+];
+/// The end of the names of folders in which Lightroom keeps previews.
+const PREVIEW_FOLDER: &str = ".lrdata";
+
+/// Whether a file or folder of this name belongs to a system or program, and is never media.
+pub fn is_system_entry(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SYSTEM_ENTRIES.contains(&name.as_str()) || name.ends_with(PREVIEW_FOLDER)
+}
+
 /// Names that some systems reserve for devices, whatever the extension is.
 const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
@@ -105,8 +142,8 @@ pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
         if part == ".." {
             return Err("its name points outside the folder");
         }
-        if part.starts_with('.') || part == "__MACOSX" {
-            return Err("hidden");
+        if part.starts_with('.') || is_system_entry(part) {
+            return Err(HIDDEN);
         }
         if part.ends_with(['.', ' ']) {
             return Err("its name ends in a dot or a space");

@@ -65,15 +65,18 @@ impl TaskTracker {
         match &dataset.status {
             Status::ReadOnly | Status::Indexing | Status::Other(_) => TaskStatus::Running,
             Status::PartialIndex if reindex_follows => TaskStatus::Running,
+            Status::Ready | Status::PartialIndex if self.added_nothing(work) => {
+                failed("the addition added nothing", dataset)
+            }
             status @ (Status::Ready | Status::PartialIndex) => {
                 TaskStatus::Finished(SafeText::name(status.as_str()))
             }
-            Status::Error => {
-                let sentence = format!("the {} ended in ERROR", work.label());
-                let failure = Failure::new(FailureKind::Unexpected, sentence);
-                TaskStatus::Failed(failure.with_detail(dataset.error.clone()))
-            }
+            Status::Error => failed(&format!("the {} ended in ERROR", work.label()), dataset),
         }
+    }
+
+    fn added_nothing(&self, work: &JobKind) -> bool {
+        matches!(work, JobKind::AddMedia(_)) && self.added_media_count() == Some(0)
     }
 
     pub fn is_busy(&self) -> bool {
@@ -98,6 +101,11 @@ impl TaskTracker {
         let now = self.last_observed.as_ref()?.2?;
         Some(now.saturating_sub(self.media_before?))
     }
+}
+
+fn failed(sentence: &str, dataset: &Dataset) -> TaskStatus {
+    let failure = Failure::new(FailureKind::Unexpected, sentence);
+    TaskStatus::Failed(failure.with_detail(dataset.error.clone()))
 }
 
 fn media_count(dataset: &Dataset) -> Option<u64> {

@@ -1,11 +1,13 @@
 //! Reads columns that contain files, as Hugging Face writes images: a group of `bytes` and `path`, or the bytes alone.
 
+use std::sync::Arc;
+
 use parquet::{
-    basic::{ConvertedType, LogicalType, Type as PhysicalType},
+    basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType},
     column::reader::{ColumnReader, ColumnReaderImpl},
     data_type::{ByteArray, ByteArrayType},
     file::{metadata::RowGroupMetaData, reader::RowGroupReader},
-    schema::types::ColumnDescriptor,
+    schema::types::{ColumnDescPtr, ColumnDescriptor},
 };
 
 use crate::{
@@ -20,29 +22,65 @@ const MAX_PATH_BYTES: usize = 256;
 /// The limit for files that are read together. The last file may exceed it.
 const MAX_FILES_BYTES: usize = 64 << 20;
 
+/// Maximum number of files in the list of a row.
+const MAX_LIST_FILES: u64 = 1_000;
+
 /// The columns that contain the content and the path of files.
 #[derive(Clone, Copy, Debug)]
 pub struct FileColumn {
     content: usize,
     path: Option<usize>,
+    /// Whether a row has a list of files.
+    is_list: bool,
 }
 
+impl FileColumn {
+    pub fn has_path(&self) -> bool {
+        self.path.is_some()
+    }
+
+    pub fn is_list(&self) -> bool {
+        self.is_list
+    }
+}
+
+/// The files or paths of a row, of which a row without a list has one.
+type RowValues = Vec<Option<Vec<u8>>>;
+
+/// Receives the values of a row. Returns whether to continue.
+type RecordVisitor<'a> = dyn FnMut(&[Option<&[u8]>]) -> bool + 'a;
+
 impl ParquetFile {
+    /// Returns all columns of files by name: bytes, a group of `bytes` and `path`, or a list of either.
+    pub fn file_columns(&self) -> Vec<(String, FileColumn)> {
+        let columns = self.schema().columns();
+        let find = |parts: &[String]| {
+            let is_found =
+                |column: &ColumnDescPtr| is_bytes(column) && column.path().parts() == parts;
+            columns.iter().position(is_found)
+        };
+        let file_column = |column: &ColumnDescPtr| {
+            let parts = column.path().parts();
+            let (name, path) = match parts {
+                [name] | [name, _, _] if !is_text(column) => (name, None),
+                [name, bytes] | [name, _, _, bytes] if bytes == "bytes" => {
+                    let path = [&parts[..parts.len() - 1], &["path".to_owned()]].concat();
+                    (name, find(&path))
+                }
+                _ => return None,
+            };
+            let is_list = column.max_rep_level() > 0;
+            let has_list_form = is_list == (parts.len() > 2) && column.max_rep_level() <= 1;
+            let content = find(parts).filter(|_| has_list_form)?;
+            Some((name.clone(), FileColumn { content, path, is_list }))
+        };
+        columns.iter().filter_map(file_column).collect()
+    }
+
     /// Returns the first column of files whose name satisfies `is_wanted`.
     pub fn file_column(&self, is_wanted: impl Fn(&str) -> bool) -> Option<FileColumn> {
-        let columns = self.schema().columns();
-        let find = |parts: &[&str]| {
-            columns.iter().position(|column| is_bytes(column) && column.path().parts() == parts)
-        };
-        columns.iter().find_map(|column| match column.path().parts() {
-            [name] if is_wanted(name) && !is_text(column) => {
-                Some(FileColumn { content: find(&[name])?, path: None })
-            }
-            [name, bytes] if is_wanted(name) && bytes == "bytes" => {
-                Some(FileColumn { content: find(&[name, "bytes"])?, path: find(&[name, "path"]) })
-            }
-            _ => None,
-        })
+        let mut columns = self.file_columns().into_iter();
+        columns.find(|(name, _)| is_wanted(name)).map(|(_, column)| column)
     }
 
     /// Returns the number of rows, which are counted in the pages.
@@ -57,52 +95,54 @@ impl ParquetFile {
         })
     }
 
-    /// Returns the paths of the first `count` rows. A row without a path gives `None`.
-    pub fn file_paths(
-        &self,
-        column: FileColumn,
-        count: usize,
-    ) -> Result<Vec<Option<Vec<u8>>>, Error> {
-        match column.path {
-            None => Ok(vec![None; count]),
-            Some(path) => {
-                let mut paths = Vec::new();
-                self.for_each_value(path, 0, BATCH_RECORDS, &mut |path| {
-                    paths.push(path.map(|path| path[..path.len().min(MAX_PATH_BYTES)].to_vec()));
-                    paths.len() < count
-                })?;
-                Ok(paths)
-            }
+    /// Returns the paths of the files in the first `count` rows. A file without a path gives `None`.
+    pub fn file_paths(&self, column: FileColumn, count: usize) -> Result<Vec<RowValues>, Error> {
+        if column.path.is_none() && !column.is_list {
+            return Ok(vec![vec![None]; count]);
         }
+        let mut paths = Vec::new();
+        let wanted = column.path.unwrap_or(column.content);
+        self.for_each_record(wanted, 0, BATCH_RECORDS, &mut |values| {
+            let values = values.iter().map(|path| path.filter(|_| column.path.is_some()));
+            let short = |path: &[u8]| path[..path.len().min(MAX_PATH_BYTES)].to_vec();
+            paths.push(values.map(|path| path.map(short)).collect());
+            paths.len() < count
+        })?;
+        Ok(paths)
     }
 
     /// Returns the files of up to `count` rows, starting at row `first` (counted from 0). If the files are large, fewer
-    /// rows are returned, but at least one. A row without a file gives `None`.
+    /// rows are returned, but at least one. A row or item without a file gives `None`.
     pub fn files(
         &self,
         column: FileColumn,
         first: u64,
         count: usize,
-    ) -> Result<Vec<Option<Vec<u8>>>, Error> {
+    ) -> Result<Vec<RowValues>, Error> {
         let (mut files, mut bytes) = (Vec::new(), 0);
-        // Files are read one at a time, because a batch of rows can repeat a large file.
-        self.for_each_value(column.content, first, 1, &mut |file| {
-            files.push(file.map(<[u8]>::to_vec));
-            bytes += file.map_or(0, <[u8]>::len);
+        // Rows are read one at a time, because a batch of rows can repeat a large file. So can a list.
+        self.for_each_record(column.content, first, 1, &mut |values| {
+            let copied = values.iter().map(|file| {
+                let room = bytes < MAX_FILES_BYTES;
+                bytes += file.map_or(0, <[u8]>::len);
+                file.filter(|_| room).map(<[u8]>::to_vec)
+            });
+            files.push(copied.collect());
             files.len() < count && bytes < MAX_FILES_BYTES
         })?;
         if files.is_empty() { Err("it has no such row".into()) } else { Ok(files) }
     }
 
-    /// Calls `visit` with the value of each row, starting at row `first`, until `visit` returns false.
-    fn for_each_value(
+    /// Calls `visit` with the values of each row, starting at row `first`, until `visit` returns false.
+    fn for_each_record(
         &self,
         column: usize,
         first: u64,
         batch: usize,
-        visit: &mut dyn FnMut(Option<&[u8]>) -> bool,
+        visit: &mut RecordVisitor<'_>,
     ) -> Result<(), Error> {
         self.begin_pages(MAX_PAGE_BYTES);
+        let levels = self.levels(column)?;
         catch_panic(|| {
             let mut skipped = first;
             for metadata in self.row_groups() {
@@ -121,8 +161,7 @@ impl ParquetFile {
                     return Err("a damaged column".into());
                 }
                 skipped = 0;
-                let level = metadata.column(column).column_descr().max_def_level();
-                if !visit_records(&mut reader, level, batch, visit)? {
+                if !visit_records(&mut reader, levels, batch, visit)? {
                     break;
                 }
             }
@@ -130,41 +169,85 @@ impl ParquetFile {
         })
     }
 
+    /// Returns the levels of the values and items in a column.
+    fn levels(&self, column: usize) -> Result<Levels, Error> {
+        let descriptor = self.schema().column(column);
+        let (mut level, mut item) = (0, 0);
+        let mut node = self.schema().root_schema_ptr();
+        for part in descriptor.path().parts() {
+            let field = node.get_fields().iter().find(|field| field.name() == part);
+            node = Arc::clone(field.ok_or("a damaged schema")?);
+            let info = node.get_basic_info();
+            let repetition = Some(info).filter(|info| info.has_repetition());
+            let repetition = repetition.ok_or("a damaged schema")?.repetition();
+            level += i16::from(repetition != Repetition::REQUIRED);
+            if repetition == Repetition::REPEATED {
+                item = level;
+            }
+        }
+        Ok(Levels {
+            value: descriptor.max_def_level(),
+            item,
+            is_list: descriptor.max_rep_level() > 0,
+        })
+    }
+
     fn group<'a>(&'a self, metadata: &'a RowGroupMetaData) -> BoundedRowGroup<'a> {
-        BoundedRowGroup { file: self.bounded_file(), metadata, max_row_values: 1 }
+        BoundedRowGroup { file: self.bounded_file(), metadata, max_row_values: MAX_LIST_FILES }
     }
 }
 
-/// Visits the records of a row group. Records whose level is below `level` have no value. Returns whether to continue.
+/// From which definition level on a column has something.
+#[derive(Clone, Copy)]
+struct Levels {
+    /// The level of a value that is not null.
+    value: i16,
+    /// The level of an item of a list, which may be null. Lower levels are empty lists.
+    item: i16,
+    is_list: bool,
+}
+
+/// Visits the records of a row group. Returns whether to continue.
 fn visit_records(
     reader: &mut ColumnReaderImpl<ByteArrayType>,
-    level: i16,
+    levels: Levels,
     batch: usize,
-    visit: &mut dyn FnMut(Option<&[u8]>) -> bool,
+    visit: &mut RecordVisitor<'_>,
 ) -> Result<bool, Error> {
-    let (mut levels, mut found) = (Vec::new(), Vec::new());
+    let (mut defined, mut repeated, mut found) = (Vec::new(), Vec::new(), Vec::new());
     loop {
-        levels.clear();
+        defined.clear();
+        repeated.clear();
         found.clear();
-        let end = reader.read_records(batch, Some(&mut levels), None, &mut found);
+        let repetition = levels.is_list.then_some(&mut repeated);
+        let end = reader.read_records(batch, Some(&mut defined), repetition, &mut found);
         let (records, _, _) = end.map_err(described)?;
         if records == 0 {
             return Ok(true);
         }
         let mut values = found.iter();
-        for record in 0..records {
+        let entries = if levels.is_list { repeated.len() } else { records };
+        let mut row = Vec::new();
+        for entry in 0..entries {
             // In a column without levels, each record has a value.
-            let is_defined = levels.get(record).is_none_or(|&defined| defined == level);
-            let value = if is_defined { values.next().map(ByteArray::data) } else { None };
-            if !visit(value) {
-                return Ok(false);
+            let level = defined.get(entry).copied().unwrap_or(levels.value);
+            let value =
+                if level == levels.value { values.next().map(ByteArray::data) } else { None };
+            if !levels.is_list || level >= levels.item {
+                row.push(value);
+            }
+            if repeated.get(entry + 1).is_none_or(|&repeated| repeated == 0) {
+                if !visit(&row) {
+                    return Ok(false);
+                }
+                row.clear();
             }
         }
     }
 }
 
 fn is_bytes(column: &ColumnDescriptor) -> bool {
-    column.physical_type() == PhysicalType::BYTE_ARRAY && column.max_rep_level() == 0
+    column.physical_type() == PhysicalType::BYTE_ARRAY
 }
 
 fn is_text(column: &ColumnDescriptor) -> bool {

@@ -22,10 +22,10 @@ use crate::{
 };
 use tessera_media::{
     ingest::{
-        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
+        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, ScannedFile, diff,
         file_names::printable_path,
         parquet_images::ParquetOriginals,
-        read_first_bytes,
+        read_first_bytes, unrecognized_reason,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
@@ -402,7 +402,14 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     if had_some || scan.files.iter().any(|found| picture(&found.path)) {
         return Ok(());
     }
-    Err(LocalError::NoPictures(path.to_owned(), scan.files.len()))
+    let is_media =
+        |found: &&ScannedFile| FileKind::from_name(&found.path.to_string_lossy()).is_media();
+    let example = scan.files.iter().find(is_media).or(scan.files.first()).map(|found| {
+        let reason = unrecognized_reason(&folder, &found.path);
+        let reason = reason.unwrap_or_else(|cause| cause.kind().to_string());
+        format!("{}: {reason}", printable_path(&found.path))
+    });
+    Err(LocalError::NoPictures(path.to_owned(), scan.files.len(), example.unwrap_or_default()))
 }
 
 fn new_record(folder: &Path) -> DatasetRecord {

@@ -22,7 +22,8 @@ pub enum LocalError {
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
     /// The folder contains this number of files but no picture.
-    NoPictures(PathBuf, usize),
+    /// The folder, the number of its files, and what one of them is.
+    NoPictures(PathBuf, usize, String),
     /// Serving without login was requested at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
@@ -61,14 +62,13 @@ impl fmt::Display for LocalError {
             }
             Self::OnlyLinks(path) => write!(
                 f,
-                "the folder {} contains only symbolic links, which are not followed; \
+                "the folder {} contains only symbolic links, which lead out of it or to folders; \
                  give the folder that they lead to",
                 printable_path(path)
             ),
-            Self::NoPictures(path, files) => write!(
+            Self::NoPictures(path, files, example) => write!(
                 f,
-                "none of the {files} files in {} is a picture; \
-                 add {} files",
+                "none of the {files} files in {} is a picture ({example}); add {} files",
                 printable_path(path),
                 PictureFormat::DECODABLE
             ),

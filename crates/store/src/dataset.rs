@@ -158,8 +158,8 @@ pub fn remove(transaction: &Transaction, id: DatasetId) -> Result<()> {
     query::execute(transaction, "DELETE FROM dataset WHERE id = ?1", params![id.0])
 }
 
-/// Sets the status. `fatal_error` is the reason for the status ERROR. The database rejects transitions that the API
-/// does not define.
+/// Sets the status. `fatal_error` is the reason for the status ERROR, or what an addition could not read. The database
+/// rejects transitions that the API does not define.
 pub fn set_status(
     connection: &Connection,
     id: DatasetId,
@@ -172,6 +172,17 @@ pub fn set_status(
         "UPDATE dataset SET status = ?2, progress = ?3, fatal_error = ?4 WHERE id = ?1",
         params![id.0, status.as_str(), progress, fatal_error],
     )
+}
+
+/// Sets the status of a task that continues or ends. What an addition before it could not read stays in `fatal_error`.
+pub(super) fn advance_status(
+    connection: &Connection,
+    id: DatasetId,
+    status: &Status,
+    progress: u8,
+) -> Result<()> {
+    let sql = "UPDATE dataset SET status = ?2, progress = ?3 WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, status.as_str(), progress])
 }
 
 /// Sets the progress. It never decreases, because several threads report it and may do so in any order.

@@ -163,12 +163,13 @@ fn insert(
 
 /// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Calling this again has no effect.
 pub fn begin_clustering(transaction: &Transaction, reindex: &IndexingTask) -> Result<()> {
-    dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
+    dataset::advance_status(transaction, reindex.dataset, &Status::Indexing, 0)
 }
 
 /// Completes an indexing task and sets the status: PARTIAL INDEX after an addition, otherwise READY. If a reindex
-/// follows the addition, the reindex starts immediately and the status becomes INDEXING.
-pub fn finish(transaction: &Transaction, done: &IndexingTask) -> Result<()> {
+/// follows the addition, the reindex starts immediately and the status becomes INDEXING. `unread` says what an addition
+/// could not read.
+pub fn finish(transaction: &Transaction, done: &IndexingTask, unread: Option<&str>) -> Result<()> {
     set_final_state(transaction, done, "COMPLETED")?;
     let reindex_follows = done.kind == IndexingTaskKind::Addition && done.reindex;
     let (status, progress) = match done.kind {
@@ -176,7 +177,12 @@ pub fn finish(transaction: &Transaction, done: &IndexingTask) -> Result<()> {
         IndexingTaskKind::Addition if reindex_follows => (Status::Indexing, 0),
         IndexingTaskKind::Addition => (Status::PartialIndex, 100),
     };
-    dataset::set_status(transaction, done.dataset, &status, progress, None)?;
+    match done.kind {
+        IndexingTaskKind::Addition => {
+            dataset::set_status(transaction, done.dataset, &status, progress, unread)?;
+        }
+        _ => dataset::advance_status(transaction, done.dataset, &status, progress)?,
+    }
     if reindex_follows {
         insert(transaction, done.dataset, IndexingTaskKind::Reindex, None, false)?;
     }

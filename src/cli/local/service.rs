@@ -1,6 +1,7 @@
 //! Runs the local service in this process, and builds the settings that it is opened with.
 
 use std::{
+    collections::HashMap,
     env,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -242,7 +243,7 @@ pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
 }
 
 pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
-    const NAMED: usize = 1_000;
+    const GROUPS: usize = 1_000;
     let Ok(skipped) = deployment.skipped_files(dataset) else {
         return;
     };
@@ -256,13 +257,36 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     }
     let files = count_with_noun(skipped.len(), "file", "files");
     write_message(&format!("skipped {files} that cannot be indexed:"));
-    let named = skipped.iter().take(NAMED);
-    write_stderr(
-        &named.map(|it| format!("  {}: {}", it.file, it.reason)).map(PrintableText::line).collect(),
-    );
-    if skipped.len() > NAMED {
-        write_stderr(&PrintableText::line(format_args!("  and {} more", skipped.len() - NAMED)));
+    let groups = grouped_by_reason(&skipped);
+    write_stderr(&groups.iter().take(GROUPS).map(PrintableText::line).collect());
+    if groups.len() > GROUPS {
+        let more = groups.len() - GROUPS;
+        write_stderr(&PrintableText::line(format_args!("  and {more} more reasons")));
     }
+}
+
+/// Returns a line for each reason, in the order of the first files, with a few of the files as examples.
+fn grouped_by_reason(skipped: &[SkippedFile]) -> Vec<String> {
+    const EXAMPLES: usize = 3;
+    let mut groups: Vec<(&SafeText, Vec<&SkippedFile>)> = Vec::new();
+    let mut positions = HashMap::new();
+    for file in skipped {
+        let at = *positions.entry(file.reason.as_str()).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push((&file.reason, Vec::new()));
+        }
+        groups[at].1.push(file);
+    }
+    let line = |(reason, files): (&SafeText, Vec<&SkippedFile>)| {
+        let examples: Vec<&str> =
+            files.iter().take(EXAMPLES).map(|skipped| skipped.file.as_str()).collect();
+        let examples = examples.join(", ");
+        match files.len() {
+            0..=EXAMPLES => format!("  {examples}: {reason}"),
+            all => format!("  {examples} and {} more: {reason}", all - EXAMPLES),
+        }
+    };
+    groups.into_iter().map(line).collect()
 }
 
 /// Names the pictures and videos that were skipped, or returns `None` if there are none. Other skipped files are not

@@ -191,6 +191,8 @@ pub struct AdditionRun<'a> {
     sent_bytes: AtomicU64,
     /// Files that became unreadable after the preflight.
     late_skips: Preflight,
+    /// Whether the service could not read everything that was sent.
+    is_incomplete: bool,
     reindexed: bool,
 }
 
@@ -222,6 +224,7 @@ impl<'a> AdditionRun<'a> {
             current_job: None,
             sent_bytes: AtomicU64::new(0),
             late_skips: Preflight::default(),
+            is_incomplete: false,
             reindexed: false,
         }
     }
@@ -239,7 +242,8 @@ impl<'a> AdditionRun<'a> {
             self.context.print(&self.summary())?;
         }
         outcome.map_err(|error| self.with_resume_command(error))?;
-        Ok(if self.skipped_count() > 0 { Exit::Incomplete } else { Exit::Done })
+        let is_incomplete = self.is_incomplete || self.skipped_count() > 0;
+        Ok(if is_incomplete { Exit::Incomplete } else { Exit::Done })
     }
 
     async fn send_all(&mut self) -> CliResult<()> {
@@ -300,7 +304,9 @@ impl<'a> AdditionRun<'a> {
     }
 
     fn record_accepted(&mut self, part: &AdditionPart, preflight: Preflight) {
-        let Preflight { unreadable, unreadable_files, .. } = preflight;
+        // The members of an archive are counted once, before the archive is sent.
+        let late = if part.files == 0 { Preflight::default() } else { preflight };
+        let Preflight { unreadable, unreadable_files, .. } = late;
         let contents = match part.files {
             0 => self.plan.description.clone(),
             files => format!("{} files, {}", files - unreadable, format_bytes(part.bytes)),
@@ -315,6 +321,10 @@ impl<'a> AdditionRun<'a> {
     async fn follow(&mut self, mut recorder: JobRecorder<'_>) -> CliResult<()> {
         recorder.follow_operation().await?;
         self.dataset = self.connection.client.dataset(self.dataset.id).await?;
+        if let Some(unread) = &self.dataset.error {
+            self.context.messages.warn(unread);
+            self.is_incomplete = true;
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ mod companions;
 pub mod disk_quota;
 mod documents;
 pub mod embedded_text;
+mod features;
 pub mod file_names;
 mod folder_patterns;
 mod indexed_content;
@@ -11,9 +12,12 @@ mod original_files;
 pub mod parquet_images;
 mod scan;
 pub mod sidecar;
+mod text_encoding;
 pub mod unpack;
 mod unpacker;
+mod unrecognized;
 pub mod video;
+mod zip_member;
 
 pub use companions::{CompanionFinder, Companions};
 pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
@@ -23,6 +27,8 @@ pub use original_files::{
 };
 pub use scan::{
     FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile, ListingComparison,
-    SYMBOLIC_LINK, ScannedFile, TAGS_FOLDER, compare_listing, diff, is_parquet, scan_folder,
+    SYMBOLIC_LINK, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, compare_listing, diff, is_parquet,
+    scan_folder,
 };
+pub use unrecognized::unrecognized_reason;
 pub use video::VideoInput;

@@ -5,11 +5,14 @@ use std::{
     ffi::OsStr,
     fs::File,
     io::{self, Error, ErrorKind, Read, Seek},
-    os::fd::OwnedFd,
-    path::{Component, Path},
+    os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
+    path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::{Mode, OFlags, open, openat};
+use rustix::{
+    fs::{Mode, OFlags, open, openat, readlinkat},
+    io::Errno,
+};
 use tessera_picture::PictureFormat;
 
 use super::scan::modified_nanos;
@@ -74,7 +77,10 @@ pub fn is_unavailable(error: &Error) -> bool {
 
 /// A folder of this machine, from which no path leads out.
 #[derive(Debug)]
-pub struct SandboxedDir(OwnedFd);
+pub struct SandboxedDir {
+    folder: OwnedFd,
+    path: PathBuf,
+}
 
 /// The flags for the folders on the way to a file. A folder that may be entered but not listed is enough.
 #[cfg(target_os = "linux")]
@@ -89,21 +95,58 @@ impl SandboxedDir {
     pub fn open(path: &Path) -> io::Result<Self> {
         let root = open("/", ON_THE_WAY | OFlags::CLOEXEC, Mode::empty())?;
         let below = path.strip_prefix("/").map_err(|_| refused())?;
-        open_below(&root, below, LISTED).map(Self)
+        let folder = open_below(&root, below, LISTED)?;
+        Ok(Self { folder, path: path.to_owned() })
     }
 
     /// Opens a folder below this one for listing. The empty path is this folder itself.
     pub(super) fn open_folder(&self, relative: &Path) -> io::Result<OwnedFd> {
-        open_below(&self.0, relative, LISTED)
+        open_below(&self.folder, relative, LISTED)
+    }
+
+    /// Returns the path below this folder to which a link leads. Fails if the path leads out of the folder.
+    pub(super) fn link_target(&self, link: &Path) -> io::Result<PathBuf> {
+        let at = open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY)?;
+        let target = readlinkat(at, link.file_name().ok_or_else(refused)?, Vec::new())?;
+        let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+        let mut path = link.parent().unwrap_or(Path::new("")).to_owned();
+        let relative = match target.strip_prefix(&self.path) {
+            Ok(below) if target.is_absolute() => {
+                path = PathBuf::new();
+                below
+            }
+            _ => &target,
+        };
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) => path.push(name),
+                Component::CurDir => {}
+                Component::ParentDir if path.pop() => {}
+                _ => return Err(refused()),
+            }
+        }
+        Ok(path)
+    }
+
+    /// Opens a file. Fails if a part of the path is a link.
+    pub(super) fn open_target(&self, relative: &Path) -> io::Result<File> {
+        // With NONBLOCK, opening does not block if a FIFO has replaced the file.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = File::from(open_below(&self.folder, relative, flags)?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
     }
 }
 
 impl OriginalFiles for SandboxedDir {
-    /// Opens a file. Fails if the path contains a link or `..`.
+    /// Opens a file, or the file of this folder to which a link leads. Fails if the path contains another link or `..`.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
-        // With NONBLOCK, opening does not block if a FIFO has replaced the file.
-        let file = File::from(open_below(&self.0, relative, OFlags::RDONLY | OFlags::NONBLOCK)?);
-        if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) }
+        let opened = match self.open_target(relative) {
+            Err(cause) if cause.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                self.open_target(&self.link_target(relative)?)?
+            }
+            opened => opened?,
+        };
+        Ok(Box::new(opened))
     }
 }
 

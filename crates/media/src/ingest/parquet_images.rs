@@ -12,6 +12,7 @@ use tessera_picture::PictureFormat;
 
 use super::{
     FolderScan, OriginalFiles, ScannedFile, SourceFile,
+    features::Features,
     file_names::sanitized_path,
     is_unavailable,
     scan::{METADATA_PARQUET, is_parquet, row_of, row_stat},
@@ -56,32 +57,45 @@ fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let paths = table.paths(rows)?;
-    let extension = if paths.iter().any(Option::is_none) {
-        let first = table.images(0, 1)?.into_iter().flatten().next().unwrap_or_default();
+    let extension = if paths.iter().flatten().any(Option::is_none) {
+        let first = table.images(0, 1)?.into_iter().flatten().flatten().next().unwrap_or_default();
         PictureFormat::detect(&first).map_or("jpg", PictureFormat::extension)
     } else {
         "jpg"
     };
-    let paths = paths.iter().map(Option::as_deref);
-    Ok((1..).zip(paths).map(|(row, path)| row_name(row, path, extension)).collect())
+    let is_list = table.column.is_list();
+    let names = (1..).zip(&paths).flat_map(|(row, paths)| {
+        let name = move |(position, path): (u64, &Option<Vec<u8>>)| {
+            row_name(row, is_list.then_some(position), path.as_deref(), extension)
+        };
+        (1..).zip(paths).map(name)
+    });
+    Ok(names.take(MAX_ROWS).collect())
 }
 
-/// Names of columns that contain images.
-const IMAGE_COLUMNS: [&str; 9] =
-    ["image", "img", "picture", "photo", "jpg", "jpeg", "png", "webp", "image_bytes"];
-
-fn is_image_column(name: &str) -> bool {
-    IMAGE_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known))
-}
-
-/// Returns the name of a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` if the row has no path.
-fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
+/// Returns the name of an image in a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` if the image has no path.
+/// The second image of a list is `000012.2-cat.jpg`.
+fn row_name(row: u64, position: Option<u64>, path: Option<&[u8]>, extension: &str) -> String {
     let path = path.map(String::from_utf8_lossy).unwrap_or_default();
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let number = match position {
+        Some(position) => format!("{row:06}.{position}"),
+        None => format!("{row:06}"),
+    };
     if name.is_empty() {
-        return format!("{row:06}.{extension}");
+        return format!("{number}.{extension}");
     }
-    format!("{row:06}-{}", sanitized_path(name).display())
+    format!("{number}-{}", sanitized_path(name).display())
+}
+
+/// Returns the position of an image in the list of its row, counted from 0. A row without a list has one image.
+fn position_of(path: &Path) -> usize {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let after_row = name.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('.');
+    let digits = after_row.and_then(|rest| rest.split(['-', '.']).next());
+    digits
+        .and_then(|digits| digits.parse::<usize>().ok())
+        .map_or(0, |position| position.saturating_sub(1))
 }
 
 /// Number of rows that are read ahead when rows are opened in order. Reading ahead pays off because each read unpacks a
@@ -100,21 +114,30 @@ struct OpenParquet {
     table: ImageTable,
     /// The row of the first image in `images`, counted from 0.
     first: u64,
-    images: Vec<Option<Vec<u8>>>,
+    images: Vec<RowImages>,
 }
+
+/// The images of a row.
+type RowImages = Vec<Option<Vec<u8>>>;
 
 impl ParquetOriginals {
     pub fn new(files: Box<dyn OriginalFiles>) -> Self {
         Self { files, current: Mutex::new(None) }
     }
 
-    fn open_row(&self, parquet: &Path, row: u64) -> io::Result<Box<dyn SourceFile>> {
+    fn open_row(
+        &self,
+        parquet: &Path,
+        (row, position): (u64, usize),
+    ) -> io::Result<Box<dyn SourceFile>> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let open = match current.take().filter(|open| open.path == parquet) {
             Some(open) => current.insert(open),
             None => current.insert(OpenParquet::open(&*self.files, parquet)?),
         };
-        let image = open.image(row - 1)?.ok_or_else(|| io::Error::other("the row has no image"))?;
+        let image = open
+            .image(row - 1, position)?
+            .ok_or_else(|| io::Error::other("the row has no image"))?;
         Ok(Box::new(RowFile(Cursor::new(image))))
     }
 }
@@ -122,6 +145,7 @@ impl ParquetOriginals {
 impl OriginalFiles for ParquetOriginals {
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
         let row = relative.parent().filter(|parent| is_parquet(parent)).zip(row_of(relative));
+        let row = row.map(|(parquet, row)| (parquet, (row, position_of(relative))));
         let Some((parquet, row)) = row else { return self.files.open_file(relative) };
         if self.is_remote() {
             // The row is tried first, because the parent is hardly ever a folder and each failed attempt costs a
@@ -149,11 +173,11 @@ impl OpenParquet {
         Ok(Self { path: path.to_owned(), table, first: 0, images: Vec::new() })
     }
 
-    fn image(&mut self, row: u64) -> io::Result<Option<Vec<u8>>> {
-        let position = |first: u64| usize::try_from(row.checked_sub(first)?).ok();
-        let known = position(self.first).and_then(|at| self.images.get(at));
-        if let Some(image) = known {
-            return Ok(image.clone());
+    fn image(&mut self, row: u64, position: usize) -> io::Result<Option<Vec<u8>>> {
+        let image = |images: &RowImages| images.get(position).cloned().flatten();
+        let index = |first: u64| usize::try_from(row.checked_sub(first)?).ok();
+        if let Some(known) = index(self.first).and_then(|at| self.images.get(at)) {
+            return Ok(image(known));
         }
         // Several threads that share the rows open them only roughly in order.
         let next = self.first + self.images.len() as u64;
@@ -166,10 +190,10 @@ impl OpenParquet {
         let (first, count) = if is_next { (next, ROWS_AHEAD) } else { (row, 1) };
         self.images = self.table.images(first, count)?;
         self.first = first;
-        match position(first).and_then(|at| self.images.get(at)) {
-            Some(image) => Ok(image.clone()),
+        match index(first).and_then(|at| self.images.get(at)) {
+            Some(images) => Ok(image(images)),
             // The row is missing because fewer rows are read ahead if the images are large.
-            None => Ok(self.table.images(row, 1)?.remove(0)),
+            None => Ok(self.table.images(row, 1)?.first().and_then(image)),
         }
     }
 }
@@ -211,7 +235,8 @@ impl ImageTable {
         let source = parquet_source(folder.open_file(path)?, &failure)?;
         let open = || {
             let file = ParquetFile::open(source)?;
-            let column = file.file_column(is_image_column).ok_or("it has no column of images")?;
+            let column =
+                Features::of(&file).image_column(&file).ok_or("it has no column of images")?;
             Ok((file, column))
         };
         let (file, column) = open().map_err(|cause| failure.described(cause))?;
@@ -222,13 +247,13 @@ impl ImageTable {
         self.described(self.file.count_rows())
     }
 
-    /// Returns the paths of the first `count` rows. A row without a path gives `None`.
-    pub fn paths(&self, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
+    /// Returns the paths of the images in the first `count` rows. An image without a path gives `None`.
+    pub fn paths(&self, count: usize) -> io::Result<Vec<RowImages>> {
         self.described(self.file.file_paths(self.column, count))
     }
 
     /// Returns the images of up to `count` rows (but at least one), starting at row `first`. Rows are counted from 0.
-    pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
+    pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<RowImages>> {
         self.described(self.file.files(self.column, first, count))
     }
 

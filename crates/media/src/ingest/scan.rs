@@ -2,7 +2,7 @@
 //! listings with the files that are known. Size and time decide which files are read again.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     ffi::{CStr, OsStr, OsString},
     fs::Metadata,
     io,
@@ -16,6 +16,10 @@ use std::{
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
 use super::{EXCLUDED, FolderPatterns, SandboxedDir};
+use tessera_model::{
+    FileKind,
+    local_files::{HIDDEN, is_system_entry},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
@@ -90,50 +94,82 @@ pub struct FolderScan {
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Lists the files of a folder. Skips hidden entries, links, special files, directories that cannot be listed, and what
-/// `patterns` exclude.
+/// Lists the files of a folder. Skips hidden entries, entries of systems, links that lead out of the folder or to
+/// folders, special files, directories that cannot be listed, and what `patterns` exclude.
 pub fn scan_folder(folder: &SandboxedDir, patterns: &FolderPatterns) -> FolderScan {
-    let mut scan = FolderScan::default();
-    scan_below(folder, Path::new(""), 0, patterns, &mut scan);
-    scan
+    let mut scan =
+        Scan { root: folder, patterns, found: FolderScan::default(), targets: HashSet::new() };
+    scan.list_below(Path::new(""), 0);
+    let Scan { mut found, targets, .. } = scan;
+    // Caches of model hubs keep files under the name of their hash, and a link gives such a file its name.
+    let has_kind = |path: &Path| FileKind::from_name(&path.to_string_lossy()) != FileKind::Other;
+    found.files.retain(|file| has_kind(&file.path) || !targets.contains(&file.path));
+    found
 }
 
 /// Maximum depth of folders, which bounds the stack.
 const MAX_DEPTH: usize = 256;
 
-/// Lists the files of one folder below `root`. The folder is opened below `root`, so that a folder that has just become
-/// a link leads nowhere.
-fn scan_below(
-    root: &SandboxedDir,
-    relative: &Path,
-    depth: usize,
-    patterns: &FolderPatterns,
-    scan: &mut FolderScan,
-) {
-    if depth > MAX_DEPTH {
-        scan.skipped.push((relative.to_owned(), "nested too deeply"));
-        return;
-    }
-    let Ok(entries) = root.open_folder(relative).and_then(|folder| list(&folder)) else {
-        scan.skipped.push((relative.to_owned(), "cannot be listed"));
-        return;
-    };
-    for (name, entry) in entries {
-        if name == TAGS_FOLDER {
-            continue;
+struct Scan<'a> {
+    root: &'a SandboxedDir,
+    patterns: &'a FolderPatterns,
+    found: FolderScan,
+    /// The files to which links lead.
+    targets: HashSet<PathBuf>,
+}
+
+impl Scan<'_> {
+    /// Lists the files of one folder below the root. The folder is opened below the root, so that a folder that has just
+    /// become a link leads nowhere.
+    fn list_below(&mut self, relative: &Path, depth: usize) {
+        if depth > MAX_DEPTH {
+            self.found.skipped.push((relative.to_owned(), "nested too deeply"));
+            return;
         }
-        let path = relative.join(&name);
-        let is_folder = matches!(entry, Entry::Folder);
-        if name.as_encoded_bytes().starts_with(b".") {
-            scan.skipped.push((path, "hidden"));
-        } else if patterns.exclude(&path, is_folder) {
-            scan.skipped.push((path, EXCLUDED));
-        } else {
-            match entry {
-                Entry::Folder => scan_below(root, &path, depth + 1, patterns, scan),
-                Entry::File(stat) => scan.files.push(ScannedFile { path, stat }),
-                Entry::Skipped(reason) => scan.skipped.push((path, reason)),
+        let Ok(entries) = self.root.open_folder(relative).and_then(|folder| list(&folder)) else {
+            self.found.skipped.push((relative.to_owned(), "cannot be listed"));
+            return;
+        };
+        for (name, entry) in entries {
+            if name == TAGS_FOLDER {
+                continue;
             }
+            let path = relative.join(&name);
+            match self.skip_reason(&name, &path, &entry) {
+                Some(reason) => self.found.skipped.push((path, reason)),
+                None => match entry {
+                    Entry::Folder => self.list_below(&path, depth + 1),
+                    Entry::File(stat) => self.found.files.push(ScannedFile { path, stat }),
+                    Entry::Link => self.add_link(path),
+                    Entry::Skipped(reason) => self.found.skipped.push((path, reason)),
+                },
+            }
+        }
+    }
+
+    fn skip_reason(&self, name: &OsStr, path: &Path, entry: &Entry) -> Option<&'static str> {
+        if name.as_encoded_bytes().starts_with(b".") {
+            Some(HIDDEN)
+        } else if is_system_entry(&name.to_string_lossy()) {
+            Some(SYSTEM_ENTRY)
+        } else {
+            self.patterns.exclude(path, matches!(entry, Entry::Folder)).then_some(EXCLUDED)
+        }
+    }
+
+    /// Adds the file to which a link leads, under the name of the link.
+    fn add_link(&mut self, path: PathBuf) {
+        let stat = |target: &Path| -> io::Result<FileStat> {
+            let metadata = self.root.open_target(target)?.metadata()?;
+            Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
+        };
+        let target = self.root.link_target(&path);
+        match target.and_then(|target| Ok((stat(&target)?, target))) {
+            Ok((stat, target)) => {
+                self.targets.insert(target);
+                self.found.files.push(ScannedFile { path, stat });
+            }
+            Err(_) => self.found.skipped.push((path, SYMBOLIC_LINK)),
         }
     }
 }
@@ -141,6 +177,7 @@ fn scan_below(
 enum Entry {
     Folder,
     File(FileStat),
+    Link,
     /// The reason for skipping the entry.
     Skipped(&'static str),
 }
@@ -166,7 +203,7 @@ fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
     };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Entry::Folder,
-        FileType::Symlink => Entry::Skipped(SYMBOLIC_LINK),
+        FileType::Symlink => Entry::Link,
         FileType::RegularFile => {
             let size = u64::try_from(stat.st_size).unwrap_or(0);
             let modified = nanos_since_1970(stat.st_mtime.into(), stat.st_mtime_nsec.into());
@@ -176,8 +213,10 @@ fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
     }
 }
 
-/// The reason for skipping a link, which could lead out of the folder.
-pub const SYMBOLIC_LINK: &str = "a symbolic link";
+/// The reason for skipping a link that leads out of the folder, to a folder, or nowhere.
+pub const SYMBOLIC_LINK: &str = "a symbolic link that does not lead to a file of the folder";
+/// The reason for skipping what systems and programs keep for themselves.
+pub const SYSTEM_ENTRY: &str = "thumbnails, deleted files or data of a system or program";
 
 /// Returns the time of the last change in nanoseconds since 1970, or 0 if the file system has no modification times.
 pub(super) fn modified_nanos(metadata: &Metadata) -> i64 {

@@ -4,7 +4,6 @@
 //! central directory of a ZIP archive is streamed, so that memory does not grow with its size.
 
 use std::{
-    borrow::Cow,
     cell::Cell,
     fs::{self, File},
     io::{self, BufReader, Read},
@@ -17,15 +16,14 @@ use tar::{Archive, Entry, EntryType, Header};
 use tessera_compression::Compression;
 use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
 use zip::{
-    ZipReadOptions,
     read::{Config, ZipFileEntry, read_zipfile_from_stream},
-    result::ZipError,
     unstable::read::ZipIterable,
 };
 
 use super::{
     SourceFile,
     unpacker::{MemberError, Unpacker},
+    zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
 
 pub use super::unpacker::{UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason};
@@ -189,7 +187,7 @@ fn unpack_tar_members(
         let mut entry = entry.map_err(damaged)?;
         bound.bytes_allowed.set(u64::MAX);
         unpacker.begin_member(meter.bytes_read.get())?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let name = unmarked_name(&entry.path_bytes());
         let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
         unpacker.record_member(&name, end)?;
         // Skipped content is read here, because the limits apply to it too.
@@ -213,9 +211,6 @@ fn unpack_tar_member(
         EntryType::Symlink | EntryType::Link => return Err(MemberError::SkipMember("a link")),
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
         _ => return Err(MemberError::SkipMember("not a regular file")),
-    }
-    if std::str::from_utf8(&entry.path_bytes()).is_err() {
-        return Err(MemberError::SkipMember("its name is not UTF-8"));
     }
     let size = entry.size();
     unpacker.write_member(name, size, entry, || meter.bytes_read.get())
@@ -242,8 +237,8 @@ fn unpack_zip(
             // Overlapping members add up to more than the size of the file.
             return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
         }
-        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        let end = unpack_zip_member(entry, packed, &mut contents, unpacker);
+        let name = zip_name(&entry);
+        let end = unpack_zip_member(entry, &name, packed, &mut contents, unpacker);
         unpacker.record_member(&name, end)?;
     }
     Ok(())
@@ -251,13 +246,11 @@ fn unpack_zip(
 
 fn unpack_zip_member(
     entry: ZipFileEntry<'static>,
+    name: &str,
     packed: u64,
-    contents: &mut BufReader<Box<dyn SourceFile>>,
+    contents: &mut ZipContents,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
-    let Ok(name) = entry.name().map(Cow::into_owned) else {
-        return Err(MemberError::SkipMember("its name cannot be read"));
-    };
     if entry.is_dir() {
         return Ok(());
     }
@@ -271,16 +264,9 @@ fn unpack_zip_member(
     if entry.encrypted() {
         return Err(MemberError::SkipMember("it is encrypted"));
     }
-    let mut content = entry.with_reader(contents, ZipReadOptions::default()).map_err(|cause| {
-        MemberError::SkipMember(match cause {
-            ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
-                "unsupported compression method (deflate is supported)"
-            }
-            _ => "it is damaged",
-        })
-    })?;
-    let size = content.size();
-    unpacker.write_member(&name, size, &mut content, || packed)
+    let size = entry.size();
+    let mut content = open_member(entry, contents)?;
+    unpacker.write_member(name, size, &mut content, || packed)
 }
 
 /// Unpacks members sequentially, for a truncated archive, which has no central directory.
@@ -291,7 +277,7 @@ fn unpack_without_directory(
     let (mut file, meter) = MeteredReader::new(BufReader::new(file));
     while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
         unpacker.begin_member(meter.bytes_read.get())?;
-        let name = String::from_utf8_lossy(content.name_raw()).into_owned();
+        let name = unmarked_name(content.name_raw());
         if content.is_dir() {
             continue;
         }

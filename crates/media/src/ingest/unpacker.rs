@@ -175,7 +175,7 @@ impl<'a> Unpacker<'a> {
         content: &mut impl Read,
         packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
-        let path = safe_relative_path(name).map_err(MemberError::SkipMember)?;
+        let path = safe_relative_path(&relative_name(name)).map_err(MemberError::SkipMember)?;
         if path.as_os_str().is_empty() {
             return Err(MemberError::SkipMember("it has no name"));
         }
@@ -249,6 +249,17 @@ impl<'a> Unpacker<'a> {
     fn is_bomb(&self, bytes: u64, packed: u64) -> bool {
         bytes > self.limits.ratio_exempt_bytes && bytes / self.limits.max_ratio > packed
     }
+}
+
+/// Returns a name with `/` between its parts, and without the root of a disk: `a/b.jpg` for `C:\a\b.jpg`, as programs on
+/// Windows write it, and for `/a/b.jpg`.
+fn relative_name(name: &str) -> String {
+    let name = name.replace('\\', "/");
+    let without_disk = match name.as_bytes() {
+        [disk, b':', b'/', ..] if disk.is_ascii_alphabetic() => &name[2..],
+        _ => &name,
+    };
+    without_disk.trim_start_matches('/').to_owned()
 }
 
 /// Returns the reason why an archive or a member cannot be read further.

@@ -16,7 +16,8 @@ use tokio::{
 };
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
-use crate::ingest::{FileStat, FolderScan, ScannedFile, TAGS_FOLDER, unavailable};
+use crate::ingest::{FileStat, FolderScan, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, unavailable};
+use tessera_model::local_files::{HIDDEN, is_system_entry};
 
 /// Object storage for code that blocks until a response arrives, on any thread.
 #[derive(Debug)]
@@ -125,7 +126,9 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
             continue;
         }
         if hidden {
-            scan.skipped.push((file.path, "hidden"));
+            scan.skipped.push((file.path, HIDDEN));
+        } else if file.path.iter().any(|part| is_system_entry(&part.to_string_lossy())) {
+            scan.skipped.push((file.path, SYSTEM_ENTRY));
         } else {
             scan.files.push(file);
         }

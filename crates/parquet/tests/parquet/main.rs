@@ -108,6 +108,9 @@ fn files_with_changed_bytes_are_read_or_refused() {
 
 const IMAGES: &[u8] = include_bytes!("images/images.parquet");
 const BYTES: &[u8] = include_bytes!("images/bytes.parquet");
+/// Five rows with lists of two files, of none, of one without a path, of one without content and one that is null, and no
+/// list.
+const LISTS: &[u8] = include_bytes!("images/lists.parquet");
 const NAMES: &[u8] = include_bytes!("images/names.parquet");
 /// A file of 40 MiB in each of three rows, stored once.
 const REPEATED: &[u8] = include_bytes!("images/repeated.parquet");
@@ -130,18 +133,20 @@ fn files_and_their_paths_are_read_by_row() {
     let paths = file.file_paths(column, 6).unwrap();
     let paths: Vec<_> = paths
         .iter()
+        .flatten()
         .map(|path| path.as_deref().map(String::from_utf8_lossy).unwrap_or_default())
         .collect();
     assert_eq!(paths, ["red.png", "a/../../green.png", "", "broken.png", "", "yellow.png"]);
     assert_eq!(file.file_paths(column, 2).unwrap().len(), 2);
-    let files = file.files(column, 0, 100).unwrap();
-    assert_eq!(files.len(), 6);
+    let rows = file.files(column, 0, 100).unwrap();
+    assert_eq!(rows.len(), 6);
+    let files = rows.concat();
     assert!(is_png(files[0].as_ref()) && is_png(files[5].as_ref()));
     assert_eq!(files[2], None);
     assert_eq!(files[3].as_deref(), Some(&b"no picture"[..]));
     for row in 0..6 {
         let alone = file.files(column, row, 1).unwrap();
-        assert_eq!(alone, [files[usize::try_from(row).unwrap()].clone()], "{row}");
+        assert_eq!(alone, [rows[usize::try_from(row).unwrap()].clone()], "{row}");
     }
     assert!(file.files(column, 6, 1).is_err());
     assert!(file.key_value("huggingface").unwrap().contains("ClassLabel"));
@@ -150,12 +155,29 @@ fn files_and_their_paths_are_read_by_row() {
 #[test]
 fn bytes_alone_are_files_and_texts_are_not() {
     let (file, column) = open(BYTES);
-    let files = file.files(column.unwrap(), 0, 3).unwrap();
+    let files = file.files(column.unwrap(), 0, 3).unwrap().concat();
     assert!(is_png(files[0].as_ref()) && is_png(files[1].as_ref()));
     assert_eq!(files[2], None);
-    assert_eq!(file.file_paths(column.unwrap(), 3).unwrap(), [None, None, None]);
+    assert_eq!(file.file_paths(column.unwrap(), 3).unwrap().concat(), [None, None, None]);
     assert!(open(NAMES).1.is_none());
     assert!(file.file_column(|name| name == "text").is_none());
+}
+
+#[test]
+fn lists_have_their_files_in_order() {
+    let (file, column) = open(LISTS);
+    let column = column.unwrap();
+    assert!(column.is_list() && column.has_path());
+    assert_eq!(file.count_rows().unwrap(), 5);
+    let lengths = |rows: Vec<Vec<Option<Vec<u8>>>>| -> Vec<Vec<Option<usize>>> {
+        let length = |file: &Option<Vec<u8>>| file.as_ref().map(Vec::len);
+        rows.iter().map(|row| row.iter().map(length).collect()).collect()
+    };
+    let paths = lengths(file.file_paths(column, 5).unwrap());
+    assert_eq!(paths, [vec![Some(5); 2], vec![], vec![None], vec![Some(5), None], vec![]]);
+    let files = lengths(file.files(column, 0, 5).unwrap());
+    assert_eq!(files, [vec![Some(3), Some(4)], vec![], vec![Some(5)], vec![None; 2], vec![]]);
+    assert_eq!(lengths(file.files(column, 2, 1).unwrap()), [[Some(5)]]);
 }
 
 #[test]
@@ -170,8 +192,9 @@ fn repeated_large_files_are_not_read_together() {
 
 #[test]
 fn damaged_files_are_errors() {
-    for at in (4..IMAGES.len()).step_by(7) {
-        let mut damaged = IMAGES.to_vec();
+    let places = |file: &'static [u8]| (4..file.len()).step_by(7).map(move |at| (file, at));
+    for (file, at) in places(IMAGES).chain(places(LISTS)) {
+        let mut damaged = file.to_vec();
         damaged[at] ^= 0x55;
         let Ok(file) = ParquetFile::open(damaged) else { continue };
         let Some(column) = file.file_column(|name| name == "image") else { continue };

@@ -19,10 +19,9 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_parquet, is_unavailable, read_first_bytes, sidecar,
+    is_unavailable, read_first_bytes, unrecognized_reason,
     video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame, sample_animation},
 };
-use tessera_model::FileKind;
 use tessera_picture::PictureFormat;
 use tessera_search::index::{self, Features};
 use tessera_store::{
@@ -129,11 +128,6 @@ fn examine_all<'a>(
     }
 }
 
-/// The reason for skipping a table.
-const PARQUET: &str = "not a Parquet file with images";
-/// The reason for skipping an archive in a folder, such as a shard of `WebDataset`.
-const ARCHIVE: &str = "an archive; unpack it in the folder, or upload it";
-
 fn examine(
     context: &TaskContext,
     folder: &dyn OriginalFiles,
@@ -147,7 +141,8 @@ fn examine(
         return examine_video(context, file, known, container);
     }
     let Some(format) = PictureFormat::detect(&head) else {
-        return Err(ExtractError::Skipped(no_media_reason(&found.path)));
+        let reason = unrecognized_reason(folder, &found.path).map_err(unreadable)?;
+        return Err(ExtractError::Skipped(reason));
     };
     if let Some(reason) = format.undecodable_reason() {
         return Err(ExtractError::Skipped(reason));
@@ -172,19 +167,6 @@ fn examine(
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
-}
-
-fn no_media_reason(path: &Path) -> String {
-    if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
-        return ARCHIVE.to_owned();
-    }
-    if is_parquet(path) {
-        return PARQUET.to_owned();
-    }
-    sidecar::unused_sidecar(path).map_or_else(
-        || format!("not a picture ({}) or video", PictureFormat::DECODABLE),
-        str::to_owned,
-    )
 }
 
 fn examine_video(

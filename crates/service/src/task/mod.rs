@@ -26,6 +26,7 @@ mod several_processes;
 mod similar_members;
 mod stored_keypoints;
 mod text_step;
+mod unread_files;
 mod wake_signal;
 
 use context::TaskContext;

@@ -11,6 +11,7 @@ use super::{
     progress::ProgressRange,
     several_processes::{SearchTableUpdate, drop_former_tables},
     text_step::{EmbeddingUpdate, LanguageUpdate},
+    unread_files::unread_files,
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_store::{
@@ -82,7 +83,9 @@ fn write_result(
         if running.kind == IndexingTaskKind::Creation {
             dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
         }
-        indexing_task::finish(tx, running)
+        let batch = running.batch.as_ref();
+        let unread = batch.map(|batch| unread_files(tx, batch.source)).transpose()?.flatten();
+        indexing_task::finish(tx, running, unread.as_deref())
     })?;
     // Indexes in memory are of the previous generation.
     context.indexes.release(running.dataset);

@@ -94,6 +94,31 @@ async fn readable_files_of_a_damaged_archive_are_added_and_the_others_reported()
     assert_eq!(names, ["notes.txt", "torn.png"], "{skipped:?}");
 }
 
+#[tokio::test]
+async fn an_addition_of_nothing_and_of_a_part_says_what_is_missing() {
+    let service = Service::of_pictures().await;
+    let reason = async || service.record().await["fatal_error_msg"].as_str().map(str::to_owned);
+    service.added(archived("set.zip", crate::components::archives::METHODS.to_vec())).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(12)));
+    let nothing = reason().await.unwrap();
+    assert!(nothing.starts_with("nothing was added: "), "{nothing}");
+    assert!(nothing.contains("and 6 more"), "{nothing}");
+    let mut files = new_pictures();
+    files.push(("torn.png".to_owned(), files[0].1[..60].to_vec()));
+    files.push(("notes.txt".to_owned(), b"no picture".to_vec()));
+    service.added(archived("set.zip", zip(&files))).await;
+    let part = reason().await.unwrap();
+    assert!(part.starts_with("1 file was not added: torn.png (broken picture"), "{part}");
+    assert_eq!(service.reindex().await.0, 202);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(service.record().await["status_new"], "READY");
+    assert_eq!(reason().await, None);
+    service.added(archived("set.zip", zip(&[("a.txt".to_owned(), b"a".to_vec())]))).await;
+    let nothing = reason().await.unwrap();
+    assert!(nothing.contains("a.txt (a description without a picture"), "{nothing}");
+}
+
 /// A folder whose object storage contains three images and manifests of them.
 async fn storage() -> Bucket {
     let files = new_pictures();

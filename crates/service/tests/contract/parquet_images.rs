@@ -28,7 +28,7 @@ const NAMES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/names
 fn image(parquet: &[u8], row: u64) -> Vec<u8> {
     let file = ParquetFile::open(parquet.to_vec()).unwrap();
     let column = file.file_column(|name| name == "image").unwrap();
-    file.files(column, row - 1, 1).unwrap().remove(0).unwrap()
+    file.files(column, row - 1, 1).unwrap().concat().remove(0).unwrap()
 }
 
 async fn originals(service: &Service) -> BTreeMap<String, Vec<u8>> {
@@ -133,6 +133,25 @@ async fn uploaded_parquet_files_add_their_images_and_exports_contain_them() {
         let path = names(&exported).into_iter().find(|path| path.ends_with(name)).unwrap();
         assert_eq!(content(&mut exported, &path), bytes, "{name}");
     }
+}
+
+/// Two rows with a list of images in the column `views`, which is declared as such, with a caption, a class, and objects in
+/// the column `found`.
+const FEATURES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/features.parquet");
+
+#[tokio::test]
+async fn the_types_of_columns_decide() {
+    let files = [("features.parquet", FEATURES.to_vec())];
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    let names: Vec<String> = originals(&service).await.into_keys().collect();
+    assert_eq!(names, ["000001.1-left.png", "000001.2-right.png", "000002.1-far.png"]);
+    let both = set(&["000001.1-left.png", "000001.2-right.png"]);
+    let caption = vql(&json!([{"text": {"op": "fts", "value": "boat"}}]));
+    assert_eq!(found(&service, &caption).await, both);
+    let labeled = |name: &str| vql(&json!([{"labels": {"op": "one_of", "value": [name]}}]));
+    assert_eq!(found(&service, &labeled("sea")).await, both);
+    assert_eq!(found(&service, &labeled("hill")).await, set(&["000002.1-far.png"]));
+    assert_eq!(service.record().await["n_objects"], 2);
 }
 
 const FOLDER: &str = "s3://team/set/";

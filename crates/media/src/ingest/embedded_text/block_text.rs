@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use super::camera_texts::is_boilerplate;
 use crate::ingest::sidecar::push_caption;
 
 /// The texts of one block of metadata.
@@ -20,11 +21,13 @@ pub(super) fn decode_text(bytes: &[u8]) -> String {
     str::from_utf8(bytes).map_or_else(|_| latin(), str::to_owned)
 }
 
-/// Joins a title and a description into one caption. A title that the description repeats is omitted.
+/// Joins a title and a description into one caption. Texts of cameras are omitted, and a title that the description
+/// repeats.
 pub(super) fn joined_caption(title: Option<String>, description: Option<String>) -> Option<String> {
     let mut caption = None;
-    let description = description.unwrap_or_default();
-    let title = title.filter(|title| !description.contains(title.trim()));
+    let says_something = |text: &String| !is_boilerplate(text);
+    let description = description.filter(says_something).unwrap_or_default();
+    let title = title.filter(says_something).filter(|title| !description.contains(title.trim()));
     let texts = [title.as_deref(), Some(&*description)];
     texts.into_iter().flatten().for_each(|text| push_caption(&mut caption, text));
     caption

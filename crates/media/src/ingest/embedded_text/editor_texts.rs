@@ -20,10 +20,15 @@ const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
 
 /// Reads an XMP packet. Returns nothing if the packet is not XML or exceeds the limits.
 pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
-    let Ok(text) = str::from_utf8(packet) else { return BlockText::default() };
+    str::from_utf8(packet)
+        .map_or_else(|_| BlockText::default(), |text| parse_xmp(text).unwrap_or_default())
+}
+
+/// Parses an XMP document. The error is a reason that is shown to users.
+pub(crate) fn parse_xmp(text: &str) -> Result<BlockText, String> {
     // Editors pad a packet with blanks, and sometimes with zeros, so that they can change it in place.
     let text = text.trim_matches(['\0', '\u{feff}', ' ', '\n', '\r', '\t']);
-    parse_xml(text, LIMITS).map(|document| read_document(&document)).unwrap_or_default()
+    parse_xml(text, LIMITS).map(|document| read_document(&document))
 }
 
 fn read_document(document: &Document) -> BlockText {

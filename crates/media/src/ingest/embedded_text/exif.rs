@@ -25,16 +25,6 @@ const GPS_LATITUDE: u16 = 2;
 const GPS_LONGITUDE_REF: u16 = 3;
 const GPS_LONGITUDE: u16 = 4;
 
-/// Texts that cameras write instead of a description, which are ignored.
-const CAMERA_DESCRIPTIONS: [&str; 6] = [
-    "OLYMPUS DIGITAL CAMERA",
-    "SONY DSC",
-    "MINOLTA DIGITAL CAMERA",
-    "KODAK Digital Still Camera",
-    "SAMSUNG",
-    "SAMSUNG CAMERA PICTURES",
-];
-
 pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return BlockText::default() };
     let fields = |directory| Fields { structure: &structure, directory };
@@ -60,7 +50,10 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     });
     let dates = taken_at.chain(picture.text(DATE_TIME)).map(|date| date_labels_of_text(&date));
     labels.extend(dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default());
-    let is_written = |text: &String| !CAMERA_DESCRIPTIONS.contains(&&**text);
+    // Some cameras write their name.
+    let names = [MAKE, MODEL].map(|tag| picture.text(tag));
+    let is_written =
+        |text: &String| !names.iter().flatten().any(|name| name.eq_ignore_ascii_case(text));
     BlockText {
         caption: joined_caption(None, picture.text(IMAGE_DESCRIPTION).filter(is_written)),
         keywords: Vec::new(),

@@ -2,6 +2,7 @@
 //! PNG. Metadata is untrusted, so sizes and texts are bounded, and damaged parts are skipped.
 
 mod block_text;
+mod camera_texts;
 mod editor_texts;
 mod exif;
 
@@ -11,8 +12,8 @@ use tessera_model::is_metadata_label;
 use tessera_picture::EmbeddedMetadata;
 
 use super::sidecar::push_name;
-use block_text::PERSON;
-use editor_texts::{read_iptc, read_png_texts, read_xmp};
+use block_text::{BlockText, PERSON, date_labels_of_text, metadata_label};
+use editor_texts::{parse_xmp, read_iptc, read_png_texts, read_xmp};
 use exif::read_exif;
 
 /// The texts in a picture file, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
@@ -27,12 +28,28 @@ pub struct EmbeddedText {
 /// Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
-    let blocks = [
+    merged([
         xmp.map(|packet| read_xmp(&packet)),
         iptc.map(|records| read_iptc(&records)),
         exif.map(|structure| read_exif(&structure)),
         Some(read_png_texts(&texts)),
-    ];
+    ])
+}
+
+/// Reads an XMP file. The error is a reason that is shown to users.
+pub(super) fn read_xmp_file(text: &str) -> Result<EmbeddedText, String> {
+    Ok(merged([Some(parse_xmp(text)?)]))
+}
+
+/// Returns the labels for persons and for a time, in seconds since 1970.
+pub(super) fn labels_of_photo(persons: &[&str], taken_at: Option<i64>) -> Vec<String> {
+    let date = taken_at.and_then(|seconds| time::OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let date = date.map(|date| date_labels_of_text(&date.date().to_string()));
+    let persons = persons.iter().map(|name| metadata_label(PERSON, name.trim()));
+    persons.chain(date.into_iter().flatten()).collect()
+}
+
+fn merged<const N: usize>(blocks: [Option<BlockText>; N]) -> EmbeddedText {
     let mut text = EmbeddedText::default();
     let (mut keywords, mut metadata) = (Vec::new(), Vec::new());
     for block in blocks.into_iter().flatten() {

@@ -5,16 +5,21 @@
 use std::{
     borrow::Cow,
     cell::OnceCell,
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     ffi::OsStr,
     path::{Component, Path, PathBuf},
+    rc::Rc,
 };
 
 use percent_encoding::percent_decode_str;
 use tessera_model::{FileKind, search_form};
 
 use super::{diagnostics::Reason, sidecar_names::may_be_sidecar};
-use crate::ingest::{FolderScan, file_names::printable_path};
+use crate::ingest::{
+    FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
+    video::VideoContainer,
+};
+use tessera_picture::PictureFormat;
 
 /// Names of image folders that have a parallel folder of sidecars.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
@@ -33,6 +38,10 @@ pub(crate) fn parallel_path(media: &Path, folder: &str, extension: &str) -> Opti
 pub(crate) struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
+    /// The media files whose name has no extension.
+    without_extension: Rc<HashSet<&'a Path>>,
+    /// The media files whose names go on after a second dot, by their path up to the first dot. Built on demand.
+    samples: OnceCell<HashMap<PathBuf, Vec<&'a Path>>>,
     /// The files by their path without case, from the name up to the root. Built on demand.
     by_name: OnceCell<Vec<(Box<str>, &'a Path)>>,
     /// The extensions of the media files in lower case. Built on demand.
@@ -40,9 +49,19 @@ pub(crate) struct FileIndex<'a> {
 }
 
 impl<'a> FileIndex<'a> {
-    pub fn new(scan: &'a FolderScan) -> Self {
-        let paths = scan.files.iter().map(|file| file.path.as_path()).collect();
-        Self { scan, paths, by_name: OnceCell::new(), media_extensions: OnceCell::new() }
+    /// Indexes the files of a folder. Files on this machine whose name has no extension are opened, because they may be
+    /// pictures.
+    pub fn new(scan: &'a FolderScan, folder: &dyn OriginalFiles) -> Self {
+        let paths = || scan.files.iter().map(|file| file.path.as_path());
+        let opened = paths().filter(|path| !folder.is_remote() && path.extension().is_none());
+        Self {
+            scan,
+            paths: paths().collect(),
+            without_extension: Rc::new(opened.filter(|path| has_media(folder, path)).collect()),
+            samples: OnceCell::new(),
+            by_name: OnceCell::new(),
+            media_extensions: OnceCell::new(),
+        }
     }
 
     pub fn all(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
@@ -50,7 +69,8 @@ impl<'a> FileIndex<'a> {
     }
 
     pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
-        self.all().filter(|path| is_media(path))
+        let without_extension = Rc::clone(&self.without_extension);
+        self.all().filter(move |path| is_media(path) || without_extension.contains(path))
     }
 
     /// Returns the files with this name, the least nested ones first.
@@ -65,8 +85,47 @@ impl<'a> FileIndex<'a> {
         self.paths.get(path).copied()
     }
 
+    /// Returns the sidecar beside a media file: `a.txt` or `a.jpg.txt` for `a.jpg`, and `0.txt` for `0.left.jpg`.
     pub(crate) fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
-        self.get(&media.with_extension(extension))
+        let upper = extension.to_ascii_uppercase();
+        let find = |stem: &OsStr, extension: &str| {
+            let mut name = stem.to_owned();
+            name.push(".");
+            name.push(extension);
+            self.get(&media.with_file_name(name))
+        };
+        [media.file_stem(), media.file_name(), self.sample_key(media)]
+            .into_iter()
+            .flatten()
+            .find_map(|stem| find(stem, extension).or_else(|| find(stem, &upper)))
+    }
+
+    /// Returns the name of a media file up to its first dot, by which shards of `WebDataset` mark the files of a sample.
+    /// Returns `None` if another media file has this name.
+    fn sample_key<'m>(&self, media: &'m Path) -> Option<&'m OsStr> {
+        let key = up_to_first_dot(media)?;
+        self.samples().contains_key(&media.with_file_name(key)).then_some(OsStr::new(key))
+    }
+
+    fn samples(&self) -> &HashMap<PathBuf, Vec<&'a Path>> {
+        self.samples.get_or_init(|| {
+            let mut samples = HashMap::<_, Vec<_>>::new();
+            for media in self.media() {
+                if let Some(key) = up_to_first_dot(media) {
+                    samples.entry(media.with_file_name(key)).or_default().push(media);
+                }
+            }
+            if !samples.is_empty() {
+                for media in self.media() {
+                    samples.remove(&media.with_extension(""));
+                }
+            }
+            samples
+        })
+    }
+
+    fn is_media(&self, path: &Path) -> bool {
+        is_media(path) || self.without_extension.contains(path)
     }
 
     /// Returns the sidecar of a media file in a parallel folder: `labels/b/a.txt` for `images/b/a.jpg`.
@@ -99,7 +158,13 @@ impl<'a> FileIndex<'a> {
 
     /// Returns the media files beside a sidecar that have its name.
     pub(crate) fn pictures_beside(&self, sidecar: &Path) -> Vec<&'a Path> {
-        in_folder_of(sidecar, &self.named_like(sidecar))
+        let beside = in_folder_of(sidecar, &self.named_like(sidecar));
+        if beside.is_empty() { self.sample_of(sidecar) } else { beside }
+    }
+
+    /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs.
+    fn sample_of(&self, sidecar: &Path) -> Vec<&'a Path> {
+        self.samples().get(&sidecar.with_extension("")).cloned().unwrap_or_default()
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
@@ -107,7 +172,7 @@ impl<'a> FileIndex<'a> {
     fn named_like(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
         let mut files = self.ending_like(&named);
-        files.retain(|file| is_media(file));
+        files.retain(|file| self.is_media(file));
         if files.is_empty() { self.with_media_extension(&named) } else { files }
     }
 
@@ -119,7 +184,10 @@ impl<'a> FileIndex<'a> {
         stated: Option<&str>,
     ) -> Result<Vec<&'a Path>, Reason> {
         let candidates = self.named_like(sidecar);
-        let beside = in_folder_of(sidecar, &candidates);
+        let mut beside = in_folder_of(sidecar, &candidates);
+        if candidates.is_empty() {
+            beside = self.sample_of(sidecar);
+        }
         let stated = stated.map(|name| self.resolve(name, sidecar));
         if !beside.is_empty() {
             let only = stated.and_then(Result::ok).filter(|file| beside.contains(file));
@@ -251,6 +319,12 @@ fn joined(folder: &Path, name: &str) -> PathBuf {
     path
 }
 
+/// Returns the name of a file up to its first dot, if there are further dots.
+fn up_to_first_dot(media: &Path) -> Option<&str> {
+    let (key, extensions) = media.file_name()?.to_str()?.split_once('.')?;
+    (!key.is_empty() && extensions.contains('.')).then_some(key)
+}
+
 fn in_folder_of<'a>(sidecar: &Path, files: &[&'a Path]) -> Vec<&'a Path> {
     files.iter().copied().filter(|file| file.parent() == sidecar.parent()).collect()
 }
@@ -326,6 +400,18 @@ pub(crate) fn split_name(word: &str) -> Option<&'static str> {
         "test" | "testing" => Some("test"),
         _ => None,
     }
+}
+
+/// Whether a file begins like a picture or video.
+fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
+    // The rows of Parquet files are known from the table.
+    if path.parent().is_some_and(is_parquet) {
+        return false;
+    }
+    let head = folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file));
+    head.is_ok_and(|head| {
+        PictureFormat::detect(&head).is_some() || VideoContainer::detect(&head).is_some()
+    })
 }
 
 pub(crate) fn is_media(path: &Path) -> bool {

@@ -2,13 +2,14 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tessera_model::Annotation;
 
 use super::{
+    column_names::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name},
     description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
     diagnostics::{Reason, SidecarDiagnostics},
     own_columns::push_json,
@@ -22,7 +23,16 @@ pub(crate) struct SidecarRow<'a>(BTreeMap<String, &'a RawValue>);
 impl<'a> SidecarRow<'a> {
     /// Parses a JSON object. Returns `None` if `text` is anything else.
     pub fn parse(text: &'a str) -> Option<Self> {
-        documents::parse_object(text).map(Self)
+        let columns: BTreeMap<String, &RawValue> = documents::parse_object(text)?;
+        Some(Self(columns.into_iter().map(|(name, value)| (known_name(&name), value)).collect()))
+    }
+
+    /// Takes the name of the file out of a row. It may be in a column with another usual name.
+    fn take_file_name(&mut self) -> Option<&'a RawValue> {
+        let is_text = |value: &RawValue| value.get().starts_with('"');
+        let texts = self.0.iter().filter(|(_, value)| is_text(value)).map(|(name, _)| name);
+        let alias = file_alias(texts).filter(|_| self.get(FILE_NAME).is_none()).cloned();
+        self.0.remove(alias.as_deref().unwrap_or(FILE_NAME)).filter(|name| name.get() != "null")
     }
 
     /// Returns a column. A null value counts as absent.
@@ -34,8 +44,14 @@ impl<'a> SidecarRow<'a> {
 impl SidecarRow<'_> {
     /// Whether the row has a column other than `file_name`.
     pub fn describes(&self) -> bool {
-        let columns = ["caption", "text", "label", "labels", "tags", "user_tags", "objects"];
-        columns.iter().any(|name| self.get(name).is_some())
+        let columns = ["label", "labels", "tags", "user_tags", "objects"];
+        self.caption().is_some() || columns.iter().any(|name| self.get(name).is_some())
+    }
+
+    /// Returns the text or texts that describe the media, in the column with the best name.
+    fn caption(&self) -> Option<&RawValue> {
+        let mut names = ["caption", "text"].into_iter().chain(CAPTION_ALIASES);
+        names.find_map(|name| self.get(name))
     }
 
     /// Returns the unit of the boxes in a list of objects.
@@ -50,13 +66,13 @@ impl SidecarRow<'_> {
 pub(crate) fn read_row(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
-    row: &SidecarRow<'_>,
+    mut row: SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), Reason> {
-    let name = row.get("file_name").ok_or("it has no file_name")?;
+    let name = row.take_file_name().ok_or("it has no file_name")?;
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
-    reader.add_description(media, describe_row(row, diagnostics));
+    reader.add_description(media, describe_row(&row, diagnostics));
     Ok(())
 }
 
@@ -66,10 +82,10 @@ pub(crate) fn describe_row(
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
-    match row.get("caption").or(row.get("text")).map(documents::parse_string) {
-        Some(Some(caption)) => description.push_caption(&caption),
-        Some(None) => diagnostics.report("its caption is not a string"),
-        None => {}
+    if let Some(caption) = row.caption()
+        && push_texts(caption, &mut description).is_none()
+    {
+        diagnostics.report("its caption is not a string");
     }
     match row.get("label").map(documents::parse_name) {
         Some(Some(label)) => push_name(&mut description.labels, &label),
@@ -92,6 +108,19 @@ pub(crate) fn describe_row(
         push_json(&mut description.own, name, value, is_export, &mut diagnostics.refused);
     }
     description
+}
+
+/// Adds a text, or a list of texts, to the caption. Returns `None` if `value` is anything else.
+fn push_texts(value: &RawValue, description: &mut MediaDescription) -> Option<()> {
+    if let Some(text) = documents::parse_string(value) {
+        description.push_caption(&text);
+        return Some(());
+    }
+    let texts: Vec<Cow<'_, str>> = serde_json::from_str(value.get()).ok()?;
+    for text in &texts {
+        description.push_caption(text);
+    }
+    Some(())
 }
 
 /// What the numbers of a box count.

@@ -8,17 +8,21 @@
 mod annotation_files;
 mod class_names;
 mod coco;
+mod column_names;
+mod csv_table;
 mod cvat;
 mod description;
 mod diagnostics;
 mod export_document;
 mod file_index;
 mod folder_labels;
+mod image_tables;
 mod labelme;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
 mod own_columns;
+mod photo_files;
 mod sidecar_names;
 mod sidecar_reader;
 mod stated_size;
@@ -38,8 +42,11 @@ pub(crate) use sidecar_names::describes_many;
 use super::{FolderScan, OriginalFiles};
 use annotation_files::{read_json, read_xml};
 use class_names::ClassNames;
+use csv_table::read_csv;
 use file_index::FileIndex;
-use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
+use image_tables::read_image_tables;
+use metadata_tables::{read_jsonl, read_parquet};
+use photo_files::{read_takeout, read_xmp};
 use sidecar_reader::SidecarReader;
 use text_file::{LABEL_FOLDERS, read_class_files};
 use voc::ANNOTATION_FOLDERS;
@@ -55,18 +62,20 @@ pub(crate) const PARALLEL_SIDECARS: [(&str, &str); 4] = [
 /// Reads all sidecars of a folder. If several sidecars describe the same file, the first one in the order below wins,
 /// separately for caption, labels and objects. Tags are merged.
 pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
-    let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
+    let mut reader = SidecarReader::new(folder, FileIndex::new(scan, folder));
     let mut names = ClassNames::new(&reader.files);
     read_jsonl(&mut reader);
     read_parquet(&mut reader);
     export_document::read(&mut reader);
     read_image_tables(&mut reader);
     read_csv(&mut reader);
+    read_takeout(&mut reader);
     read_json(&mut reader);
     read_xml(&mut reader);
     open_images::read(&mut reader);
     text_file::read(&mut reader, &mut names);
     read_class_files(&mut reader, &mut names);
+    read_xmp(&mut reader);
     folder_labels::read(&mut reader);
     reader.data
 }

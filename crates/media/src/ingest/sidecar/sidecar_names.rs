@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::ingest::scan::{METADATA_PARQUET, is_parquet};
 
 pub(crate) const METADATA_JSONL: &str = "metadata.jsonl";
-pub(crate) const METADATA_CSV: &str = "metadata.csv";
+/// Tables of texts.
+pub(crate) const METADATA_TABLES: [&str; 2] = ["metadata.csv", "metadata.tsv"];
 /// The metadata in the archive of an export.
 pub(crate) const METADATA_JSON: &str = "metadata.json";
 /// The notes of an export of Label Studio, which name the classes.
@@ -44,7 +45,8 @@ pub(crate) fn may_be_sidecar(path: &Path) -> bool {
 
 /// Whether a file of this name describes many images, or names the classes of many.
 pub(crate) fn describes_many(path: &Path) -> bool {
-    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV, METADATA_JSON])
+    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_JSON])
+        || is_named(path, &METADATA_TABLES)
         || is_named(path, &CLASS_NAME_FILES)
 }
 

@@ -19,6 +19,7 @@ use super::{
 use crate::ingest::{
     OriginalFiles, SourceFile, documents,
     parquet_images::{ReadFailure, parquet_source},
+    text_encoding::to_utf8,
 };
 
 /// Maximum size of a sidecar that describes many images, in bytes.
@@ -66,15 +67,11 @@ impl<'a> SidecarReader<'a> {
         }
     }
 
-    /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is reported as a
+    /// Reads a text, which is converted to UTF-8. A file that is unreadable or larger than `limit` is reported as a
     /// problem.
     pub(crate) fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
-        let mut bytes =
-            self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
-        if bytes.starts_with(b"\xEF\xBB\xBF") {
-            bytes.drain(..3);
-        }
-        Some(bytes)
+        let bytes = self.read_limited(path, limit);
+        bytes.map(to_utf8).map_err(|why| self.report_problem(path, why)).ok()
     }
 
     /// Like [`SidecarReader::read_bytes`], but for text. Invalid UTF-8 is reported as a problem.

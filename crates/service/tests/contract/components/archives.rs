@@ -66,6 +66,11 @@ pub const LARGE_DICTIONARIES: [(ArchiveKind, &[u8]); 2] = [
     (ArchiveKind::TarZst, include_bytes!("archives/dictionary.tar.zst")),
 ];
 
+/// Members with the same text in bzip2, Deflate64, LZMA, xz and Zstandard, one in `PPMd`, and three that are damaged.
+pub const METHODS: &[u8] = include_bytes!("archives/methods.zip");
+/// Names as Windows and macOS write them.
+pub const NAMES: &[u8] = include_bytes!("archives/names.zip");
+
 /// Bytes that do not compress.
 pub fn random_bytes(length: usize) -> Vec<u8> {
     let mut state = 7_u32;

@@ -8,8 +8,8 @@ use std::{
 
 use rustix::fs::Mode;
 use tessera_media::ingest::{
-    FileStat, FolderPatterns, FolderScan, KnownFile, OriginalFiles as _, SandboxedDir, ScannedFile,
-    diff, scan_folder,
+    FileStat, FolderPatterns, FolderScan, KnownFile, OriginalFiles as _, SYMBOLIC_LINK,
+    SYSTEM_ENTRY, SandboxedDir, ScannedFile, diff, scan_folder,
 };
 
 #[test]
@@ -64,23 +64,39 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
     let root = temp_dir.path();
     std::fs::create_dir_all(root.join(".git/deep")).unwrap();
     std::fs::create_dir_all(root.join("b")).unwrap();
-    for file in ["b/2.jpg", "1.jpg", ".git/deep/x.jpg", ".hidden.jpg"] {
+    std::fs::create_dir_all(root.join("b/@eaDir/2.jpg")).unwrap();
+    let files =
+        ["b/2.jpg", "1.jpg", ".git/deep/x.jpg", ".hidden.jpg", "b/@eaDir/2.jpg/S.jpg", "0a1b"];
+    for file in files.into_iter().chain(["Thumbs.db"]) {
         std::fs::write(root.join(file), "x").unwrap();
     }
     symlink("/etc", root.join("loop")).unwrap();
+    symlink("b", root.join("again")).unwrap();
+    symlink("/etc/hostname", root.join("out.jpg")).unwrap();
+    symlink("../../outside.jpg", root.join("b/up.jpg")).unwrap();
+    symlink("../0a1b", root.join("b/named.jpg")).unwrap();
+    symlink(root.join(".git/deep/x.jpg"), root.join("annexed.jpg")).unwrap();
     symlink("1.jpg", root.join("twin.jpg")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     let scan = scan_folder(&SandboxedDir::open(root).unwrap(), &FolderPatterns::default());
     let files: Vec<_> = scan.files.iter().map(|found| found.path.to_str().unwrap()).collect();
-    assert_eq!(files, ["1.jpg", "b/2.jpg"]);
+    assert_eq!(files, ["1.jpg", "annexed.jpg", "b/2.jpg", "b/named.jpg", "twin.jpg"]);
+    let folder = SandboxedDir::open(root).unwrap();
+    for file in &scan.files {
+        assert_eq!(folder.open_file(&file.path).unwrap().length().unwrap(), 1, "{file:?}");
+    }
     let passed: Vec<_> =
         scan.skipped.iter().map(|(path, reason)| (path.to_str().unwrap(), *reason)).collect();
     let expected = [
         (".git", "hidden"),
         (".hidden.jpg", "hidden"),
-        ("loop", "a symbolic link"),
+        ("Thumbs.db", SYSTEM_ENTRY),
+        ("again", SYMBOLIC_LINK),
+        ("b/@eaDir", SYSTEM_ENTRY),
+        ("b/up.jpg", SYMBOLIC_LINK),
+        ("loop", SYMBOLIC_LINK),
+        ("out.jpg", SYMBOLIC_LINK),
         ("socket", "not a regular file"),
-        ("twin.jpg", "a symbolic link"),
     ];
     assert_eq!(passed, expected);
 }

@@ -124,7 +124,7 @@ impl TestDataset {
                 begin_clustering(&tx, &running).unwrap();
             }
             (TaskEvent::Progress, Some(running)) => {
-                finish(&tx, &running).unwrap();
+                finish(&tx, &running, None).unwrap();
             }
             (TaskEvent::Fail, Some(running)) => fail(&tx, &running, "a reason").unwrap(),
             _ => {}

@@ -95,7 +95,7 @@ fn a_stale_holder_changes_nothing() {
     let second = take(&store, row, SECOND, 100, 200).unwrap();
     let finish = |lease: &Lease| {
         store.write(|tx| {
-            indexing_task::finish(tx, &running)?;
+            indexing_task::finish(tx, &running, None)?;
             lease::require(tx, lease)?;
             lease::end(tx, lease)
         })

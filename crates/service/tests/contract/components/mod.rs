@@ -1,6 +1,6 @@
 //! Parts of the service, tested through their public items.
 
-mod archives;
+pub mod archives;
 mod clustering;
 mod extraction;
 mod features;

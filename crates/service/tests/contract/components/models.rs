@@ -114,6 +114,24 @@ fn the_most_exact_variant_is_taken() {
 }
 
 #[test]
+fn a_classifier_of_timm_is_read_from_its_configuration() {
+    let config = json!({
+        "architecture": "tiny", "num_classes": 3, "label_names": COLORS.map(|(name, ..)| name),
+        "pretrained_cfg": {
+            "input_size": [3, 8, 8], "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5],
+            "crop_pct": 1.0, "interpolation": "bilinear"
+        }
+    });
+    let with_mark = format!("\u{feff}{config}");
+    let folder = ModelFolder::classifier()
+        .without("preprocessor_config.json")
+        .with("config.json", with_mark);
+    let description = load(&folder).description();
+    assert_eq!((description.kind, description.labels), (ModelKind::Classifier, 3));
+    assert!(description.defaults.is_empty(), "{:?}", description.defaults);
+}
+
+#[test]
 fn texts_and_images_of_any_shape_are_encoded() {
     for folder in [ModelFolder::clip(), ModelFolder::siglip()] {
         let model = load(&folder);

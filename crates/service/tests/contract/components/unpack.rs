@@ -12,8 +12,8 @@ use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, Unpa
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 use super::archives::{
-    GO, PLAIN, append_member, files_in, gzipped, names, random_bytes, skip_reasons, tar_of,
-    unpack_bytes, unpack_with, zipped,
+    GO, METHODS, NAMES, PLAIN, append_member, files_in, gzipped, names, random_bytes, skip_reasons,
+    tar_of, unpack_bytes, unpack_with, zipped,
 };
 
 #[test]
@@ -72,6 +72,8 @@ fn members_that_are_not_regular_files_are_skipped() {
     let mut tar = Builder::new(Vec::new());
     append_member(&mut tar, "../evil.png", EntryType::Regular, b"x");
     append_member(&mut tar, "/abs.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "..\\worse.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "a:b.png", EntryType::Regular, b"x");
     append_member(&mut tar, "a\u{1b}[2J.png", EntryType::Regular, b"x");
     append_member(&mut tar, ".hidden/a.png", EntryType::Regular, b"x");
     append_member(&mut tar, "__MACOSX/a.png", EntryType::Regular, b"x");
@@ -83,11 +85,12 @@ fn members_that_are_not_regular_files_are_skipped() {
     append_member(&mut tar, "sub/", EntryType::Directory, b"");
     append_member(&mut tar, "good.png", EntryType::Regular, b"x");
     let (temp_dir, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
-    assert_eq!(names(&temp_dir), ["good.png"]);
+    assert_eq!(names(&temp_dir), ["abs.png", "good.png"]);
     assert!(!temp_dir.path().join("evil.png").exists());
     let expected = [
         ("../evil.png", "its name points outside the folder"),
-        ("/abs.png", "its name is not a plain relative path"),
+        ("..\\worse.png", "its name points outside the folder"),
+        ("a:b.png", "its name is not a plain relative path"),
         ("a␛[2J.png", "its name contains control characters"),
         (".hidden/a.png", "hidden"),
         ("__MACOSX/a.png", "hidden"),
@@ -98,7 +101,7 @@ fn members_that_are_not_regular_files_are_skipped() {
         ("inner.zip", "nested archives are not unpacked"),
     ];
     assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
-    assert_eq!((out.files, out.damage_reason), (1, None));
+    assert_eq!((out.files, out.damage_reason), (2, None));
 }
 
 #[test]
@@ -118,6 +121,41 @@ fn links_and_encrypted_zip_members_are_skipped() {
     assert_eq!(names(&temp_dir), ["good.png"]);
     let expected = [("link.png", "a link"), ("secret.png", "it is encrypted")];
     assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
+}
+
+#[test]
+fn zip_members_are_unpacked_in_all_common_compressions() {
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, METHODS);
+    let packed = ["bzip2", "deflate64", "lzma", "xz", "zstd"];
+    let expected =
+        packed.map(|name| (format!("{name}.png"), b"one and one and one and two".to_vec()));
+    assert_eq!(files_in(&temp_dir), expected);
+    let dictionary = "unpacking it takes a dictionary of more than 128 MiB; compress it again with a smaller one";
+    let expected = [
+        ("ppmd.png", "unsupported compression method; compress it with deflate"),
+        ("wrong.png", "it is damaged"),
+        ("torn.png", "it is damaged"),
+        ("dictionary.png", dictionary),
+    ];
+    assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
+}
+
+#[test]
+fn names_are_relative_and_in_the_encoding_of_their_system() {
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, NAMES);
+    let expected = [
+        "abs/b.png",
+        "c/d.png",
+        "cat/a.png",
+        "flagged-Θ.png",
+        "größe.png",
+        "größe2.png",
+        "server/e.png",
+        "猫の写真.png",
+    ];
+    assert_eq!(names(&temp_dir), expected);
+    let outside = ("..\\evil.png".to_owned(), "its name points outside the folder");
+    assert_eq!(skip_reasons(&out), [outside]);
 }
 
 #[test]

@@ -34,10 +34,36 @@ fn a_table_without_file_names_is_reported() {
     for (table, why) in [
         (&b""[..], "it has no column file_name"),
         (b"name,caption\n1.jpg,x\n", "it has no column file_name"),
-        (b"file_name,\xff\n1.jpg,x\n", "line 1: it is not UTF-8"),
-        (b"file_name,text\n1.jpg,\xff\n\n1.jpg,\xff\n", "line 2: it is not UTF-8; 1 more line"),
+        (b"file_name,\xc3\xb6\xff\n1.jpg,x\n", "line 1: it is not UTF-8"),
+        (
+            b"file_name,text\n1.jpg,\xc3\xb6\xff\n\n1.jpg,\xff\n",
+            "line 2: it is not UTF-8; 1 more line",
+        ),
     ] {
         folder.write("metadata.csv", table);
         assert_eq!(folder.problem_of("metadata.csv"), why);
+    }
+}
+
+#[test]
+fn tables_of_spreadsheets_are_read() {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    let latin = |text: &str| text.chars().map(|c| u8::try_from(c).unwrap()).collect::<Vec<u8>>();
+    for (name, table) in [
+        ("metadata.csv", "\u{feff}file_name;caption\r\n1.jpg;Möbel, neu\r\n".as_bytes().to_vec()),
+        ("metadata.csv", latin("File Name;Caption\r\n1.jpg;Möbel, neu\r\n")),
+        ("metadata.csv", latin("sep=;\r\nfilename;TEXT\r\n1.jpg;\"Möbel, neu\"\r\n")),
+        ("metadata.csv", utf_16("path\tcaption\r\n1.jpg\tMöbel, neu\r\n")),
+        ("metadata.tsv", "image\tdescription\n1.jpg\tMöbel, neu\n".as_bytes().to_vec()),
+        ("metadata.csv", "caption|image_path\nMöbel, neu|1.jpg\n".as_bytes().to_vec()),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write(name, &table);
+        let captions: Vec<_> =
+            folder.read_sidecars().descriptions.into_values().map(|it| it.caption).collect();
+        let text = String::from_utf8_lossy(&table);
+        assert_eq!(captions, [Some("Möbel, neu".to_owned())], "{text}");
     }
 }

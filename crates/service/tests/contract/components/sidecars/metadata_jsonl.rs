@@ -13,7 +13,7 @@ const ROWS: &str = concat!(
     "\n",
     r#"{"file_name": 7}"#,
     "\n",
-    r#"{"file_name": "4.jpg", "caption": ["x"], "labels": ["kept", [1]], "tags": "z", "label": [4]}"#,
+    r#"{"file_name": "4.jpg", "caption": {"x": 1}, "labels": ["kept", [1]], "tags": "z", "label": [4]}"#,
     "\n",
     r#"["3.jpg"]"#,
     "\n",
@@ -67,12 +67,32 @@ fn a_sidecar_describes_its_folder_and_parent_sidecars_win() {
 fn oversized_and_non_utf_8_sidecars_are_reported() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let row = r#"{"file_name": "1.jpg", "text": "good"}"#;
-    folder.write("metadata.jsonl", [b"\xff\n", row.as_bytes()].concat());
+    folder.write("metadata.jsonl", ["\u{e9}".as_bytes(), b"\xff\n", row.as_bytes()].concat());
     assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
     assert_eq!(folder.problem_of("metadata.jsonl"), "line 1: it is not UTF-8");
     let file = std::fs::File::create(folder.path("metadata.jsonl")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     assert_eq!(folder.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
+}
+
+#[test]
+fn columns_have_several_names() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg", "4.jpg"]);
+    let rows = concat!(
+        "\u{feff}{\"image\": \"1.jpg\", \"prompt\": \"a boat\"}\r\n",
+        "{\"File Name\": \"2.jpg\", \"Caption\": [\"a boat.\", \"a red boat.\"]}\r\n",
+        "{\"path\": \"3.jpg\", \"image\": {\"bytes\": 1}, \"text\": \"far\", \"description\": \"x\"}\r\n",
+        "{\"image\": \"4.jpg\", \"Labels\": [\"boat\"]}\r\n",
+    );
+    folder.write("metadata.jsonl", rows);
+    let expected = [
+        describe("1.jpg", "a boat", "", "", ""),
+        describe("2.jpg", "a boat. a red boat.", "", "", ""),
+        describe("3.jpg", "far", "", "", ""),
+        describe("4.jpg", "", "boat", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    assert!(folder.read_sidecars().problems.is_empty());
 }
 
 #[test]

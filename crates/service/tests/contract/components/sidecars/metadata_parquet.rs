@@ -6,7 +6,7 @@ use super::{TestFolder, describe, pixels};
 const GOOD: &[u8] = include_bytes!("files/metadata.parquet");
 /// Rows with a numeric label, a file that is not there, without a name, and with texts for lists.
 const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
-/// Its only column is `image`.
+/// Its only column is `note`.
 const UNNAMED: &[u8] = include_bytes!("files/unnamed.parquet");
 
 #[test]

@@ -25,6 +25,7 @@ mod metadata_jsonl;
 mod metadata_parquet;
 mod objects;
 mod open_images;
+mod photo_files;
 mod stated_size;
 mod text_file;
 mod voc;

@@ -15,7 +15,7 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
     ] {
         folder.write(path, text);
     }
-    folder.write("6.txt", b"caf\xe9");
+    folder.write("6.txt", b"caf\xc3\xa9 \xe9");
     let expected = [
         describe("1.jpg", "A red boat,\nfar away.", "", "", ""),
         describe("2.JPG", "", "", "", "class 0 class 1 class 2"),

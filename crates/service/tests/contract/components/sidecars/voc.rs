@@ -51,11 +51,30 @@ fn invalid_xml_is_reported() {
         (outside.as_bytes(), "it has a DTD, which is not supported"),
         (b"", "line 1: invalid XML"),
         (b"<annotation>\n<object>\n</annotation>", "line 3: invalid XML"),
-        (b"<annotation>\xff</annotation>", "it is not UTF-8"),
+        (b"<annotation>\xc3\xa9\xff</annotation>", "it is not UTF-8"),
         (long.as_bytes(), "it is larger than 32 MiB"),
     ] {
         folder.write("1.xml", xml);
         assert_eq!((folder.problem_of("1.xml").as_str(), folder.descriptions().len()), (why, 0));
+    }
+}
+
+#[test]
+fn documents_are_read_in_their_encoding() {
+    let xml = |label: &str| {
+        format!(
+            "<?xml version=\"1.0\" encoding=\"{label}\"?><annotation><object><name>Schlüssel</name>\
+             <bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>"
+        )
+    };
+    let latin: Vec<u8> = xml("ISO-8859-1").chars().map(|c| u8::try_from(c).unwrap()).collect();
+    let wide = format!("\u{feff}{}", xml("utf-16"));
+    for bytes in
+        [latin, xml("utf-8").into_bytes(), wide.encode_utf16().flat_map(u16::to_be_bytes).collect()]
+    {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("1.xml", bytes);
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "Schlüssel")]);
     }
 }
 

@@ -30,6 +30,22 @@ fn json_beside_a_picture_has_the_columns_of_metadata() {
 }
 
 #[test]
+fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
+    let folder = TestFolder::with_media(&["s/0.left.jpg", "s/0.right.jpg", "s/1.jpg", "s/1.b.jpg"]);
+    folder.write("s/0.json", r#"{"caption": "a boat"}"#);
+    folder.write("s/0.cls", "sea");
+    folder.write("s/0.right.txt", "its own");
+    folder.write("s/1.txt", "of one");
+    let expected = [
+        describe("s/0.left.jpg", "a boat", "sea", "", ""),
+        describe("s/0.right.jpg", "a boat", "sea", "", ""),
+        describe("s/1.b.jpg", "", "s", "", ""),
+        describe("s/1.jpg", "of one", "s", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn a_class_is_a_number_or_a_name() {
     let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg"]);
     folder.write("0.cls", "1\n");

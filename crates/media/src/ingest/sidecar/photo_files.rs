@@ -1,0 +1,125 @@
+//! Reads the files that photo programs keep beside a picture: XMP of editors, and JSON of Google Takeout.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use super::{
+    description::{MediaDescription, push_name},
+    file_index::{FileIndex, is_media},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
+};
+use crate::ingest::{
+    documents,
+    embedded_text::{self, EmbeddedText, labels_of_photo},
+};
+
+pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
+    for media in reader.files.media() {
+        let Some(sidecar) = reader.files.sidecar_beside(media, "xmp") else { continue };
+        reader.mark_used(sidecar);
+        let text = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES);
+        match text.map(|text| embedded_text::read_xmp_file(&text)) {
+            Some(Ok(EmbeddedText { caption, labels })) => {
+                let description = MediaDescription { caption, labels, ..Default::default() };
+                reader.add_description(media, description);
+            }
+            Some(Err(why)) => reader.report_problem(sidecar, why),
+            None => {}
+        }
+    }
+}
+
+/// What Google Photos knows about a picture.
+#[derive(Deserialize)]
+struct TakeoutDocument {
+    description: Option<String>,
+    #[serde(rename = "photoTakenTime")]
+    taken: TakeoutTime,
+    #[serde(default)]
+    people: Vec<TakeoutPerson>,
+}
+
+#[derive(Deserialize)]
+struct TakeoutTime {
+    /// Seconds since 1970.
+    timestamp: String,
+}
+
+#[derive(Deserialize)]
+struct TakeoutPerson {
+    name: Option<String>,
+}
+
+pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
+    let names = TakeoutNames::new(&reader.files);
+    for sidecar in reader.files.all() {
+        let Some(media) = names.media_of(&reader.files, sidecar) else { continue };
+        let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
+        let Some(document) = documents::parse_object::<TakeoutDocument>(&text) else { continue };
+        reader.mark_used(sidecar);
+        let edited = reader.files.get(&with_suffix(media, EDITED));
+        for media in edited.into_iter().chain([media]) {
+            reader.add_description(media, describe(&document));
+        }
+    }
+}
+
+fn describe(document: &TakeoutDocument) -> MediaDescription {
+    let mut description = MediaDescription::default();
+    description.push_caption(document.description.as_deref().unwrap_or_default());
+    let persons: Vec<&str> =
+        document.people.iter().filter_map(|person| person.name.as_deref()).collect();
+    for label in labels_of_photo(&persons, document.taken.timestamp.parse().ok()) {
+        push_name(&mut description.labels, &label);
+    }
+    description
+}
+
+/// What follows the name of the picture in the name of a document, possibly cut off.
+const SUPPLEMENT: &str = "supplemental-metadata";
+/// The end of the name of a picture that was edited. Its document is the one of the original.
+const EDITED: &str = "-edited";
+/// The length at which Google cuts off the name of a document, without its extension.
+const MAX_CHARS: usize = 46;
+
+/// The media files whose documents have a name that was cut off, by the beginning of their path.
+struct TakeoutNames<'a>(HashMap<PathBuf, &'a Path>);
+
+impl<'a> TakeoutNames<'a> {
+    fn new(files: &FileIndex<'a>) -> Self {
+        let cut = |media: &'a Path| {
+            let name = media.file_name()?.to_str()?;
+            let (end, _) = name.char_indices().nth(MAX_CHARS)?;
+            Some((media.with_file_name(&name[..end]), media))
+        };
+        Self(files.media().filter_map(cut).collect())
+    }
+
+    /// Returns the media file of a document: `a.jpg` for `a.jpg.json` and `a.jpg.supplemental-metadata.json`, and `a(1).jpg`
+    /// for `a.jpg(1).json`.
+    fn media_of(&self, files: &FileIndex<'a>, sidecar: &Path) -> Option<&'a Path> {
+        let name = sidecar.file_name()?.to_str()?.strip_suffix(".json")?;
+        let (name, number) = match name.rfind('(').filter(|_| name.ends_with(')')) {
+            Some(at) if name[at + 1..name.len() - 1].parse::<u32>().is_ok() => name.split_at(at),
+            _ => (name, ""),
+        };
+        let shorter = name.rsplit_once('.').filter(|(_, end)| SUPPLEMENT.starts_with(end));
+        let names = [Some(name), shorter.map(|(name, _)| name)];
+        let media = names.into_iter().flatten().find_map(|name| {
+            let media = with_suffix(&sidecar.with_file_name(name), number);
+            files.get(&media).filter(|media| is_media(media))
+        });
+        media.or_else(|| self.0.get(&sidecar.with_file_name(name)).copied())
+    }
+}
+
+/// Returns a path with a suffix before its extension.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().map(|end| format!(".{}", end.to_string_lossy()));
+    path.with_file_name(format!("{stem}{suffix}{}", extension.unwrap_or_default()))
+}

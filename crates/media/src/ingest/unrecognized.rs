@@ -1,0 +1,99 @@
+//! Says what a file is that is neither a picture nor a video, so that the user knows what to do.
+
+use std::{
+    io::{self, Read as _},
+    path::Path,
+};
+
+use tessera_model::FileKind;
+
+use super::{OriginalFiles, is_parquet, sidecar};
+
+/// The number of bytes by which a file is recognized.
+const HEAD_BYTES: u64 = 512;
+/// The reason for skipping a table.
+const PARQUET: &str = "not a Parquet file with images";
+/// The reason for skipping an archive in a folder, such as a shard of `WebDataset`.
+const ARCHIVE: &str =
+    "an archive; unpack it in the folder, or add it with: tessera media add --archive";
+/// Beginnings of files that stand for a file that is elsewhere.
+const POINTERS: [(&str, &str); 2] = [
+    (
+        "version https://git-lfs.github.com/spec/",
+        "a Git LFS pointer instead of the file; run: git lfs pull",
+    ),
+    ("/annex/objects/", "a git-annex pointer instead of the file; run: git annex get"),
+];
+/// Beginnings of other files.
+const FORMATS: [(&[u8], &str); 8] = [
+    (b"%PDF", "a PDF document"),
+    (b"%!PS", "a PostScript document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x1f\x8b", "compressed with gzip"),
+    (b"\x93NUMPY", "an array of NumPy"),
+    (b"SQLite format 3", "a database"),
+    (b"ID3", "sound"),
+    (b"\x7fELF", "a program"),
+];
+
+/// Returns the reason why a file in a folder is not media.
+pub fn unrecognized_reason(files: &dyn OriginalFiles, path: &Path) -> io::Result<String> {
+    let mut head = Vec::new();
+    files.open_file(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(reason(path, &head))
+}
+
+fn reason(path: &Path, head: &[u8]) -> String {
+    let pointer = POINTERS.iter().find(|(beginning, _)| head.starts_with(beginning.as_bytes()));
+    if let Some((_, reason)) = pointer {
+        return (*reason).to_owned();
+    }
+    if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
+        return ARCHIVE.to_owned();
+    }
+    if is_parquet(path) {
+        return PARQUET.to_owned();
+    }
+    let unused = sidecar::unused_sidecar(path).map(str::to_owned);
+    unused.unwrap_or_else(|| format!("not a picture or video: {}", form(head)))
+}
+
+/// Returns what a file is, by its beginning.
+fn form(head: &[u8]) -> &'static str {
+    let known = FORMATS.iter().find(|(beginning, _)| head.starts_with(beginning));
+    let text = String::from_utf8_lossy(head).trim_start().to_lowercase();
+    match known {
+        _ if head.is_empty() => "empty",
+        Some((_, form)) => form,
+        None if ["<!doctype html", "<html"].iter().any(|tag| text.starts_with(tag)) => "a web page",
+        None if text.starts_with("<svg") || text.contains("<svg ") => "a drawing in SVG",
+        None if !text.contains(['\0', '\u{fffd}']) => "a text",
+        None => "an unknown format",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_named_as_what_they_are() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n";
+        for (name, head, words) in [
+            ("a.jpg", &pointer[..], "run: git lfs pull"),
+            ("a.jpg", b"/annex/objects/SHA256E-s1--0.jpg\n", "run: git annex get"),
+            ("a.tar", b"", "tessera media add --archive"),
+            ("a.parquet", b"PAR1", "not a Parquet file with images"),
+            ("a.txt", b"text", "without a picture of its name"),
+            ("a.json", b"{}", "JSON without annotations"),
+            ("a.jpg", b"<!DOCTYPE html><html>", "not a picture or video: a web page"),
+            ("a.jpg", b"", "not a picture or video: empty"),
+            ("README", "größe".as_bytes(), "not a picture or video: a text"),
+            ("a.bin", b"\0\x01\xff", "not a picture or video: an unknown format"),
+            ("a.pdf", b"%PDF-1.7", "not a picture or video: a PDF document"),
+        ] {
+            let reason = reason(Path::new(name), head);
+            assert!(reason.contains(words), "{name}: {reason}");
+        }
+    }
+}
