@@ -67,7 +67,7 @@ pub(crate) fn read_xml(reader: &mut SidecarReader<'_>) {
 }
 
 /// Returns the files with an extension that no other format uses.
-fn unread<'a>(reader: &SidecarReader<'a>, extension: &str) -> Vec<&'a Path> {
+pub(super) fn unread<'a>(reader: &SidecarReader<'a>, extension: &str) -> Vec<&'a Path> {
     let has_extension =
         |path: &&Path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case(extension));
     let is_unread = |path: &&Path| !reader.data.sidecars.contains(*path);

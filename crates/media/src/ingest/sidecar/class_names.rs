@@ -65,7 +65,7 @@ impl<'a> ClassNames<'a> {
     }
 
     /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.
-    fn read_folder(&self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
+    fn read_folder(&mut self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
         let usual = CLASS_NAME_FILES.iter().find_map(|file| {
             let path = reader.files.get(&folder.join(file))?;
             read_file(reader, path).map(|classes| (path, classes))
@@ -73,6 +73,10 @@ impl<'a> ClassNames<'a> {
         let (path, mut classes) = usual.or_else(|| self.read_other_file(reader, folder))?;
         reader.mark_used(path);
         classes.folder = Some(folder.into());
+        // A list of names may be beside the labels, and the YAML above them.
+        if classes.keypoint_shape.is_none() && folder.parent().is_some() {
+            classes.keypoint_shape = self.for_sidecar(reader, folder).keypoint_shape;
+        }
         Some(classes)
     }
 

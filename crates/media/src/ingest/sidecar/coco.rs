@@ -130,23 +130,19 @@ type CategoryNames<'a> = HashMap<Cow<'a, str>, String>;
 fn read_categories(list: &RawValue) -> (CategoryNames<'_>, Option<String>) {
     let mut categories = HashMap::new();
     let problem = read_list(list, "category", "categories", |value| {
-        let Some(CocoCategory { id: Some(id), name: Some(name) }) =
-            documents::parse_object(value.get())
-        else {
-            return Err("it has no id or no name".into());
-        };
-        let name = documents::parse_name(name).and_then(|name| normalized_name(&name));
-        let name = name.ok_or("its name is not a text")?;
-        match categories.entry(parse_id(id)) {
-            Entry::Occupied(known) if *known.get() != name => {
-                Err("its id belongs to an earlier category, which is used".into())
-            }
-            Entry::Occupied(_) => Ok(()),
-            Entry::Vacant(entry) => {
-                entry.insert(name);
-                Ok(())
-            }
+        let category: Option<CocoCategory<'_>> = documents::parse_object(value.get());
+        let category = category.ok_or("it is not a JSON object")?;
+        let id = parse_id(category.id.ok_or("it has no id")?);
+        let name = category.name.and_then(documents::parse_name);
+        let name = name.and_then(|name| normalized_name(&name));
+        // A category without a name is called by its number, so that its boxes are kept.
+        let end = name.as_ref().map(drop).ok_or("it has no name".into());
+        let name = name.unwrap_or_else(|| format!("class {id}"));
+        if categories.get(&id).is_some_and(|known| *known != name) {
+            return Err("its id belongs to an earlier category, which is used".into());
         }
+        categories.insert(id, name);
+        end
     });
     (categories, problem)
 }
@@ -209,8 +205,10 @@ fn read_annotations<'f>(
         // A missing image has already been reported.
         let Some(media) = image.media else { return Ok(()) };
         let description = descriptions.entry(media).or_default();
-        if description.stated_size.is_none() {
+        if description.objects.is_empty() {
             description.stated_size.clone_from(&image.size);
+        } else if description.stated_size != image.size {
+            return Err("its image has another size than an earlier image of the same file".into());
         }
         add_annotation(&annotation, description, categories).map_err(Reason::from)
     });

@@ -50,8 +50,11 @@ pub fn place_boxes<'a>(
         }
         let orientation = || read_orientation(folder, path);
         if let Err(why) = place(description, &stated, size, orientation) {
-            let name = printable_path(path);
-            let first = || (format!("{}: {why}", name.as_str()), 0);
+            // Sidecars of single pictures get the same text, so that a report can list them together.
+            let is_own = stated.sidecar.file_stem() == path.file_stem();
+            let name =
+                if is_own { String::new() } else { format!("{}: ", printable_path(path).as_str()) };
+            let first = || (format!("{name}{why}"), 0);
             problems.entry(stated.sidecar).and_modify(|(_, more)| *more += 1).or_insert_with(first);
         }
     }

@@ -7,6 +7,7 @@ use std::{collections::HashMap, path::Path, rc::Rc};
 use tessera_model::Annotation;
 
 use super::{
+    annotation_files::unread,
     class_names::ClassNames,
     description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
@@ -32,11 +33,7 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
             Some(text) if yolo::is_yolo(&text) || is_kitti(&text) => {
                 box_files.push((media, sidecar, text));
             }
-            Some(text) => {
-                let caption = normalized_caption(&text.replace("\r\n", "\n"));
-                let description = MediaDescription { caption, ..MediaDescription::default() };
-                reader.add_description(media, description);
-            }
+            Some(text) => add_caption(reader, media, &text),
             None => {}
         }
     }
@@ -44,27 +41,51 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
     add_boxes(reader, box_files, names);
 }
 
-/// Reads the files of boxes in folders of labels that are not parallel to a folder of images in a usual way.
+fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, text: &str) {
+    let caption = normalized_caption(&text.replace("\r\n", "\n"));
+    reader.add_description(media, MediaDescription { caption, ..MediaDescription::default() });
+}
+
+/// Reads the files that have the name of a picture in another spelling, and the files of boxes in folders of labels
+/// that are not parallel to a folder of images in a usual way.
 fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a Path, String)> {
     let mut box_files = Vec::new();
-    for sidecar in reader.files.all() {
-        let is_label = sidecar.extension().is_some_and(|end| end == "txt")
-            && sidecar
-                .parent()
-                .into_iter()
-                .flatten()
-                .any(|folder| LABEL_FOLDERS.iter().any(|it| folder == *it));
-        if !is_label || reader.data.sidecars.contains(sidecar) {
+    for sidecar in unread(reader, "txt") {
+        let beside = reader.files.pictures_beside(sidecar);
+        if beside.is_empty() && !is_in_label_folder(sidecar) {
             continue;
         }
-        let Ok(media) = reader.files.described_by(sidecar, None) else { continue };
+        let media = reader.files.described_by(sidecar, None);
+        let is_found = media.is_ok();
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
-        if yolo::is_yolo(&text) || is_kitti(&text) {
-            reader.mark_used(sidecar);
-            box_files.extend(media.into_iter().map(|media| (media, sidecar, text.clone())));
+        let has_boxes = yolo::is_yolo(&text) || is_kitti(&text);
+        match media {
+            Ok(media) if has_boxes => {
+                reader.mark_used(sidecar);
+                box_files.extend(media.into_iter().map(|media| (media, sidecar, text.clone())));
+            }
+            Err(why) if has_boxes => reader.report_problem(sidecar, why.into_owned()),
+            _ if !beside.is_empty() => {
+                reader.mark_used(sidecar);
+                for media in beside {
+                    add_caption(reader, media, &text);
+                }
+            }
+            _ if is_found && !text.trim().is_empty() => {
+                reader.report_problem(sidecar, "its lines are not boxes of YOLO or KITTI".into());
+            }
+            _ => {}
         }
     }
     box_files
+}
+
+/// Whether a folder above a file has a name such as `labels`, `YOLO_annotations` or `bbox`.
+fn is_in_label_folder(sidecar: &Path) -> bool {
+    let folders = sidecar.parent().into_iter().flatten();
+    folders
+        .map(|folder| folder.to_string_lossy().to_lowercase())
+        .any(|folder| ["label", "annot", "yolo", "bbox"].iter().any(|word| folder.contains(word)))
 }
 
 fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {
@@ -106,11 +127,8 @@ fn add_boxes<'a>(
 /// Returns the folder of a dataset without class names: the folder that contains the folder of labels.
 fn dataset_of(sidecar: &Path) -> Rc<Path> {
     let folders = || sidecar.ancestors().skip(1);
-    let is_label_folder = |folder: &&Path| {
-        folder.file_name().is_some_and(|name| LABEL_FOLDERS.iter().any(|label| name == *label))
-    };
-    let labels = folders().find(is_label_folder).and_then(Path::parent);
-    labels.or_else(|| folders().next()).unwrap_or(Path::new("")).into()
+    let labels = folders().take_while(|folder| is_in_label_folder(&folder.join("a"))).last();
+    labels.and_then(Path::parent).or_else(|| folders().next()).unwrap_or(Path::new("")).into()
 }
 
 /// The type of a part of the picture in which objects were not labeled.

@@ -14,10 +14,10 @@ use super::{
 const BOX_COLUMNS: usize = 4;
 const UNKNOWN: &str = "it is not a class and a box in numbers";
 
-/// Whether the text is not blank and every line is a class with a box or with a polygon.
+/// Whether most lines are a class with a box or with a polygon.
 pub(super) fn is_yolo(text: &str) -> bool {
-    let mut lines = lines(text).peekable();
-    lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
+    let (known, other): (Vec<_>, Vec<_>) = lines(text).partition(|line| parse_line(line).is_some());
+    known.len() > other.len()
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

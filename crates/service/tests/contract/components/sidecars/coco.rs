@@ -59,12 +59,12 @@ fn invalid_entries_are_reported_and_the_others_used() {
             [1]
         ]}"#,
     );
-    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "dog", "", "dog")]);
-    let why = "category 2: it has no id or no name; \
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "dog", "", "dog class 2")]);
+    let why = "category 2: it has no name; \
          image 1: it is not a JSON object; image 3: its file_name is not in the folder; \
          annotation 2: its bbox is empty or outside the picture; \
-         annotation 3: its category_id is not in categories; \
-         annotation 4: its bbox is not a list of four numbers; 3 more annotations";
+         annotation 4: its bbox is not a list of four numbers; \
+         annotation 6: its caption is not a string; 2 more annotations";
     assert_eq!(folder.problem_of("coco.json"), why);
     folder.write("coco.json", r#"{"images": 1, "annotations": {}, "categories": ""}"#);
     let why =

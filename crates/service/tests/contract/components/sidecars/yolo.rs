@@ -191,11 +191,41 @@ fn labels_are_found_beside_other_folders_of_pictures() {
         ("JPEGImages/1.jpg", "labels/1.txt"),
         ("set/imgs/1.png", "set/labels/1.txt"),
         ("train/1.jpg", "labels/train/1.txt"),
+        ("train/1.jpg", "YOLO_darknet/1.txt"),
+        ("IMG_1.JPG", "img_1.txt"),
+        ("images/cafe\u{301}.jpg", "labels/caf\u{e9}.TXT"),
     ] {
         let folder = TestFolder::with_media(&[media]);
         folder.write(labels, "0 0.5 0.5 0.2 0.2");
         assert_eq!(folder.boxes(media).len(), 1, "{labels}");
     }
+}
+
+#[test]
+fn files_in_label_folders_without_boxes_or_pictures_are_named() {
+    let folder = TestFolder::with_media(&["x/1.jpg", "y/1.jpg", "imgs/2.jpg"]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
+    folder.write("labels/2.txt", "a text");
+    folder.write("labels/3.txt", "0 0.5 0.5 0.2 0.2");
+    let problem = |path: &str| folder.problem_of(path);
+    let why = "its file_name matches several files in the folder, such as x/1.jpg and y/1.jpg";
+    assert_eq!(problem("labels/1.txt"), why);
+    assert_eq!(problem("labels/2.txt"), "its lines are not boxes of YOLO or KITTI");
+    assert_eq!(problem("labels/3.txt"), "its picture is not in the folder");
+    // A wrong line among boxes beside a picture loses only itself.
+    folder.write("imgs/2.txt", "0 0.5 0.5 0.2 0.2\n1 nan 0.5 0.2 0.2\n0 0.5 0.5 0.3 0.3");
+    assert_eq!(folder.boxes("imgs/2.jpg").len(), 2);
+    assert_eq!(problem("imgs/2.txt"), "line 2: it is not a class and a box in numbers");
+}
+
+#[test]
+fn keypoints_are_found_above_a_list_of_names() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.4 0.9 0.9 0.1 0.1");
+    folder.write("labels/classes.txt", "person");
+    folder.write("pose.yaml", "kpt_shape: [2, 2]\nnames: [human]");
+    assert_eq!(labels(&folder), ["person"]);
+    assert_eq!(annotations(&folder)[0].1.keypoints.len(), 6);
 }
 
 #[test]
