@@ -2,7 +2,7 @@
 //! class, which may have a number as its name, or may contain a folder `images`.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     ffi::OsStr,
     path::Path,
 };
@@ -25,12 +25,11 @@ const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dc
 
 pub(crate) fn read(reader: &mut SidecarReader<'_>) {
     let folders = Folders::new(&reader.files);
+    let mut labels = HashMap::new();
     for media in reader.files.media() {
         let labeled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
-        if labeled {
-            continue;
-        }
-        if let Some(label) = folder_of(media).and_then(|folder| folders.label_of(folder)) {
+        let Some(folder) = folder_of(media).filter(|_| !labeled) else { continue };
+        if let Some(label) = *labels.entry(folder).or_insert_with(|| folders.label_of(folder)) {
             let mut description = MediaDescription::default();
             push_name(&mut description.labels, label);
             reader.add_description(media, description);
@@ -45,18 +44,24 @@ fn folder_of(media: &Path) -> Option<&Path> {
     if is_parquet(folder) { folder.parent() } else { Some(folder) }
 }
 
-/// The names of the folders in each folder.
-struct Folders<'a>(HashMap<&'a Path, BTreeSet<&'a OsStr>>);
+struct Folders<'a> {
+    /// The names of the folders in each folder.
+    names: HashMap<&'a Path, BTreeSet<&'a OsStr>>,
+    /// The folders that contain folders which are numbered from 0.
+    numbered: HashSet<&'a Path>,
+}
 
 impl<'a> Folders<'a> {
     fn new(files: &FileIndex<'a>) -> Self {
-        let mut folders = HashMap::<_, BTreeSet<_>>::new();
+        let mut names = HashMap::<_, BTreeSet<_>>::new();
         for folder in files.all().filter_map(folder_of).flat_map(Path::ancestors) {
             if let Some((parent, name)) = folder.parent().zip(folder.file_name()) {
-                folders.entry(parent).or_default().insert(name);
+                names.entry(parent).or_default().insert(name);
             }
         }
-        Self(folders)
+        let numbered = names.iter().filter(|(_, names)| are_numbered(names));
+        let numbered = numbered.map(|(folder, _)| *folder).collect();
+        Self { names, numbered }
     }
 
     fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
@@ -75,12 +80,13 @@ impl<'a> Folders<'a> {
     /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders, such
     /// as `labels`, is a dataset.
     fn is_class_folder(&self, class: &Path, pictures: &OsStr) -> bool {
-        let has_only_pictures =
-            |folder: &Path| self.0.get(folder).is_some_and(|names| names.iter().eq([&pictures]));
+        let has_only_pictures = |folder: &Path| {
+            self.names.get(folder).is_some_and(|names| names.iter().eq([&pictures]))
+        };
         let Some(parent) = class.parent() else { return false };
-        let siblings = self.0.get(parent).into_iter().flatten();
-        let classes = siblings.filter(|sibling| has_only_pictures(&parent.join(sibling)));
-        has_only_pictures(class) && (is_split(parent) || classes.count() > 1)
+        let siblings = self.names.get(parent).into_iter().flatten();
+        let mut classes = siblings.filter(|sibling| has_only_pictures(&parent.join(sibling)));
+        has_only_pictures(class) && (is_split(parent) || classes.nth(1).is_some())
     }
 
     /// Whether a folder whose name is a number is a class: in a folder such as `train`, or if the folders beside it are
@@ -89,14 +95,15 @@ impl<'a> Folders<'a> {
         let Some(parent) = folder.parent() else { return false };
         let is_year = name.len() == 4 && (name.starts_with("19") || name.starts_with("20"));
         let mut above = parent.ancestors().skip_while(|folder| is_picture_folder(folder));
-        if above.next().is_some_and(is_split) && !is_year {
-            return true;
-        }
-        let siblings = self.0.get(parent).into_iter().flatten();
-        let numbers = siblings.filter_map(|sibling| sibling.to_str().filter(|it| is_number(it)));
-        let numbers: BTreeSet<&str> = numbers.collect();
-        numbers.len() > 1 && (0..numbers.len()).all(|number| numbers.contains(&*number.to_string()))
+        (above.next().is_some_and(is_split) && !is_year) || self.numbered.contains(parent)
     }
+}
+
+/// Whether the numbers among names are at least two, and count from 0.
+fn are_numbered(names: &BTreeSet<&OsStr>) -> bool {
+    let numbers = names.iter().filter_map(|name| name.to_str().filter(|it| is_number(it)));
+    let numbers: BTreeSet<&str> = numbers.collect();
+    numbers.len() > 1 && (0..numbers.len()).all(|number| numbers.contains(&*number.to_string()))
 }
 
 fn is_number(name: &str) -> bool {
