@@ -40,8 +40,9 @@ async fn scripted(
             return add(additions.fetch_add(1, Ordering::Relaxed));
         }
         let turn = reads.fetch_add(1, Ordering::Relaxed).min(statuses.len() - 1);
-        let record =
-            json!({ "id": ID, "display_name": "dash", "status_new": statuses[turn], "n_images": 3 });
+        // The dataset grows, because an addition of nothing is a failure.
+        let record = json!({ "id": ID, "display_name": "dash", "status_new": statuses[turn],
+            "n_images": 3 + turn });
         Reply::json(record.to_string())
     })
     .await

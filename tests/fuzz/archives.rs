@@ -93,7 +93,13 @@ fn unpacks_within_its_folder(kind: ArchiveKind, bytes: &[u8]) {
 
 #[test]
 fn damaged_uploads_are_unpacked_within_their_folder() {
-    fuzz(300, &mutated(zips(), &TOKENS), |input| {
+    let archive = |name| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let archives = folder.join("crates/service/tests/contract/components/archives");
+        fs::read(archives.join(name)).expect("an archive")
+    };
+    let zips = [zips(), ["methods.zip", "names.zip"].map(archive).to_vec()].concat();
+    fuzz(600, &mutated(zips, &TOKENS), |input| {
         unpacks_within_its_folder(ArchiveKind::Zip, &input.0);
     });
     fuzz(300, &mutated(tars(), &TOKENS), |input| {
@@ -101,11 +107,6 @@ fn damaged_uploads_are_unpacked_within_their_folder() {
         unpacks_within_its_folder(ArchiveKind::TarGz, &gzipped(&input.0));
         unpacks_within_its_folder(ArchiveKind::TarGz, &input.0);
     });
-    let archive = |name| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let archives = folder.join("crates/service/tests/contract/components/archives");
-        fs::read(archives.join(name)).expect("an archive")
-    };
     for (kind, name) in
         [(ArchiveKind::TarXz, "plain.tar.xz"), (ArchiveKind::TarZst, "plain.tar.zst")]
     {

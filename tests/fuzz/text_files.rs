@@ -57,12 +57,24 @@ fn damaged_selections_are_read_or_refused() {
 
 #[test]
 fn damaged_sidecars_describe_what_can_be_read() {
-    let sidecars: [(&str, &str); 9] = [
+    let sidecars: [(&str, &str); 12] = [
         (
             "metadata.jsonl",
             "{\"file_name\": \"a.jpg\", \"caption\": \"A van\", \"labels\": [\"van\"]}\n",
         ),
         ("metadata.csv", "file_name,caption,label\na.jpg,\"A van, red\",van\nb.jpg,,\n"),
+        ("metadata.tsv", "sep=\t\r\nFile Name\tPrompt\r\na.jpg\tM\u{f6}bel\r\nb.jpg\t\r\n"),
+        (
+            "b.jpg.xmp",
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?><rdf:RDF \
+             xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description \
+             xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:subject><rdf:Bag><rdf:li>van</rdf:li></rdf:Bag>\
+             </dc:subject></rdf:Description></rdf:RDF>",
+        ),
+        (
+            "b.jpg.supplemental-meta.json",
+            r#"{"description": "x", "photoTakenTime": {"timestamp": "1715950800"}, "people": [{"name": "A"}]}"#,
+        ),
         (
             "annotations.json",
             r#"{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}], "categories":
