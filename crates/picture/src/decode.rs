@@ -70,7 +70,7 @@ fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
         }
         format @ (PictureFormat::Avif | PictureFormat::Heif) => {
             let picture = CodedPicture::open(bytes, format.name())?;
-            Ok((picture.size, picture.orientation))
+            Ok((picture.size(), picture.orientation))
         }
         PictureFormat::JpegXl => Ok((JpegXl::open(bytes)?.size(), Orientation::NoTransforms)),
         PictureFormat::Tiff => {
@@ -178,8 +178,8 @@ fn open_heif(
     let picture = CodedPicture::open(bytes, format.name())?;
     let missing = || DecodeError(format.missing_program_reason().unwrap_or_default());
     let program = find_ffmpeg().ok_or_else(missing)?;
-    let original = upright_size(picture.size, picture.orientation);
-    let (width, height) = picture.size;
+    let original = upright_size(picture.size(), picture.orientation);
+    let (width, height) = picture.coded_size;
     // The alpha channel is decoded like colors, and then combined with them.
     let bytes_per_pixel = if picture.alpha.is_some() { 10 } else { 3 };
     let _lock = lock_memory(bytes_per_pixel * u64::from(width) * u64::from(height))?;
@@ -192,7 +192,7 @@ fn open_heif(
         color = ColorType::Rgba8;
     }
     let (min_side, colors) = (min_side(original), picture.source_colors());
-    let pixels = to_picture(samples, picture.size, color, min_side, colors.as_ref())?;
+    let pixels = to_picture(samples, picture.size(), color, min_side, colors.as_ref())?;
     Ok(apply_orientation(pixels, picture.orientation, original))
 }
 

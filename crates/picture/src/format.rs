@@ -3,6 +3,14 @@
 
 use crate::{camera_raw::RawFormat, heif::find_ffmpeg};
 
+/// The brands of HEIC, of pictures in any codec (`mif1`, `mif2`, `miaf`, `1pic`), and of sequences of pictures.
+const HEIF_BRANDS: [&[u8; 4]; 11] = [
+    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"mif2", b"miaf", b"1pic",
+    b"msf1",
+];
+/// Longer lists of brands are not read.
+const MAX_BRANDS_LENGTH: usize = 256;
+
 /// The format of a picture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
@@ -28,7 +36,7 @@ pub enum PictureFormat {
 
 impl PictureFormat {
     /// The number of bytes from the start of a file that [`PictureFormat::detect`] needs. Raw files that start like a
-    /// TIFF need more.
+    /// TIFF, and AVIF and HEIC with another main brand, need more.
     pub const SIGNATURE_LENGTH: usize = 12;
 
     /// The names of the formats that [`crate::decode`] reads, for use in messages.
@@ -66,16 +74,25 @@ impl PictureFormat {
             [0, 0, 1, 0, ..] => Self::Ico,
             [b'#', b'?', b'R', b'A' | b'G', ..] => Self::Hdr,
             [0x76, 0x2F, 0x31, 1, ..] => Self::OpenExr,
-            [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => match brand.first_chunk()? {
-                b"avif" | b"avis" => Self::Avif,
-                b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => {
-                    Self::Heif
-                }
-                b"crx " => Self::Raw(RawFormat::Cr3),
-                _ => return None,
-            },
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => return Self::by_brands(bytes),
             _ => return None,
         })
+    }
+
+    /// Detects a format that uses the container of MP4. The first brand is the main one, and the brands after its version
+    /// are those of readers that can read the file.
+    fn by_brands(bytes: &[u8]) -> Option<Self> {
+        let length = u32::from_be_bytes(*bytes.first_chunk()?);
+        let length = usize::try_from(length).ok()?.clamp(16, MAX_BRANDS_LENGTH).min(bytes.len());
+        let mut brands = bytes.get(8..length)?.as_chunks::<4>().0.iter();
+        let main = brands.next()?;
+        let all = || [main].into_iter().chain(brands.clone().skip(1));
+        match main {
+            b"crx " => Some(Self::Raw(RawFormat::Cr3)),
+            _ if all().any(|brand| matches!(brand, b"avif" | b"avis")) => Some(Self::Avif),
+            _ if all().any(|brand| HEIF_BRANDS.contains(&brand)) => Some(Self::Heif),
+            _ => None,
+        }
     }
 
     pub fn name(self) -> &'static str {

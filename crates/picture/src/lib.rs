@@ -31,6 +31,7 @@ pub use camera_raw::RawFormat;
 pub use embedded_metadata::EmbeddedMetadata;
 pub use fit::{Canvas, Protocol};
 pub use format::PictureFormat;
+pub use heif::is_image_sequence;
 pub use resample::{PicturePart, ResampleFilter, resample, resize};
 pub use thumbnail::{
     Encoded, FittedPicture, Thumbnail, difference, encode, encode_jpeg, fit_picture,

@@ -37,7 +37,7 @@ pub fn find_ffmpeg() -> Option<&'static Path> {
     FOUND.get_or_init(find).as_deref()
 }
 
-/// Returns the pixels of a picture as stored: not rotated, and in the colors of its profile.
+/// Returns the shown pixels of a picture as stored: not rotated, and in the colors of its profile.
 pub fn to_rgb(picture: &CodedPicture, program: &Path, name: &str) -> Result<RgbImage, DecodeError> {
     let failed = |reason: &str| DecodeError(format!("{name}: {reason}; convert it to JPEG"));
     let stream = picture.stream().ok_or_else(|| failed("the coded picture is damaged"))?;
@@ -52,7 +52,7 @@ pub fn to_rgb(picture: &CodedPicture, program: &Path, name: &str) -> Result<RgbI
     let _ = child.kill();
     let _ = child.wait();
     match pixels {
-        Ok(Some(pixels)) => Ok(pixels),
+        Ok(Some(pixels)) => Ok(picture.visible_part(pixels)),
         Ok(None) => Err(failed("ffmpeg cannot decode it")),
         Err(_) => Err(failed("ffmpeg took too long to decode it")),
     }
@@ -107,8 +107,8 @@ struct Tiles {
 
 impl Tiles {
     fn of(picture: &CodedPicture) -> Self {
-        let CodedPicture { size, tile_size, columns, .. } = *picture;
-        Self { size, tile_size, columns, count: picture.tile_count() }
+        let CodedPicture { coded_size, tile_size, columns, .. } = *picture;
+        Self { size: coded_size, tile_size, columns, count: picture.tile_count() }
     }
 
     /// Reads all tiles. Returns `None` if a tile is missing, or its size differs from the size that the file declares.

@@ -3,6 +3,7 @@
 
 use image::metadata::Orientation;
 
+use super::clean_aperture::CleanAperture;
 use crate::{
     iso_boxes::{boxes, find_box, number},
     source_colors::{CodedColors, UNSPECIFIED},
@@ -154,8 +155,8 @@ pub struct ItemProperties<'a> {
     pub av1: Option<&'a [u8]>,
     /// Whether the samples of the item are the alpha channel of another item.
     pub is_alpha: bool,
-    /// Whether only a part of the picture is shown, which is not supported.
-    pub is_cropped: bool,
+    /// The part of the picture that is shown.
+    pub aperture: Option<CleanAperture>,
 }
 
 impl<'a> ItemProperties<'a> {
@@ -180,7 +181,7 @@ impl<'a> ItemProperties<'a> {
             (b"auxC", [_, _, _, _, name @ ..]) => {
                 self.is_alpha = ALPHA.iter().any(|alpha| name.starts_with(alpha));
             }
-            (b"clap", _) => self.is_cropped = true,
+            (b"clap", _) => self.aperture = CleanAperture::read(body),
             (b"irot", [turns, ..]) => self.turn(match turns & 3 {
                 0 => Orientation::NoTransforms,
                 1 => Orientation::Rotate270,

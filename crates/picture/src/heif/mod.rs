@@ -1,14 +1,20 @@
 //! Reads AVIF and HEIC. A file contains one picture in one or more coded tiles. The container is read here; the tiles
 //! are decoded by `ffmpeg`, an optional program.
 
+mod clean_aperture;
 mod ffmpeg;
 mod items;
+mod sequence;
 
 pub use ffmpeg::{find_ffmpeg, to_rgb};
+pub use sequence::is_image_sequence;
 
-use image::metadata::Orientation;
+use image::{RgbImage, imageops::crop_imm, metadata::Orientation};
 
-use self::items::{ItemProperties, ItemTable};
+use self::{
+    clean_aperture::VisiblePart,
+    items::{ItemProperties, ItemTable},
+};
 use crate::{
     iso_boxes::number,
     limits::{DecodeError, MAX_PIXELS, check_size},
@@ -39,8 +45,9 @@ pub struct CodedPicture<'a> {
     tiles: Vec<u64>,
     pub codec: Codec,
     configuration: &'a [u8],
-    /// The size before the picture is rotated.
-    pub size: (u32, u32),
+    /// The size of all tiles together, of which a part may be shown.
+    pub coded_size: (u32, u32),
+    visible: VisiblePart,
     pub tile_size: (u32, u32),
     /// The number of tiles in a row.
     pub columns: u32,
@@ -58,9 +65,9 @@ impl<'a> CodedPicture<'a> {
         let damaged = || DecodeError(format!("damaged {name}: no picture that can be read"));
         let picture = Self::read(bytes).ok_or_else(damaged)?;
         for coded in [Some(&picture), picture.alpha.as_deref()].into_iter().flatten() {
-            check_size(coded.size)?;
+            check_size(coded.coded_size)?;
             check_size(coded.tile_size)?;
-            if !coded.is_covered() || coded.size != picture.size {
+            if !coded.is_covered() || coded.coded_size != picture.coded_size {
                 return Err(damaged());
             }
         }
@@ -73,8 +80,8 @@ impl<'a> CodedPicture<'a> {
         let pixels = u64::from(self.tile_size.0) * u64::from(self.tile_size.1) * tiles;
         let covered = |side: u32, tile: u32, count: u64| u64::from(tile) * count >= u64::from(side);
         columns > 0
-            && covered(self.size.0, self.tile_size.0, columns)
-            && covered(self.size.1, self.tile_size.1, tiles / columns)
+            && covered(self.coded_size.0, self.tile_size.0, columns)
+            && covered(self.coded_size.1, self.tile_size.1, tiles / columns)
             && pixels <= 2 * MAX_PIXELS
     }
 
@@ -86,7 +93,8 @@ impl<'a> CodedPicture<'a> {
             properties.is_some_and(|properties| properties.is_alpha)
         };
         if let Some(alpha) = table.auxiliaries(table.primary).into_iter().find(is_alpha) {
-            picture.alpha = Some(Box::new(Self::read_item(table, alpha)?));
+            let alpha = Self { visible: picture.visible, ..Self::read_item(table, alpha)? };
+            picture.alpha = Some(Box::new(alpha));
         }
         Some(picture)
     }
@@ -94,7 +102,7 @@ impl<'a> CodedPicture<'a> {
     fn read_item(table: ItemTable<'a>, item: u64) -> Option<Self> {
         let primary = ItemProperties::read(table.properties()?, item)?;
         let is_grid = &table.kind(item)? == b"grid";
-        let (tiles, columns, size) = if is_grid {
+        let (tiles, columns, coded_size) = if is_grid {
             let grid = *table.contents(&[item])?.concat().first()?;
             let (columns, rows) = (usize::from(*grid.get(3)?) + 1, usize::from(*grid.get(2)?) + 1);
             let tiles = table.tiles(item)?;
@@ -109,13 +117,13 @@ impl<'a> CodedPicture<'a> {
             b"av01" => (Codec::Av1, tile.av1?),
             _ => return None,
         };
-        (!primary.is_cropped).then_some(())?;
         Some(Self {
             table,
             tiles,
             codec,
             configuration,
-            size,
+            coded_size,
+            visible: VisiblePart::new(coded_size, primary.aperture),
             tile_size: tile.size?,
             columns,
             orientation: primary.orientation.unwrap_or(Orientation::NoTransforms),
@@ -124,6 +132,20 @@ impl<'a> CodedPicture<'a> {
             color_matrix: primary.color_matrix.or(tile.color_matrix),
             alpha: None,
         })
+    }
+
+    /// The size of the part that is shown, before it is rotated.
+    pub fn size(&self) -> (u32, u32) {
+        self.visible.size
+    }
+
+    /// Returns the part that is shown of the pixels of all tiles.
+    pub fn visible_part(&self, pixels: RgbImage) -> RgbImage {
+        let VisiblePart { left, top, size } = self.visible;
+        if size == pixels.dimensions() {
+            return pixels;
+        }
+        crop_imm(&pixels, left, top, size.0, size.1).to_image()
     }
 
     /// Returns what the container says about the colors. An ICC profile takes precedence.
@@ -217,9 +239,9 @@ mod tests {
     #[test]
     fn the_stream_is_that_of_the_codec() {
         let [av1, hevc] = FILES.map(|file| CodedPicture::open(file, "it").unwrap());
-        assert_eq!((av1.codec, av1.size, av1.tile_count()), (Codec::Av1, (96, 64), 1));
+        assert_eq!((av1.codec, av1.size(), av1.tile_count()), (Codec::Av1, (96, 64), 1));
         assert!(av1.stream().unwrap().starts_with(&TEMPORAL_DELIMITER));
-        assert_eq!((hevc.codec, hevc.size, hevc.tile_size), (Codec::Hevc, (96, 64), (96, 64)));
+        assert_eq!((hevc.codec, hevc.size(), hevc.tile_size), (Codec::Hevc, (96, 64), (96, 64)));
         assert!(hevc.stream().unwrap().starts_with(&START_CODE));
     }
 

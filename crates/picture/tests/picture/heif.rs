@@ -4,6 +4,7 @@ use image::{Rgb, RgbImage};
 use tessera_picture::{
     PictureFormat,
     decode::{DecodeError, decode, is_rotated, size},
+    is_image_sequence,
 };
 
 /// 12 x 8 patches of 8 x 8 pixels, whose colors are the pixels of `patches.png`.
@@ -67,6 +68,56 @@ fn tiles_are_put_together_and_turned() {
     }
 }
 
+#[test]
+fn only_the_clean_aperture_is_shown() {
+    let patches = decode(PATCHES, u32::MAX).expect("decoded").pixels;
+    // The second of two tiles, from its second row of patches on.
+    let part = [88, 1, 56, 1, 48, 1, 4, 1];
+    let file = tiles_with(HEIC, &part);
+    assert_eq!(size(&file).expect("a container"), (56, 88), "turned");
+    if let Some(pixels) = decoded(&file, PictureFormat::Heif) {
+        assert_eq!(pixels.dimensions(), (56, 88));
+        let expected = |x: u32, y: u32| *patches.get_pixel((87 - y) / 8, x / 8 + 1);
+        assert_similar(&pixels, expected, "a part");
+    }
+    let outside = tiles_with(HEIC, &[88, 1, 56, 1, 49, 1, 4, 1]);
+    assert_eq!(size(&outside).expect("a container"), (64, 184), "outside");
+}
+
+#[test]
+fn the_format_is_in_any_of_the_brands() {
+    let file = |brands: &str| [part(b"ftyp", brands.as_bytes()), vec![0; 16]].concat();
+    let formats = [
+        ("avif\0\0\0\0mif1", Some(PictureFormat::Avif)),
+        ("avis\0\0\0\0msf1", Some(PictureFormat::Avif)),
+        ("mif1\0\0\0\0mif1avifmiaf", Some(PictureFormat::Avif)),
+        ("miaf\0\0\0\0", Some(PictureFormat::Heif)),
+        ("mif1\0\0\0\0heic", Some(PictureFormat::Heif)),
+        ("iso8\0\0\0\0mif1heic", Some(PictureFormat::Heif)),
+        ("isom\0\0\0\0iso2avc1mp41", None),
+        // The number after the main brand is a version.
+        ("isomavifmp41", None),
+    ];
+    for (brands, format) in formats {
+        assert_eq!(PictureFormat::detect(&file(brands)), format, "{brands:?}");
+    }
+}
+
+#[test]
+fn an_animation_has_a_track_of_several_pictures() {
+    let file = |handler: &[u8], count: u8| {
+        let sizes = part(b"stsz", &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count]);
+        let handler = part(b"hdlr", &[&[0; 8], handler, &[0; 13]].concat());
+        let media = [handler, part(b"minf", &part(b"stbl", &sizes))].concat();
+        let track = part(b"trak", &part(b"mdia", &media));
+        [AVIF.to_vec(), part(b"moov", &track)].concat()
+    };
+    assert!(is_image_sequence(&file(b"pict", 8)));
+    assert!(!is_image_sequence(&file(b"pict", 1)));
+    assert!(!is_image_sequence(&file(b"soun", 8)));
+    assert!(!is_image_sequence(AVIF) && !is_image_sequence(b""));
+}
+
 fn part(kind: &[u8], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 8).expect("short").to_be_bytes();
     [&length, kind, body].concat()
@@ -81,6 +132,12 @@ fn found<'a>(file: &'a [u8], kind: &[u8]) -> &'a [u8] {
 
 /// A grid of the coded picture of a file, twice side by side, without the last column of patches, turned to the left.
 fn tiled(file: &[u8]) -> Vec<u8> {
+    tiles_with(file, &[])
+}
+
+/// The same with the numbers of a clean aperture.
+fn tiles_with(file: &[u8], aperture: &[i32]) -> Vec<u8> {
+    let aperture: Vec<u8> = aperture.iter().flat_map(|number| number.to_be_bytes()).collect();
     let coded = &found(file, b"mdat")[8..];
     let full = |kind: &[u8; 4], body: &[u8]| part(kind, &[&[0; 4], body].concat());
     let item = |id: u8, kind: &[u8; 4]| {
@@ -88,9 +145,15 @@ fn tiled(file: &[u8]) -> Vec<u8> {
     };
     let items = [&[0, 3][..], &item(1, b"grid"), &item(2, b"hvc1"), &item(3, b"hvc1")].concat();
     let whole = full(b"ispe", &[0, 0, 0, 184, 0, 0, 0, 64]);
-    let properties =
-        [found(file, b"hvcC"), found(file, b"ispe"), &whole, &part(b"irot", &[1])].concat();
-    let associations = [&[0, 0, 0, 3][..], &[0, 1, 2, 3, 4], &[0, 2, 2, 1, 2], &[0, 3, 2, 1, 2]];
+    let properties = [
+        found(file, b"hvcC"),
+        found(file, b"ispe"),
+        &whole,
+        &part(b"irot", &[1]),
+        &part(b"clap", &aperture),
+    ]
+    .concat();
+    let associations = [&[0, 0, 0, 3][..], &[0, 1, 3, 3, 5, 4], &[0, 2, 2, 1, 2], &[0, 3, 2, 1, 2]];
     let properties = [part(b"ipco", &properties), full(b"ipma", &associations.concat())].concat();
     let meta = |offset: usize| {
         let numbers = |offset: usize, length: usize| {
