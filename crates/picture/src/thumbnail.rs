@@ -14,6 +14,7 @@ use crate::{
     limits::DecodeError,
     resample::resize,
     sixel,
+    source_colors::{CodedColors, SourceColors, to_srgb},
     view::Crop,
 };
 
@@ -181,6 +182,18 @@ pub fn encode_jpeg(picture: &RgbImage, quality: u8) -> Result<Vec<u8>, DecodeErr
         .encode(picture, width, height, ColorType::Rgb)
         .map_err(|error| describe(&error))?;
     Ok(jpeg)
+}
+
+/// Converts a JPEG whose colors are described by the numbers of ITU-T H.273 (primaries and transfer characteristics) to
+/// sRGB.
+pub fn coded_jpeg_to_srgb(
+    bytes: &[u8],
+    (primaries, transfer): (u8, u8),
+    quality: u8,
+) -> Result<Vec<u8>, DecodeError> {
+    let mut picture = decode(bytes, u32::MAX)?.pixels;
+    to_srgb(&mut picture, &SourceColors::Coded(CodedColors { primaries, transfer }));
+    encode_jpeg(&picture, quality)
 }
 
 /// The quality is high, because features are computed from the result.

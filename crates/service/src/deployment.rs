@@ -22,11 +22,9 @@ use crate::{
 };
 use tessera_media::{
     ingest::{
-        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, ScannedFile, diff,
-        file_names::printable_path,
-        parquet_images::ParquetOriginals,
-        read_first_bytes, unrecognized_reason,
-        video::{FFMPEG_MISSING, VideoContainer},
+        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, ScannedFile,
+        VideoContainer, diff, file_names::printable_path, parquet_images::ParquetOriginals,
+        read_first_bytes, unrecognized_reason, video::FFMPEG_MISSING,
     },
     object_storage::BucketFolder,
 };

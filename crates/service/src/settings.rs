@@ -17,7 +17,7 @@ pub struct DeploymentSettings {
     pub write_access: bool,
     /// Absolute, canonical folders that `process/add_media` may read, in addition to the folders of the datasets.
     pub readable_roots: Vec<PathBuf>,
-    /// The program that decodes the frames of videos. Without it, videos are skipped.
+    /// The program that decodes the frames of videos, with `ffprobe` beside it. Without it, videos are skipped.
     pub ffmpeg: Option<PathBuf>,
     /// Which model of the user's own the datasets have whose folders are opened. Without one, texts match captions and
     /// labels only.
@@ -92,8 +92,10 @@ impl DeploymentSettings {
     /// Returns settings with the programs that are on `PATH`.
     pub fn detect() -> Self {
         let paths = std::env::var_os("PATH").unwrap_or_default();
-        let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
-        Self { ffmpeg: ffmpeg.into_iter().find(|program| program.is_file()), ..Self::default() }
+        let mut ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
+        let is_complete =
+            |ffmpeg: &PathBuf| ffmpeg.is_file() && ffmpeg.with_file_name("ffprobe").is_file();
+        Self { ffmpeg: ffmpeg.find(is_complete), ..Self::default() }
     }
 }
 

@@ -17,6 +17,10 @@ pub mod unpack;
 mod unpacker;
 mod unrecognized;
 pub mod video;
+mod video_container;
+mod video_input;
+mod video_program;
+mod video_stream;
 mod zip_member;
 
 pub use companions::{CompanionFinder, Companions};
@@ -31,4 +35,6 @@ pub use scan::{
     scan_folder,
 };
 pub use unrecognized::unrecognized_reason;
-pub use video::VideoInput;
+pub use video_container::{VideoContainer, audio_format};
+pub use video_input::VideoInput;
+pub use video_program::VideoError;

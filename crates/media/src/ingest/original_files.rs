@@ -13,9 +13,8 @@ use rustix::{
     fs::{Mode, OFlags, open, openat, readlinkat},
     io::Errno,
 };
-use tessera_picture::PictureFormat;
 
-use super::scan::modified_nanos;
+use super::{scan::modified_nanos, video_container::VideoContainer};
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -62,7 +61,7 @@ impl SourceFile for File {
 /// Reads the first bytes of a file, which are enough to recognize a picture or video.
 pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    file.take(PictureFormat::SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
+    file.take(VideoContainer::SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use tessera_model::FileKind;
 
-use super::{OriginalFiles, is_parquet, sidecar};
+use super::{OriginalFiles, is_parquet, sidecar, video_container::audio_format};
 
 /// The number of bytes by which a file is recognized.
 const HEAD_BYTES: u64 = 512;
@@ -25,14 +25,13 @@ const POINTERS: [(&str, &str); 2] = [
     ("/annex/objects/", "a git-annex pointer instead of the file; run: git annex get"),
 ];
 /// Beginnings of other files.
-const FORMATS: [(&[u8], &str); 8] = [
+const FORMATS: [(&[u8], &str); 7] = [
     (b"%PDF", "a PDF document"),
     (b"%!PS", "a PostScript document"),
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"\x1f\x8b", "compressed with gzip"),
     (b"\x93NUMPY", "an array of NumPy"),
     (b"SQLite format 3", "a database"),
-    (b"ID3", "sound"),
     (b"\x7fELF", "a program"),
 ];
 
@@ -65,6 +64,7 @@ fn form(head: &[u8]) -> &'static str {
     match known {
         _ if head.is_empty() => "empty",
         Some((_, form)) => form,
+        None if let Some(sound) = audio_format(head) => sound,
         None if ["<!doctype html", "<html"].iter().any(|tag| text.starts_with(tag)) => "a web page",
         None if text.starts_with("<svg") || text.contains("<svg ") => "a drawing in SVG",
         None if !text.contains(['\0', '\u{fffd}']) => "a text",
@@ -91,6 +91,7 @@ mod tests {
             ("README", "größe".as_bytes(), "not a picture or video: a text"),
             ("a.bin", b"\0\x01\xff", "not a picture or video: an unknown format"),
             ("a.pdf", b"%PDF-1.7", "not a picture or video: a PDF document"),
+            ("a.flac", b"fLaC", "not a picture or video: sound (FLAC)"),
         ] {
             let reason = reason(Path::new(name), head);
             assert!(reason.contains(words), "{name}: {reason}");

@@ -29,7 +29,7 @@ use crate::{
     links::content_disposition,
     usecase::{Original, OriginalFile, ServiceError},
 };
-use tessera_media::ingest::{SourceFile, video::VideoContainer};
+use tessera_media::ingest::{SourceFile, VideoContainer};
 use tessera_model::MediaId;
 use tessera_store::media::MediaRecord;
 use tessera_wire::endpoints::query;

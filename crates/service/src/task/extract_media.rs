@@ -17,12 +17,13 @@ use std::{
 use super::TaskContext;
 use crate::task_error::TaskError;
 use tessera_media::ingest::{
-    FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
+    FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoContainer, VideoError,
+    VideoInput,
     embedded_text::{self, EmbeddedText},
     is_unavailable, read_first_bytes, unrecognized_reason,
-    video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame, sample_animation},
+    video::{FFMPEG_MISSING, VideoFrame, sample_animation},
 };
-use tessera_picture::PictureFormat;
+use tessera_picture::{PictureFormat, is_image_sequence};
 use tessera_search::index::{self, Features};
 use tessera_store::{
     Transaction, dataset,
@@ -164,6 +165,15 @@ fn examine(
     let is_cancelled = || context.check_cancelled().is_err();
     if let Some(frames) = sample_animation(&bytes, &is_cancelled) {
         return frames_outcome(frames, digest, &is_cancelled);
+    }
+    if is_image_sequence(&bytes) {
+        let file = folder.open_file(&found.path).map_err(unreadable)?;
+        let container = VideoContainer::IMAGE_SEQUENCE;
+        match examine_video(context, file, known, container) {
+            // Its main picture is shown instead.
+            Err(ExtractError::Skipped(_)) => {}
+            outcome => return outcome,
+        }
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))

@@ -40,16 +40,25 @@ pub fn with_frames(
     fs::write(folder.join("frames"), frames).unwrap();
     fs::write(folder.join("times"), times).unwrap();
     let program = folder.join("ffmpeg");
+    write_ffprobe(folder, r#"{"index": 0, "codec_type": "video"}"#);
     let folder = folder.display();
-    fs::write(
+    write_script(
         &program,
-        format!(
-            "#!/bin/sh\ncat > '{folder}/input'\ncat '{folder}/times' >&2\ncat '{folder}/frames'\n"
-        ),
-    )
-    .unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        &format!("cat > '{folder}/input'\ncat '{folder}/times' >&2\ncat '{folder}/frames'"),
+    );
     DeploymentSettings { ffmpeg: Some(program), ..DeploymentSettings::default() }
+}
+
+/// Writes a program that is a shell script of these commands.
+pub fn write_script(program: &Path, commands: &str) {
+    fs::write(program, format!("#!/bin/sh\n{commands}\n")).unwrap();
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Writes an `ffprobe` that finds these streams in every file.
+pub fn write_ffprobe(folder: &Path, streams: &str) {
+    let commands = format!("cat > /dev/null\necho '{{\"streams\": [{streams}]}}'");
+    write_script(&folder.join("ffprobe"), &commands);
 }
 
 async fn served(place: Place, settings: DeploymentSettings) -> Service {
@@ -217,7 +226,7 @@ async fn without_ffmpeg_videos_are_skipped_until_it_is_installed() {
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let words: Vec<_> =
         skipped.iter().map(|one| (one.file.to_string(), one.reason.to_string())).collect();
-    let reason = "a video: install ffmpeg to show its frames";
+    let reason = "a video: install ffmpeg and ffprobe to show its frames";
     assert_eq!(words, [("clips/film.mp4".to_owned(), reason.to_owned())]);
     assert_eq!(service.good(&service.of_dataset("")).await["n_videos"], 0);
 

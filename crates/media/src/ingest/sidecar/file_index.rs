@@ -17,7 +17,7 @@ use tessera_model::{FileKind, search_form};
 use super::{diagnostics::Reason, sidecar_names::may_be_sidecar};
 use crate::ingest::{
     FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
-    video::VideoContainer,
+    video_container::VideoContainer,
 };
 use tessera_picture::PictureFormat;
 

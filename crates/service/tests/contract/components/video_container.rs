@@ -2,15 +2,13 @@
 
 use std::{
     fs::{self, File},
-    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Stdio},
 };
 
-use tessera_media::ingest::{
-    VideoInput,
-    video::{VideoContainer, VideoFrame},
-};
+use tessera_media::ingest::{VideoContainer, VideoInput, audio_format, video::VideoFrame};
+
+use crate::video::{write_ffprobe, write_script};
 
 #[test]
 fn containers_are_detected_by_their_first_bytes() {
@@ -20,6 +18,14 @@ fn containers_are_detected_by_their_first_bytes() {
     assert_eq!(of(&[0x1A, 0x45, 0xDF, 0xA3, 1, 0, 0, 0, 0, 0, 0, 0]), Some("video/x-matroska"));
     assert_eq!(of(b"RIFF\x24\0\0\0AVI LIST"), Some("video/x-msvideo"));
     assert_eq!(of(b"RIFF\x24\0\0\0WEBPVP8 "), None);
+    assert_eq!(of(b"OggS\0\x02\0\0\0\0\0\0"), Some("video/ogg"));
+    assert_eq!(of(b"\0\0\x01\xBA\x44\0\x04\0\x04\x01\0\0"), Some("video/mpeg"));
+    assert_eq!(of(b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0"), None, "an icon");
+    assert_eq!(of(b"\0\0\0\x01\x67\x64\0\x0A\0\0\0\0"), Some("video/h264"));
+    for name in ["moov", "mdat", "wide", "free", "skip", "pnot"] {
+        let head = [b"\0\0\0\x08", name.as_bytes(), b"\0\0\0\0"].concat();
+        assert_eq!(of(&head), Some("video/quicktime"), "{name}");
+    }
     for picture in ["avif", "heic", "mif1", "crx "] {
         let head = [b"\0\0\0\x20ftyp", picture.as_bytes()].concat();
         assert_eq!(of(&head), None, "{picture} is not a video");
@@ -29,12 +35,45 @@ fn containers_are_detected_by_their_first_bytes() {
     assert_eq!(of(b""), None);
 }
 
+#[test]
+fn transport_streams_are_detected_by_their_packets() {
+    for (first, length) in [(0, 188), (4, 192), (0, 204)] {
+        let mut head = vec![0x55; VideoContainer::SIGNATURE_LENGTH];
+        for packet in head[first..].chunks_mut(length) {
+            packet[0] = 0x47;
+        }
+        let container = VideoContainer::detect(&head).unwrap();
+        assert_eq!(container.content_type, "video/mp2t", "{length}");
+        head[first + 2 * length] = 0x48;
+        assert_eq!(VideoContainer::detect(&head), None, "{length}");
+        assert_eq!(VideoContainer::detect(&head[..300]), None, "{length}");
+    }
+    assert_eq!(VideoContainer::detect(&[b"GIF89a", &[0x47; 1018][..]].concat()), None, "GIF");
+}
+
+#[test]
+fn sound_is_named() {
+    let heads = [
+        (&b"ID3\x04\0\0\0\0\0\0\0\0"[..], Some("sound (MP3)")),
+        (b"\xFF\xFB\x90\x64\0\0\0\0\0\0\0\0", Some("sound (MP3)")),
+        (b"fLaC\0\0\0\x22\0\0\0\0", Some("sound (FLAC)")),
+        (b"RIFF\x24\0\0\0WAVEfmt ", Some("sound (WAV)")),
+        (b"\xFF\xD8\xFF\xE0\0\0\0\0\0\0\0\0", None),
+        (b"\xFF\x0A\xFA\x7F\0\0\0\0\0\0\0\0", None),
+        (b"\xFF\xFEt\0e\0x\0t\0..", None),
+        (b"", None),
+    ];
+    for (head, format) in heads {
+        assert_eq!(audio_format(head), format, "{head:?}");
+    }
+}
+
 /// Samples frames with a fake `ffmpeg` that runs these shell commands.
 fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     let temp_dir = tempfile::tempdir().unwrap();
     let ffmpeg = temp_dir.path().join("ffmpeg");
-    fs::write(&ffmpeg, format!("#!/bin/sh\n{commands}\n")).unwrap();
-    fs::set_permissions(&ffmpeg, fs::Permissions::from_mode(0o755)).unwrap();
+    write_script(&ffmpeg, commands);
+    write_ffprobe(temp_dir.path(), r#"{"index": 0, "codec_type": "video"}"#);
     let video = temp_dir.path().join("a.mp4");
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
@@ -75,7 +114,7 @@ fn failures_of_ffmpeg_are_reported() {
     let file = || VideoInput::File(File::open("/dev/null").unwrap());
     let missing = Path::new("/nowhere/ffmpeg");
     let reason = container.sample_frames(missing, file(), &|| false).unwrap_err().to_string();
-    assert!(reason.starts_with("cannot start ffmpeg"), "{reason}");
+    assert!(reason.starts_with("cannot start ffprobe"), "{reason}");
     let waiting = Path::new("/bin/cat");
     assert!(container.sample_frames(waiting, file(), &|| true).is_err());
 }

@@ -1,0 +1,91 @@
+//! Recognizes the containers of videos by their first bytes. `ffmpeg` gets the name of a single container, so that no
+//! video can make it open another file, as a playlist would.
+
+use tessera_picture::PictureFormat;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoContainer {
+    pub content_type: &'static str,
+    pub(super) demuxer: &'static str,
+}
+
+/// The synchronization byte of the packets of an MPEG transport stream.
+const SYNC: u8 = 0x47;
+/// The number of packets that must start with it.
+const PACKETS: usize = 4;
+/// The positions of the first packet, and the lengths of packets: plain, after the times of a camcorder or a Blu-ray, and
+/// with checksums.
+const PACKET_LAYOUTS: [(usize, usize); 3] = [(0, 188), (4, 192), (0, 204)];
+
+impl VideoContainer {
+    /// The number of bytes from the start of a file that [`VideoContainer::detect`] needs. Most containers are recognized
+    /// by the first 12 bytes.
+    pub const SIGNATURE_LENGTH: usize = 1024;
+
+    /// The container of the pictures of an animated AVIF or HEIC.
+    pub const IMAGE_SEQUENCE: Self = Self { content_type: "image/avif", demuxer: "mov" };
+
+    /// Detects the container from the first bytes of a file, of which at least 12 are needed.
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        let is = |content_type, demuxer| Some(Self { content_type, demuxer });
+        match head {
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] if PictureFormat::detect(head).is_some() => {
+                None
+            }
+            [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => is("video/quicktime", "mov"),
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => is("video/mp4", "mov"),
+            // Cameras and old programs write QuickTime without its brands.
+            _ if is_quicktime(head) => is("video/quicktime", "mov"),
+            [0x1A, 0x45, 0xDF, 0xA3, ..] => is("video/x-matroska", "matroska"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'A', b'V', b'I', b' ', ..] => {
+                is("video/x-msvideo", "avi")
+            }
+            [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11, ..] => is("video/x-ms-wmv", "asf"),
+            [b'F', b'L', b'V', 1, ..] => is("video/x-flv", "flv"),
+            [b'O', b'g', b'g', b'S', 0, ..] => is("video/ogg", "ogg"),
+            // A program stream, as in MPG and VOB, and a bare stream of pictures.
+            [0, 0, 1, 0xBA, ..] => is("video/mpeg", "mpeg"),
+            [0, 0, 1, 0xB3, ..] => is("video/mpeg", "mpegvideo"),
+            // Bare streams of surveillance cameras begin with the parameters of H.264 or HEVC.
+            [0, 0, 0, 1, 0x27 | 0x47 | 0x67, ..] => is("video/h264", "h264"),
+            [0, 0, 0, 1, 0x40, 1, ..] => is("video/h265", "hevc"),
+            [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, ..] => is("application/mxf", "mxf"),
+            [b'.', b'R', b'M', b'F', ..] => is("application/vnd.rn-realmedia", "rm"),
+            _ if is_transport_stream(head) => is("video/mp2t", "mpegts"),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a file begins with a box of `QuickTime` that is not a list of brands.
+pub fn is_quicktime(head: &[u8]) -> bool {
+    let [a, b, c, d, name @ ..] = head else { return false };
+    // Size 0 means that the box extends to the end, and size 1 that its size follows.
+    let has_size = !matches!(u32::from_be_bytes([*a, *b, *c, *d]), 2..8);
+    let names = [b"moov", b"mdat", b"wide", b"pnot", b"free", b"skip"];
+    has_size && names.iter().any(|box_name| name.starts_with(*box_name))
+}
+
+/// Whether a file begins with packets of an MPEG transport stream. A GIF begins with the same byte.
+fn is_transport_stream(head: &[u8]) -> bool {
+    !head.starts_with(b"GIF8")
+        && PACKET_LAYOUTS.iter().any(|(first, length)| {
+            (0..PACKETS).all(|number| head.get(first + number * length) == Some(&SYNC))
+        })
+}
+
+/// Returns what a file is that contains only sound.
+pub fn audio_format(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        [b'I', b'D', b'3', 2..=4, ..] | [0xFF, 0xE2..=0xE7 | 0xF2..=0xF7 | 0xFA..=0xFF, ..] => {
+            "sound (MP3)"
+        }
+        [0xFF, 0xF0 | 0xF1 | 0xF8 | 0xF9, ..] => "sound (AAC)",
+        [b'f', b'L', b'a', b'C', ..] => "sound (FLAC)",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..] => "sound (WAV)",
+        [b'F', b'O', b'R', b'M', _, _, _, _, b'A', b'I', b'F', b'F' | b'C', ..] => "sound (AIFF)",
+        [b'#', b'!', b'A', b'M', b'R', ..] => "sound (AMR)",
+        [b'M', b'T', b'h', b'd', ..] => "sound (MIDI)",
+        _ => return None,
+    })
+}
