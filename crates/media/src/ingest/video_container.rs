@@ -77,7 +77,7 @@ fn is_transport_stream(head: &[u8]) -> bool {
 /// Returns what a file is that contains only sound.
 pub fn audio_format(head: &[u8]) -> Option<&'static str> {
     Some(match head {
-        [b'I', b'D', b'3', 2..=4, ..] | [0xFF, 0xE2..=0xE7 | 0xF2..=0xF7 | 0xFA..=0xFF, ..] => {
+        [b'I', b'D', b'3', 2..=4, ..] | [0xFF, 0xE2..=0xE7 | 0xF2..=0xF7 | 0xFA..=0xFD, ..] => {
             "sound (MP3)"
         }
         [0xFF, 0xF0 | 0xF1 | 0xF8 | 0xF9, ..] => "sound (AAC)",

@@ -9,6 +9,8 @@ use std::{f32::consts::PI, sync::LazyLock};
 use half::f16;
 use image::RgbImage;
 
+use super::plain_picture::{add_color_and_size, plain_color};
+
 /// Length and factor of each block of the descriptor.
 ///
 /// The factor is the weight of the block divided by its deviation over the photographs of
@@ -28,13 +30,16 @@ const BLOCK_WEIGHTS: [(usize, f32); 11] = [
     (48, 1.60), // color histogram: 0.8
 ];
 
-/// Computes the descriptor of a square copy: [`DIMENSION`] numbers, length 1.
-pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
+/// Computes the descriptor of the square copy of an image of `size` pixels: [`DIMENSION`] numbers, length 1.
+pub fn compute_descriptor(square: &RgbImage, size: (u32, u32)) -> Vec<f16> {
     let mut vector = raw_descriptor(square);
     let weights =
         BLOCK_WEIGHTS.iter().flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
     for ((value, center), weight) in vector.iter_mut().zip(&DESCRIPTOR_MEAN).zip(weights) {
         *value = (*value - center) * weight;
+    }
+    if let Some(color) = plain_color(square) {
+        add_color_and_size(&mut vector, color, size);
     }
     let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
     vector.iter().map(|value| f16::from_f32(value / length)).collect()

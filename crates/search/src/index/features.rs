@@ -75,7 +75,7 @@ fn compute_features(
     Ok(Features {
         width,
         height,
-        descriptor: descriptor::compute_descriptor(&square),
+        descriptor: descriptor::compute_descriptor(&square, (width, height)),
         keypoints: Keypoints::detect(&smoothed),
         hash: perceptual_hash(&square),
         sharpness: quality::sharpness(&luma, &smoothed),

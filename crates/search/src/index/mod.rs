@@ -14,6 +14,7 @@
 mod descriptor;
 mod features;
 mod keypoints;
+mod plain_picture;
 pub mod quality;
 
 pub use descriptor::DIMENSION;

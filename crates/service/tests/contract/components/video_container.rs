@@ -7,6 +7,7 @@ use std::{
 };
 
 use tessera_media::ingest::{VideoContainer, VideoInput, audio_format, video::VideoFrame};
+use tessera_picture::decode::decode;
 
 use crate::video::{write_ffprobe, write_script};
 
@@ -189,4 +190,104 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
     // The first change is too early, the second is a frame, and then one comes every 5 s.
     assert_eq!(times, [0.0, 3.0, 8.0]);
     assert!(frames.iter().all(|frame| frame.jpeg.starts_with(&[0xFF, 0xD8])));
+}
+
+/// Makes a video with the installed `ffmpeg`, and samples its frames. Returns `None` if a program or an encoder is missing.
+fn sampled_from(name: &str, arguments: &[&str]) -> Option<Result<Vec<VideoFrame>, String>> {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let video = temp_dir.path().join(name);
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-v", "quiet"]).args(arguments).arg(&video);
+    command.status().is_ok_and(|status| status.success()).then_some(())?;
+    let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
+    let file = VideoInput::File(File::open(&video).unwrap());
+    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+    Some(frames.map_err(|error| error.to_string()))
+}
+
+/// Returns the size and a pixel of a frame.
+fn shown(frame: &VideoFrame) -> ((u32, u32), [u8; 3]) {
+    let decoded = decode(&frame.jpeg, u32::MAX).unwrap();
+    (decoded.original, decoded.pixels.get_pixel(8, 8).0)
+}
+
+const LIME: [&str; 4] = ["-f", "lavfi", "-i", "color=0x20C060:s=64x48:r=5:d=1"];
+const LARGE_BLUE: [&str; 4] = ["-f", "lavfi", "-i", "color=blue:s=96x64:r=5:d=1"];
+
+#[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
+fn streams_of_cameras_and_old_programs_are_sampled() {
+    let mpeg2 = ["-c:v", "mpeg2video", "-r", "25"];
+    let cases: [(&str, &[&str]); 8] = [
+        ("camera.ts", &mpeg2),
+        (
+            "00001.MTS",
+            &["-c:v", "mpeg2video", "-r", "25", "-f", "mpegts", "-mpegts_m2ts_mode", "1"],
+        ),
+        ("old.mpg", &mpeg2),
+        ("disc.vob", &mpeg2),
+        ("free.ogv", &["-c:v", "libtheora"]),
+        ("phone.3gp", &["-c:v", "mpeg4"]),
+        ("windows.wmv", &["-c:v", "wmv2"]),
+        ("old.flv", &["-c:v", "flv"]),
+    ];
+    for (name, arguments) in cases {
+        match sampled_from(name, &[&LIME[..], arguments].concat()) {
+            Some(frames) => assert_eq!(shown(&frames.unwrap()[0]).0, (64, 48), "{name}"),
+            None => println!("skipped: {name} needs ffmpeg with an encoder"),
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
+fn a_video_is_shown_as_players_show_it() {
+    let size_and_color = |name: &str, arguments: &[&[&str]]| {
+        let frames = sampled_from(name, &arguments.concat());
+        if frames.is_none() {
+            println!("skipped: {name} needs ffmpeg with an encoder");
+        }
+        frames.map(|frames| shown(&frames.unwrap()[0]))
+    };
+    let is_close = |one: [u8; 3], other: [u8; 3]| {
+        one.iter().zip(other).all(|(one, other)| one.abs_diff(other) < 12)
+    };
+    let mpeg4 = &["-c:v", "mpeg4"][..];
+    if let Some((size, _)) = size_and_color("wide.mp4", &[&LIME, mpeg4, &["-vf", "setsar=2/1"]]) {
+        assert_eq!(size, (128, 48), "pixels twice as wide as high");
+    }
+    let default =
+        &["-map", "0", "-map", "1", "-disposition:v:0", "0", "-disposition:v:1", "default"];
+    if let Some((size, _)) = size_and_color("two.mkv", &[&LIME, &LARGE_BLUE, mpeg4, default]) {
+        assert_eq!(size, (96, 64), "the second stream is the default");
+    }
+    let tagged = ["-vf", "scale=out_color_matrix=bt709", "-colorspace", "bt709", "-qp", "0"];
+    let tagged = [&tagged[..], &["-c:v", "libx264", "-pix_fmt", "yuv420p"]].concat();
+    if let Some((_, color)) = size_and_color("hd.mp4", &[&LIME, &tagged]) {
+        assert!(is_close(color, [0x20, 0xC0, 0x60]), "the colors of high definition: {color:?}");
+    }
+    // The code of white paper is 58 % in PQ.
+    let paper = ["-f", "lavfi", "-i", "color=0x949494:s=64x48:r=5:d=1"];
+    let pq = ["-c:v", "libx265", "-x265-params", "log-level=none", "-color_trc", "smpte2084"];
+    let pq = [&pq[..], &["-color_primaries", "bt2020", "-colorspace", "bt2020nc"]].concat();
+    if let Some((_, color)) = size_and_color("light.mp4", &[&paper, &pq]) {
+        assert!(color.iter().all(|&sample| sample > 230), "white paper: {color:?}");
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
+fn music_with_a_cover_is_not_a_video() {
+    let sound = ["-f", "lavfi", "-i", "sine=duration=1"];
+    let cover = ["-map", "0", "-map", "1", "-c:a", "aac", "-c:v", "mjpeg", "-frames:v", "1"];
+    let cover = [&cover[..], &["-disposition:v", "attached_pic"]].concat();
+    for (name, arguments) in [
+        ("song.m4a", [&sound[..], &LIME, &cover].concat()),
+        ("speech.ogg", [&sound[..], &["-c:a", "vorbis", "-ac", "2", "-strict", "-2"]].concat()),
+    ] {
+        match sampled_from(name, &arguments) {
+            Some(frames) => assert_eq!(frames.unwrap_err(), "audio without a video", "{name}"),
+            None => println!("skipped: {name} needs ffmpeg with an encoder"),
+        }
+    }
 }
