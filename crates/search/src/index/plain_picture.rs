@@ -6,7 +6,7 @@ use image::RgbImage;
 
 /// The largest difference of the samples of a plain picture, which a lossy format makes.
 const MAX_SPREAD: u8 = 3;
-/// The number of colors between which a sample is interpolated. Samples that differ by half a step are told apart.
+/// The number of colors between which a sample is interpolated. Samples that differ by half a step are distinguished.
 const STEPS: usize = 21;
 /// The numbers for the color, and the number of a sign for each bit of the size.
 const COLOR_NUMBERS: usize = 3 * STEPS;
