@@ -51,7 +51,7 @@ pub fn add_color_and_size(descriptor: &mut [f32], color: [u8; 3], (width, height
     }
 }
 
-/// Mixes the bits of a number, as the generator SplitMix64 does, so that similar sizes have unrelated bits.
+/// Mixes the bits of a number, as the generator `SplitMix64` does, so that similar sizes have unrelated bits.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
