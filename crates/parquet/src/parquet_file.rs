@@ -206,7 +206,8 @@ impl Columns<'_> {
     }
 }
 
-/// Counts the rows in the headers of the pages, and checks that the file claims the same number.
+/// Counts the rows in the headers of the pages, and checks that the file claims the same number. If all columns are lists,
+/// the headers only say how many rows there can be.
 pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
     let metadata = group.metadata();
     let one_per_row = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() == 0;
@@ -216,8 +217,11 @@ pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Re
     let mut all = metadata.columns().iter();
     // Columns that are read are preferred, because the pages of other columns may be large.
     let column = all.clone().position(is_read).or_else(|| all.position(one_per_row));
-    let column = column.ok_or("no column with one value per row")?;
-    let mut pages = group.get_column_page_reader(column).map_err(described)?;
+    let is_exact = column.is_some();
+    if group.num_columns() == 0 {
+        return Err("it has no columns".into());
+    }
+    let mut pages = group.get_column_page_reader(column.unwrap_or(0)).map_err(described)?;
     let mut rows = 0_u64;
     while let Some(page) = pages.peek_next_page().map_err(described)? {
         if !page.is_dict {
@@ -225,11 +229,11 @@ pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Re
         }
         pages.skip_next_page().map_err(described)?;
     }
-    if u64::try_from(metadata.num_rows()) != Ok(rows) {
-        let claimed = metadata.num_rows();
-        return Err(format!("it claims {claimed} rows, but its pages have {rows}").into());
+    let claimed = metadata.num_rows();
+    match u64::try_from(claimed) {
+        Ok(number) if number == rows || (!is_exact && number < rows) => Ok(number),
+        _ => Err(format!("it claims {claimed} rows, but its pages have {rows}").into()),
     }
-    Ok(rows)
 }
 
 /// Returns the message of the library as one line of bounded length, because the message may quote the file.
