@@ -24,7 +24,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("state", &["config"]),
     ("usecase", &["config", "credentials"]),
     ("worker", &["message", "own_command", "state", "subprocess", "usecase"]),
-    ("drawing", &["config"]),
+    ("drawing", &["config", "input"]),
     (
         "app",
         &[

@@ -2,7 +2,7 @@
 //! progress of tasks. Each line is printed after its kind, and no printed line is changed later.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fmt::Display,
     io::{self, BufRead, Write},
     sync::{Arc, Mutex, PoisonError},
@@ -31,8 +31,13 @@ pub struct Announcements {
     last: Reading,
     /// The panes as they were last read. A closed dialog is forgotten.
     panes: BTreeMap<String, Reading>,
+    /// The items of a pane that are read when the user asks for more.
+    unread: VecDeque<String>,
     notifications: usize,
 }
+
+/// The number of items of a pane that are read at once.
+const ITEMS_AT_ONCE: usize = 10;
 
 impl Announcements {
     /// Returns the notifications that have arrived since the last call.
@@ -69,8 +74,7 @@ impl Announcements {
             lines.extend(app.overlay().map(|overlay| Announcement::Item(hints(overlay))));
         }
         let count = lines.len();
-        let new = reading.lines.iter().filter(|line| !known.lines.contains(line));
-        lines.extend(new.cloned().map(Announcement::Item));
+        lines.extend(self.new_lines(&reading, &known, is_new_place));
         let gone = known.lines.iter().filter(|line| !reading.lines.contains(line));
         if lines.len() == count && !is_new_place {
             lines.extend(gone.map(|line| Announcement::Item(format!("no longer: {line}"))));
@@ -82,6 +86,49 @@ impl Announcements {
         }
         self.remember(reading);
         lines
+    }
+
+    /// Returns the lines that are not known, without all but the first items of a long pane. The item under the cursor
+    /// is always among them.
+    fn new_lines(
+        &mut self,
+        reading: &Reading,
+        known: &Reading,
+        is_new_place: bool,
+    ) -> Vec<Announcement> {
+        let new = reading.lines.iter().enumerate().filter(|(_, line)| !known.lines.contains(line));
+        let (mut lines, mut unread, mut items) = (Vec::new(), VecDeque::new(), 0);
+        for (index, line) in new {
+            let is_item = reading.items.contains(&index) && !reading.is_dialog;
+            items += usize::from(is_item);
+            if is_item && items > ITEMS_AT_ONCE {
+                unread.push_back(line.clone());
+            }
+            if items <= ITEMS_AT_ONCE || !is_item || reading.current == Some(index) {
+                lines.push(Announcement::Item(line.clone()));
+            }
+        }
+        if is_new_place || !unread.is_empty() {
+            self.unread = unread;
+            lines.extend(self.unread_hint());
+        }
+        lines
+    }
+
+    /// Returns the next items of a long pane.
+    pub fn more(&mut self) -> Vec<Announcement> {
+        let count = self.unread.len().min(ITEMS_AT_ONCE);
+        if count == 0 {
+            return vec![Announcement::Status("all items are read".to_owned())];
+        }
+        let mut lines: Vec<_> = self.unread.drain(..count).map(Announcement::Item).collect();
+        lines.extend(self.unread_hint());
+        lines
+    }
+
+    fn unread_hint(&self) -> Option<Announcement> {
+        let count = self.unread.len();
+        (count > 0).then(|| Announcement::Status(format!("{count} more; type more to read them")))
     }
 
     /// Returns everything in the open dialog or pane.

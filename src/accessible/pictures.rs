@@ -1,7 +1,7 @@
 //! Describes pictures and plots in words: what a picture shows, how compared pictures differ, a histogram as counts per
 //! range, and facets as a list with counts.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, ops::Range};
 
 use tessera_model::{Cluster, Histogram, Preview, Region, text::count_with_noun};
 
@@ -22,6 +22,8 @@ pub struct Reading {
     /// The name of the dialog or pane.
     pub title: String,
     pub lines: Vec<String>,
+    /// The lines that are the items of a list.
+    pub items: Range<usize>,
     /// The line that the cursor is on.
     pub current: Option<usize>,
     /// Whether this is a dialog, which disappears when it is closed.

@@ -46,13 +46,15 @@ impl Reading {
         cursor: usize,
     ) -> Self {
         let current = (cursor < items.len()).then_some(above.len() + cursor);
-        Self { title: title.into(), lines: [above, items].concat(), current, is_dialog: false }
+        let range = above.len()..above.len() + items.len();
+        let lines = [above, items].concat();
+        Self { title: title.into(), lines, items: range, current, is_dialog: false }
     }
 
     fn drawn(title: impl Into<String>, lines: Vec<DrawnLine>) -> Self {
         let current = lines.iter().position(|line| line.current);
         let lines = lines.into_iter().map(|line| line.text).collect();
-        Self { title: title.into(), lines, current, is_dialog: false }
+        Self { title: title.into(), lines, items: 0..0, current, is_dialog: false }
     }
 }
 
@@ -141,9 +143,9 @@ fn results(app: &App) -> Reading {
     above.extend(sentences::unavailable_dataset(app));
     above.extend(ui::arrangement_text(app.results(), view));
     above.extend(sentences::open_range(app));
-    let filters: Vec<String> =
-        chips(app.query(), app.results()).iter().map(|chip| chip.text.to_string()).collect();
-    if !filters.is_empty() {
+    let chips = chips(app.query(), app.results());
+    let filters: Vec<String> = chips.iter().map(|chip| chip.text.to_string()).collect();
+    if !view.search.filters.is_empty() || chips.iter().any(|chip| chip.row.is_some()) {
         above.push(format!("query: {}", filters.join(", ")));
     }
     if let Some(failure) = app.results().remote_page().and_then(Remote::failure) {

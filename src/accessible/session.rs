@@ -54,7 +54,7 @@ pub async fn run(
     session.announcer.status(format!("deployment {deployment}"))?;
     session.announcer.status(
         "type the name or key of an action, or the number of an item; menu lists the actions, help \
-         explains them, read repeats, wait waits for tasks, quit ends",
+         explains them, read repeats, more reads further items, wait waits for tasks, quit ends",
     )?;
     let outcome = session.run().await;
     session.session.finish_saves(session.start).await;
@@ -95,6 +95,10 @@ impl AccessibleSession {
         match TypedLine::parse(&self.session.app, line) {
             TypedLine::Unknown(reason) => self.announcer.error(reason),
             TypedLine::Wait => self.wait().await,
+            TypedLine::More => {
+                let lines = self.announcements.more();
+                self.announce(lines)
+            }
             TypedLine::Read => {
                 let lines = self.announcements.everything(&self.session.app);
                 self.announce(lines)

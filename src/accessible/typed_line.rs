@@ -15,6 +15,8 @@ pub enum TypedLine {
     Events(Vec<Event>),
     /// Reads everything again.
     Read,
+    /// Reads the next items of a long list.
+    More,
     /// Waits until no task is running.
     Wait,
     /// The reason why the line cannot be interpreted.
@@ -33,6 +35,7 @@ impl TypedLine {
                 Self::in_dialog(app, line)
             }
             "" => Self::Read,
+            "more" => Self::More,
             _ => Self::in_pane(app, line),
         }
     }

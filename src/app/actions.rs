@@ -75,6 +75,8 @@ impl App {
             Action::Compare => self.open_comparison(),
             Action::NewTab => self.open_tab(),
             Action::CloseTab => self.results.edit_tabs(Tabs::close),
+            Action::NextTab => self.step_tab(1),
+            Action::PreviousTab => self.step_tab(-1),
             Action::Tab1 => self.go_to_tab(0),
             Action::Tab2 => self.go_to_tab(1),
             Action::Tab3 => self.go_to_tab(2),
@@ -127,12 +129,10 @@ impl App {
             }
             Action::SelectRange => self.baskets.select_range(&self.results, &mut self.outbox),
             Action::SelectPage => {
-                self.baskets.change_page(Basket::select, &self.results, &mut self.outbox);
+                self.baskets.select_page(&self.results, &mut self.outbox);
             }
-            Action::SelectAll => self.baskets.select_all_pages(&self.results),
-            Action::InvertSelection => {
-                self.baskets.change_page(Basket::invert, &self.results, &mut self.outbox);
-            }
+            Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
+            Action::SelectRest => self.baskets.select_all_pages(true, &self.results),
             Action::Exclude => {
                 self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
             }

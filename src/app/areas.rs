@@ -5,13 +5,14 @@
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
 //! under 100 columns  one pane with tabs
-//! 100 and more       datasets, status and connection | results | detail, and the jobs below; the query
-//!                    builder and the basket take the place of results and detail
-//! 160 and more       the query builder or the basket below the detail
+//! 100 and more       datasets, status and connection | results | detail, and a line with the jobs below; the query
+//!                    builder, the basket and the list of jobs take the place of results and detail
+//! 160 and more       the query builder, the basket or the list of jobs below the detail
 //! ```
 //!
-//! A pane without the focus is a single line if it shows one dataset, no active job, or a query without filters. While
-//! a dialog is open, nothing moves, whatever happens behind the dialog.
+//! The lines of the search, the jobs and the messages are always there, so that nothing moves when a search or a job
+//! starts. Without the focus, the query builder below the detail is a single line, and so is a single dataset. While a
+//! dialog is open, nothing moves, whatever happens behind the dialog.
 
 use std::ops::Range;
 
@@ -23,10 +24,8 @@ use tessera_model::Page;
 use tessera_picture::Protocol;
 
 use crate::app::{
-    App, Dialog, Job, Pane,
+    App, Dialog, Pane,
     pane::{inner_area, scroll_top},
-    query::chips,
-    screen::PaneContents,
     tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
 };
 
@@ -35,7 +34,8 @@ use crate::app::{
 pub struct Areas {
     /// The line with the program, the deployment and the dataset.
     pub header: Rect,
-    pub chips: Option<Rect>,
+    /// The line that says what is on screen.
+    pub chips: Rect,
     /// The line with the names of the panes, if only one pane is on screen.
     pub tabs: Option<Rect>,
     pub datasets: Option<Rect>,
@@ -51,20 +51,6 @@ pub struct Areas {
     pub hints: Rect,
 }
 
-impl PaneContents {
-    fn new(app: &App) -> Self {
-        let is_searching =
-            || app.results.view().is_some_and(|view| !view.search.filters.is_empty());
-        Self {
-            has_chips: !chips(&app.query, &app.results).is_empty(),
-            has_filters: !app.query.draft(&app.results).rows.is_empty() || is_searching(),
-            datasets: app.service_data.dataset_list().len(),
-            jobs: app.jobs.len(),
-            has_active_job: app.jobs.iter().any(Job::is_active),
-        }
-    }
-}
-
 /// The width in columns from which the query builder has an area of its own.
 pub const WIDE_COLUMNS: u16 = 160;
 impl Areas {
@@ -76,7 +62,7 @@ impl Areas {
             Layout::vertical([Min(0), Length(1), Length(footer)]).areas(rest);
         // Without a footer, hints that must be shown are drawn over the notification.
         let hints = if app.panes.footer { hints } else { notice };
-        let (chips, body) = Self::split_chip_line(app, body);
+        let [chips, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
         if app.screen.size.0 < 100 || app.screen.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
@@ -86,16 +72,6 @@ impl Areas {
         } else {
             areas.side_by_side(app, body)
         }
-    }
-
-    /// Splits off the line of chips. While the query builder has the focus, its rows show the same
-    /// filters, so there is no line of chips.
-    fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
-        if app.panes.focus == Pane::Query || !app.pane_contents().has_chips {
-            return (None, body);
-        }
-        let [line, rest] = Layout::vertical([Length(1), Min(0)]).areas(body);
-        (Some(line), rest)
     }
 
     fn single_pane(self, pane: Pane, body: Rect) -> Self {
@@ -113,8 +89,7 @@ impl Areas {
     }
 
     fn side_by_side(self, app: &App, body: Rect) -> Self {
-        let jobs = jobs_rows(app, body.height);
-        let [panes, jobs] = Layout::vertical([Min(0), Length(jobs)]).areas(body);
+        let [panes, jobs] = Layout::vertical([Min(0), Length(1)]).areas(body);
         let (left, right) = match body.width {
             0..=139 => (28, 30),
             140..=159 => (32, 46),
@@ -132,11 +107,16 @@ impl Areas {
             Layout::horizontal([Length(left), Min(0), Length(right)]).areas(panes);
         let areas = Self { jobs: Some(jobs), ..self.left_column(app, left) };
         if body.width >= WIDE_COLUMNS {
-            let query = if query_is_line(app) { Length(1) } else { Fill(2) };
+            let is_line = !matches!(app.panes.focus, Pane::Query | Pane::Basket | Pane::Jobs);
+            let query = if is_line { Length(1) } else { Fill(2) };
             let [detail, lower] = Layout::vertical([Fill(3), query]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
             return match app.panes.focus {
                 Pane::Basket => Self { basket: Some(lower), ..areas },
+                Pane::Jobs => {
+                    let list = Rect { height: lower.height + jobs.height, ..lower };
+                    Self { jobs: Some(list), query: None, ..areas }
+                }
                 _ => Self { query: Some(lower), ..areas },
             };
         }
@@ -144,6 +124,10 @@ impl Areas {
         match app.panes.focus {
             Pane::Query => Self { query: Some(both), ..areas },
             Pane::Basket => Self { basket: Some(both), ..areas },
+            // The list takes the line of the jobs as well.
+            Pane::Jobs => {
+                Self { jobs: Some(Rect { height: both.height + jobs.height, ..both }), ..areas }
+            }
             _ => Self { results: Some(middle), detail: Some(right), ..areas },
         }
     }
@@ -151,7 +135,7 @@ impl Areas {
     /// Arranges the datasets above the status, and the connection below both if enough rows are
     /// left.
     fn left_column(self, app: &App, left: Rect) -> Self {
-        let listed = u16::try_from(app.pane_contents().datasets).unwrap_or(u16::MAX);
+        let listed = u16::try_from(app.listed_datasets()).unwrap_or(u16::MAX);
         let is_line = listed == 1 && app.panes.focus != Pane::Datasets;
         let datasets = if is_line { 1 } else { listed.max(1).saturating_add(2) };
         let below_datasets = left.height.saturating_sub(datasets);
@@ -191,22 +175,6 @@ pub(in crate::app) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)
 
 /// The minimum number of rows of the connection, including its frame.
 const MIN_CONNECTION_ROWS: u16 = 6;
-
-/// Returns the rows of the jobs pane. If no job is active and the pane does not have the focus, the
-/// pane is a single line.
-fn jobs_rows(app: &App, body: u16) -> u16 {
-    let contents = app.pane_contents();
-    if app.panes.focus != Pane::Jobs && !contents.has_active_job {
-        return 1;
-    }
-    let rows = u16::try_from(contents.jobs).unwrap_or(u16::MAX).clamp(1, 8) + 2;
-    rows.min(body / 4).max(3)
-}
-
-/// Returns whether the query builder below the detail has nothing to show.
-fn query_is_line(app: &App) -> bool {
-    !matches!(app.panes.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
-}
 
 /// The letters of the jump mode in the order of assignment, starting with the home row.
 const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
@@ -355,22 +323,16 @@ impl App {
         self.areas().results.map(|area| TileGrid::new(self, area))
     }
 
-    /// Returns what the panes have to show. While a dialog is open, this is what they had to show
-    /// when it was opened.
-    fn pane_contents(&self) -> PaneContents {
-        match self.panes.contents_before_overlay.filter(|_| self.overlays.is_open()) {
-            Some(contents) => contents,
-            None => PaneContents::new(self),
-        }
+    /// Returns the number of listed datasets. While a dialog is open, this is the number when the dialog was opened.
+    fn listed_datasets(&self) -> usize {
+        let held = self.panes.datasets_before_overlay.filter(|_| self.overlays.is_open());
+        held.unwrap_or_else(|| self.service_data.dataset_list().len())
     }
 
     /// Keeps the layout unchanged while a dialog is open.
     pub(in crate::app) fn hold_layout(&mut self) {
-        if !self.overlays.is_open() {
-            self.panes.contents_before_overlay = None;
-        } else if self.panes.contents_before_overlay.is_none() {
-            self.panes.contents_before_overlay = Some(PaneContents::new(self));
-        }
+        self.panes.datasets_before_overlay =
+            self.overlays.is_open().then(|| self.listed_datasets());
     }
 
     pub fn jump_targets(&self) -> Vec<JumpTarget> {

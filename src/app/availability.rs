@@ -126,12 +126,17 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
         }
         (Action::NewTab, _) => dataset_open(app),
         (Action::CloseTab, _) => unless(count > 1, "this is the only tab"),
-        (_, Some(index)) if index >= count => Some(match count {
-            0 => "open a dataset first".to_owned(),
-            1 => "there is one tab; Ctrl-T opens another".to_owned(),
-            _ => format!("there are {count} tabs"),
-        }),
+        (Action::NextTab | Action::PreviousTab, _) if count < 2 => Some(few_tabs(count)),
+        (_, Some(index)) if index >= count => Some(few_tabs(count)),
         _ => None,
+    }
+}
+
+fn few_tabs(count: usize) -> String {
+    match count {
+        0 => "open a dataset first".to_owned(),
+        1 => "there is one tab; Ctrl-T opens another".to_owned(),
+        _ => format!("there are {count} tabs"),
     }
 }
 
@@ -417,10 +422,10 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
         }
         Action::UndoFileAction | Action::SelectDuplicates => file_reason(app),
         Action::Select => cluster_selected(&app.results),
-        Action::SelectRange | Action::SelectPage | Action::InvertSelection => {
+        Action::SelectRange | Action::SelectPage => {
             cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))
         }
-        Action::SelectAll => clusters_shown(&app.results).or_else(|| {
+        Action::SelectAll | Action::SelectRest => clusters_shown(&app.results).or_else(|| {
             let computed = app.results.view().is_some_and(|view| view.computed.is_some());
             unless(!computed, "all loaded results are on this page; V selects the page")
         }),

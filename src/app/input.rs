@@ -139,7 +139,7 @@ impl App {
             self.panes.focus = tab.map_or(self.panes.focus, |(pane, _)| pane);
             return;
         }
-        if let Some(line) = areas.chips.filter(clicked) {
+        if let Some(line) = Some(areas.chips).filter(clicked) {
             return self.click_chip(line, mouse.column);
         }
         let Some((pane, _)) = areas.panes().find(|(_, area)| area.contains(position)) else {

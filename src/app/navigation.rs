@@ -92,10 +92,16 @@ impl App {
         let tile = self.results.tile_of_entry(entry);
         let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
         let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
-        let media = entry.representative();
+        let (media, is_item) = (entry.representative(), entry.cluster().is_none());
         self.results.edit_view(|view| view.members_top_row = None);
         match (tile, media) {
-            (Some(tile), _) => self.results.select_tile(tile, &mut self.service_data.pictures),
+            (Some(tile), _) => {
+                self.results.select_tile(tile, &mut self.service_data.pictures);
+                let members = self.results.cluster().map_or(&[][..], |it| &it.previews);
+                // The picture of a cluster is the first one.
+                let index = members.iter().position(|it| is_item && Some(it.media) == media);
+                self.results.show_preview(index.unwrap_or(0), &mut self.service_data.pictures);
+            }
             (None, Some(media)) => {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
                 self.open_similar_search(search, anchor, name, None);

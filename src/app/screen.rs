@@ -94,9 +94,8 @@ pub struct Panes {
     /// Whether the line with key hints is shown.
     pub footer: bool,
     pub theme: ThemeChoice,
-    /// What the panes had to show when the overlay was opened. The panes keep their sizes because
-    /// of it.
-    pub(super) contents_before_overlay: Option<PaneContents>,
+    /// The number of listed datasets when the open dialog was opened. The panes keep their sizes because of it.
+    pub(super) datasets_before_overlay: Option<usize>,
 }
 
 impl Panes {
@@ -108,7 +107,7 @@ impl Panes {
             side_width: 0,
             footer: true,
             theme: setup.theme.clone(),
-            contents_before_overlay: None,
+            datasets_before_overlay: None,
         }
     }
 
@@ -117,20 +116,10 @@ impl Panes {
     }
 
     pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
-        self.theme = self.theme.next(&setup.theme);
+        self.theme = self.theme.next(&setup.own_themes);
         let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
         outbox.notify(Level::Success, text);
     }
-}
-
-/// What the panes have to show, limited to what the layout depends on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::app) struct PaneContents {
-    pub has_chips: bool,
-    pub has_filters: bool,
-    pub datasets: usize,
-    pub jobs: usize,
-    pub has_active_job: bool,
 }
 
 /// Returns the tile size at the start.

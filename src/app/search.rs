@@ -279,6 +279,14 @@ impl App {
         self.panes.focus = Pane::Results;
     }
 
+    /// Goes to the tab `by` tabs further, and from the last one to the first one.
+    pub(in crate::app) fn step_tab(&mut self, by: isize) {
+        let Some(tabs) = self.results.tabs() else { return };
+        let count = tabs.all().len().cast_signed();
+        let index = (tabs.active().cast_signed() + by).rem_euclid(count);
+        self.go_to_tab(index.cast_unsigned());
+    }
+
     pub(in crate::app) fn go_forward(&mut self) {
         self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
         self.panes.focus = Pane::Results;

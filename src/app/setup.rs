@@ -73,6 +73,8 @@ pub struct Setup {
     /// How pictures are drawn until the terminal's capabilities are known.
     pub protocol: Protocol,
     pub theme: ThemeChoice,
+    /// The user's own themes.
+    pub own_themes: Vec<ThemeChoice>,
     pub tile_size: TileSize,
     pub capture_mouse: bool,
     pub polling: PollingIntervals,
@@ -130,6 +132,7 @@ impl Setup {
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
+            own_themes: Vec::new(),
             tile_size: TileSize::default(),
             capture_mouse: true,
             polling: PollingIntervals::default(),

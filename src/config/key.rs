@@ -383,15 +383,15 @@ impl ThemeChoice {
         Err(format!("there is no theme {path}; write it, or choose auto, dark, light or plain"))
     }
 
-    /// Returns the next theme in the cycle, which includes `configured` if that is a named theme.
-    pub fn next(&self, configured: &Self) -> Self {
-        match (self, configured) {
-            (Self::Auto, _) => Self::Dark,
-            (Self::Dark, _) => Self::Light,
-            (Self::Light, _) => Self::Plain,
-            (Self::Plain, Self::Named(name)) => Self::Named(name.clone()),
-            (Self::Plain | Self::Named(_), _) => Self::Auto,
-        }
+    /// Returns all themes: those of the program, then the user's own.
+    pub fn all(own: &[Self]) -> impl Iterator<Item = Self> {
+        [Self::Auto, Self::Dark, Self::Light, Self::Plain].into_iter().chain(own.iter().cloned())
+    }
+
+    /// Returns the next theme in the cycle of all themes.
+    #[must_use]
+    pub fn next(&self, own: &[Self]) -> Self {
+        Self::all(own).skip_while(|theme| theme != self).nth(1).unwrap_or(Self::Auto)
     }
 }
 

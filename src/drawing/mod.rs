@@ -17,6 +17,8 @@ use ratatui::{
 };
 use tessera_model::SafeText;
 
+use crate::input::{Action, Chord};
+
 pub(crate) use form::{FormOptions, FormRows, choice_text};
 pub(crate) use frame::{below, field_area, split_columns, split_end};
 pub use picture_layer::PictureLayer;
@@ -35,19 +37,35 @@ pub struct Painter<'a, S> {
     pub hover: &'a mut HoverTexts,
 }
 
-/// The texts that a frame shows when the mouse is over an area: text that the screen cuts, and what marks and keys
-/// stand for. The runtime looks up the text of a cell when the mouse is moved.
+/// What a frame offers to the mouse. The runtime looks up the cell under the mouse when the mouse is moved or clicked.
 #[derive(Debug, Default)]
-pub struct HoverTexts(Vec<(Rect, SafeText)>);
+pub struct HoverTexts {
+    /// Texts that the screen cuts, and what marks and keys stand for.
+    texts: Vec<(Rect, SafeText)>,
+    clicks: Vec<(Rect, ClickTarget)>,
+}
+
+/// What a click on a hint or on a tab does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClickTarget {
+    Action(Action),
+    Key(Chord),
+}
 
 impl HoverTexts {
     pub(crate) fn text_at(&self, position: Position) -> Option<&SafeText> {
-        let mut texts = self.0.iter().rev();
+        let mut texts = self.texts.iter().rev();
         texts.find(|(area, _)| area.contains(position)).map(|(_, text)| text)
     }
 
+    pub(crate) fn click_target(&self, position: Position) -> Option<ClickTarget> {
+        let mut clicks = self.clicks.iter().rev();
+        clicks.find(|(area, _)| area.contains(position)).map(|(_, target)| *target)
+    }
+
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.texts.clear();
+        self.clicks.clear();
     }
 }
 
@@ -55,7 +73,12 @@ impl<S> Painter<'_, S> {
     /// Adds the text to show while the mouse is over an area. Later texts take precedence over
     /// earlier ones.
     pub(crate) fn explain(&mut self, area: Rect, text: impl AsRef<str>) {
-        self.hover.0.push((area, SafeText::detail(text.as_ref().trim())));
+        self.hover.texts.push((area, SafeText::detail(text.as_ref().trim())));
+    }
+
+    /// Makes an area clickable.
+    pub(crate) fn click(&mut self, area: Rect, target: ClickTarget) {
+        self.hover.clicks.push((area, target));
     }
 
     /// Returns the row of an area that begins with a text.

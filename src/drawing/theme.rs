@@ -1,4 +1,4 @@
-//! Reads themes, which have the styles of all roles. Ordinary text keeps the terminal's colors, and every meaning that
+//! Reads themes, which have the styles of roles. Ordinary text keeps the terminal's colors, and every meaning that
 //! a color carries is also shown without the color.
 
 use std::{collections::BTreeMap, path::Path};
@@ -47,66 +47,103 @@ impl Theme {
         })
     }
 
-    /// Parses a theme file, which has one line per role with its color and modifiers.
+    /// Parses a theme file, which has a line for each role with its color and modifiers. Roles that the file does not
+    /// name have no style.
+    ///
+    /// # Errors
+    ///
+    /// The file is not TOML, or a role, color or modifier in it is unknown.
     pub fn parse(source: &str) -> Result<Self, String> {
-        let mut lines: BTreeMap<String, String> =
+        Self::default().with_roles(source)
+    }
+
+    /// Replaces the styles of the roles that a theme file names.
+    fn with_roles(mut self, source: &str) -> Result<Self, String> {
+        let lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
-        let mut role = |name: &str| {
-            let description =
-                lines.remove(name).ok_or_else(|| format!("the role `{name}` is missing"))?;
-            parse_style(&description)
-                .map_err(|word| format!("`{word}` in `{name}` is neither a color nor a modifier"))
-        };
-        let theme = Self {
-            text: role("text")?,
-            dim: role("dim")?,
-            accent: role("accent")?,
-            frame: role("frame")?,
-            frame_focus: role("frame-focus")?,
-            selected: role("selected")?,
-            success: role("success")?,
-            moving: role("moving")?,
-            failure: role("failure")?,
-            key: role("key")?,
-            gauge: role("gauge")?,
-            empty: role("empty")?,
-        };
-        match lines.into_keys().next() {
-            Some(unknown) => Err(format!("`{unknown}` is not a role")),
-            None => Ok(theme),
+        for (name, description) in lines {
+            let Some((_, role)) = ROLES.iter().find(|(role, _)| *role == name) else {
+                let roles = ROLES.map(|(role, _)| role).join(", ");
+                return Err(format!("`{name}` is not a role; the roles are {roles}"));
+            };
+            *role(&mut self) = parse_style(&description).map_err(|word| {
+                format!("`{word}` in `{name}` is neither a color nor a modifier")
+            })?;
         }
+        Ok(self)
     }
 }
 
+type RoleStyle = fn(&mut Theme) -> &mut Style;
+
+const ROLES: [(&str, RoleStyle); 12] = [
+    ("text", |theme| &mut theme.text),
+    ("dim", |theme| &mut theme.dim),
+    ("accent", |theme| &mut theme.accent),
+    ("frame", |theme| &mut theme.frame),
+    ("frame-focus", |theme| &mut theme.frame_focus),
+    ("selected", |theme| &mut theme.selected),
+    ("success", |theme| &mut theme.success),
+    ("moving", |theme| &mut theme.moving),
+    ("failure", |theme| &mut theme.failure),
+    ("key", |theme| &mut theme.key),
+    ("gauge", |theme| &mut theme.gauge),
+    ("empty", |theme| &mut theme.empty),
+];
+
+/// The themes in the order of [`ThemeName`].
+type BuiltInThemes = [Theme; 3];
+
 #[derive(Clone, Debug)]
 pub struct Themes {
-    /// The built-in themes, in the order of [`ThemeName`].
-    built_in: [Theme; 3],
-    custom: Option<Theme>,
+    built_in: BuiltInThemes,
+    /// The user's own themes by name. Each of them is based on each built-in theme, because the terminal's background
+    /// decides which one applies.
+    own: BTreeMap<String, BuiltInThemes>,
     /// The theme that `auto` selects on this terminal.
     pub auto: ThemeName,
 }
 
 impl Themes {
-    /// Parses all themes. `custom` is the path and the content of the user's theme.
-    pub fn parse(custom: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
+    /// Parses the built-in themes.
+    ///
+    /// # Errors
+    ///
+    /// A built-in theme is damaged. A test verifies that this never happens.
+    pub fn built_in(auto: ThemeName) -> Result<Self, String> {
         let [dark, light, plain] =
             [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
-        let custom = custom.map(|(path, source)| {
-            Theme::parse(source).map_err(|error| format!("{}: {error}", path.display()))
-        });
-        Ok(Self { built_in: [dark?, light?, plain?], custom: custom.transpose()?, auto })
+        Ok(Self { built_in: [dark?, light?, plain?], own: BTreeMap::new(), auto })
+    }
+
+    /// Adds the user's own theme. Roles that it does not name are those of the theme for the terminal's background.
+    ///
+    /// # Errors
+    ///
+    /// The file is not a theme.
+    pub fn add_own(&mut self, name: &str, path: &Path, source: &str) -> Result<(), String> {
+        let [dark, light, plain] = self.built_in.map(|theme| theme.with_roles(source));
+        let named = |error: String| format!("{}: {error}", path.display());
+        let own = [dark.map_err(named)?, light.map_err(named)?, plain.map_err(named)?];
+        self.own.insert(name.to_owned(), own);
+        Ok(())
+    }
+
+    /// Returns the user's own themes that can be chosen.
+    pub fn own(&self) -> impl Iterator<Item = ThemeChoice> {
+        self.own.keys().cloned().map(ThemeChoice::Named)
     }
 
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
-        let name = match (choice, &self.custom) {
-            (ThemeChoice::Named(_), Some(custom)) => return custom,
-            (ThemeChoice::Auto | ThemeChoice::Named(_), _) => self.auto,
-            (ThemeChoice::Dark, _) => ThemeName::Dark,
-            (ThemeChoice::Light, _) => ThemeName::Light,
-            (ThemeChoice::Plain, _) => ThemeName::Plain,
+        let own = |name| self.own.get(name).unwrap_or(&self.built_in);
+        let (themes, name) = match choice {
+            ThemeChoice::Named(name) => (own(name), self.auto),
+            ThemeChoice::Auto => (&self.built_in, self.auto),
+            ThemeChoice::Dark => (&self.built_in, ThemeName::Dark),
+            ThemeChoice::Light => (&self.built_in, ThemeName::Light),
+            ThemeChoice::Plain => (&self.built_in, ThemeName::Plain),
         };
-        &self.built_in[name as usize]
+        &themes[name as usize]
     }
 }
 

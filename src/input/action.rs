@@ -94,6 +94,8 @@ actions! {
     Forward, "forward", "forward", Navigation, "Go forward";
     NewTab, "new-tab", "new tab", Navigation, "Open a results tab on the whole dataset";
     CloseTab, "close-tab", "close tab", Navigation, "Close this results tab";
+    NextTab, "next-tab", "next tab", Navigation, "Go to the next results tab";
+    PreviousTab, "previous-tab", "previous tab", Navigation, "Go to the previous results tab";
     Tab1, "tab-1", "tab 1", Navigation, "Go to results tab 1";
     Tab2, "tab-2", "tab 2", Navigation, "Go to results tab 2";
     Tab3, "tab-3", "tab 3", Navigation, "Go to results tab 3";
@@ -144,7 +146,7 @@ actions! {
     SelectRange, "select-range", "range", Selection, "Start a range; press again to select it";
     SelectPage, "select-page", "page", Selection, "Select the clusters on this page";
     SelectAll, "select-all", "all pages", Selection, "Select the clusters on all pages";
-    InvertSelection, "invert-selection", "invert", Selection, "Invert the selection on this page";
+    SelectRest, "select-rest", "the rest", Selection, "Select what this search finds and is not selected, instead of the selection (invert)";
     Exclude, "exclude", "exclude", Selection, "Exclude this item from its selected cluster (toggle)";
     Undo, "undo", "undo", Selection, "Undo the last selection change";
     Redo, "redo", "redo", Selection, "Redo";
@@ -224,7 +226,7 @@ actions! {
     Help, "help", "help", Program, "Show this help";
     Jump, "jump", "jump", Program, "Show jump labels; press one to go there";
     Log, "log", "log", Program, "Show the request log";
-    Theme, "theme", "theme", Program, "Switch to the next theme: auto, dark, light, plain";
+    Theme, "theme", "theme", Program, "Switch to the next theme: auto, dark, light, plain, your own";
     TestPictures, "test-pictures", "test picture", Program, "Draw a test picture, and save how this terminal shows it";
     Footer, "footer", "footer", Program, "Show or hide the key hints";
     Mouse, "mouse", "mouse", Program, "Turn mouse capture on or off";
@@ -239,6 +241,11 @@ impl Action {
     pub fn tab_index(self) -> Option<usize> {
         let index = (self as usize).checked_sub(Self::Tab1 as usize)?;
         (index <= Self::Tab9 as usize - Self::Tab1 as usize).then_some(index)
+    }
+
+    /// Returns the action that goes to the tab at this index, if it has one.
+    pub fn of_tab(index: usize) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.tab_index() == Some(index))
     }
 
     /// Returns the index of the tag that the action adds. The actions of the tags are consecutive variants.

@@ -64,12 +64,12 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         }
         return Err(no_terminal());
     }
-    let (mut options, warning) =
+    let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     let (keymap, key_warnings) =
         config::load_keymap(config::keymap_file().as_deref(), &settings.commands)
             .map_err(CliError::usage)?;
-    settings.warnings.extend(warning.into_iter().chain(key_warnings));
+    settings.warnings.extend(warnings.into_iter().chain(key_warnings));
     if let Some(path) = trace {
         options.trace = Trace::create(&path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
@@ -320,6 +320,7 @@ impl Launcher {
             started_at: clock,
             protocol: self.options.initial_protocol(),
             theme: self.settings.ui.theme.clone(),
+            own_themes: self.options.themes.own().collect(),
             tile_size: self.settings.ui.tile,
             capture_mouse: self.settings.ui.mouse,
             polling: self.settings.poll,

@@ -189,6 +189,7 @@ impl EventLoop<'_> {
         let hovered = self.input.motion.take();
         let shown = self.session.app.hover();
         let hovered = hovered.and_then(|cell| self.hover_texts.change(shown, cell));
+        let events = events.into_iter().map(|event| self.hover_texts.clicked(event));
         let events: Vec<Event> = first.into_iter().chain(events).chain(hovered).collect();
         // The mouse was moved, but the text under it is still the same.
         if events.is_empty() && !self.needs_redraw {

@@ -9,7 +9,7 @@ use tessera_picture::Protocol;
 
 use crate::{
     config::{self, GraphicsChoice, Settings, ThemeChoice},
-    drawing::theme::{ThemeName, Themes},
+    drawing::theme::Themes,
     runtime::probe::Environment,
 };
 
@@ -22,20 +22,17 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
-    /// Returns the options. If the user's theme cannot be used, a warning says why.
-    pub fn new(settings: &Settings) -> Result<(Self, Option<String>), String> {
-        let auto = Environment::read().theme(None);
-        let (themes, warning) = match load_custom(&settings.ui.theme, auto) {
-            Ok(themes) => (themes, None),
-            Err(reason) => (None, Some(format!("{reason}; the theme is auto until then"))),
-        };
+    /// Returns the options. For each theme of the user that cannot be used, a warning says why.
+    pub fn new(settings: &Settings) -> Result<(Self, Vec<String>), String> {
+        let mut themes = Themes::built_in(Environment::read().theme(None))?;
+        let warnings = add_own_themes(&settings.ui.theme, &mut themes);
         let options = Self {
             mouse: settings.ui.mouse,
-            themes: themes.map_or_else(|| Themes::parse(None, auto), Ok)?,
+            themes,
             forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),
         };
-        Ok((options, warning))
+        Ok((options, warnings))
     }
 
     /// Returns the protocol to use until the terminal has replied.
@@ -47,12 +44,23 @@ impl RuntimeOptions {
     }
 }
 
-/// Returns the themes including the user's own, if the choice names one.
-fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, String> {
-    let Some(path) = choice.file()? else { return Ok(None) };
-    let source = fs::read_to_string(&path)
-        .map_err(|error| format!("cannot read the theme {}: {error}", path.display()))?;
-    Themes::parse(Some((&path, &source)), auto).map(Some)
+/// Adds the themes in the user's folder. Returns why themes cannot be used.
+fn add_own_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
+    let files = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
+    let mut warnings = Vec::new();
+    for path in files.into_iter().flatten().filter_map(|file| Some(file.ok()?.path())) {
+        let name = path.file_stem().and_then(|name| name.to_str()).map(str::parse);
+        let Some(Ok(ThemeChoice::Named(name))) = name else { continue };
+        let source = fs::read_to_string(&path)
+            .map_err(|error| format!("cannot read the theme {}: {error}", path.display()));
+        let added = source.and_then(|source| themes.add_own(&name, &path, &source));
+        warnings.extend(added.err());
+    }
+    warnings.extend(choice.file().err());
+    for warning in &mut warnings {
+        warning.push_str("; the theme is auto until then");
+    }
+    warnings
 }
 
 /// Loads the protocol that the user has confirmed. If the file cannot be read, the test picture is

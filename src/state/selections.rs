@@ -111,7 +111,7 @@ impl EntryDetails {
                 members: cluster.member_count,
                 excluded: cluster.excluded.len(),
                 count_is_minimum: cluster.count_is_minimum,
-                previewed: cluster.previewed.iter().copied().collect(),
+                previewed: cluster.previewed.clone(),
                 stale: cluster.stale,
             }),
         }
@@ -157,7 +157,7 @@ pub(super) fn parse_selection(dataset: DatasetId, document: &Value) -> Result<Se
                     filters,
                     member_count: cluster.members,
                     count_is_minimum: cluster.count_is_minimum,
-                    previewed: cluster.previewed.into_iter().collect(),
+                    previewed: cluster.previewed,
                     excluded: exclude.into_iter().collect(),
                     stale: cluster.stale,
                 });

@@ -71,7 +71,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let chips = query::chips(ctx.app.query(), ctx.app.results());
-    let mut used = 0;
+    let (mut used, mut hidden) = (0, chips.len());
     for (chip, chip_area) in chips.iter().zip(query::chip_areas(&chips, area)) {
         let (mark, style) = match chip.state {
             ChipState::On => (theme.success, theme.text),
@@ -81,8 +81,12 @@ pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
         let (text, glyph) = (chip.text.as_str(), chip.state.symbol());
         ctx.put(chip_area, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
         used += chip_area.width;
+        hidden -= 1;
     }
     let (_, rest) = split_columns(area, used);
+    if hidden > 0 {
+        return ctx.put(rest, 0, &[(format!(" +{hidden}"), theme.moving)]);
+    }
     let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
     let cells = usize::from(rest.width).saturating_sub(3 + display_width(&key));
     let text = first_fitting(&[" opens the query builder"], cells);

@@ -5,11 +5,13 @@ use ratatui::{
     style::Style,
     widgets::{Clear, Widget},
 };
-use tessera_model::{SafeText, text::grouped_with_noun};
+use tessera_model::SafeText;
 
 use crate::{
     app::{App, DrawContext, Level, availability, suggested_actions::suggested_actions},
-    drawing::{display_width, split_end, wrap_words},
+    drawing::{
+        ClickTarget, display_width, field_area, split_columns, split_end, text_cells, wrap_words,
+    },
     input::{Action, KeyContext},
 };
 
@@ -18,11 +20,12 @@ const MAX_NOTIFICATION_LINES: usize = 5;
 /// The columns of the sign that precedes a notification.
 const SIGN_WIDTH: usize = 3;
 
-/// Returns the area of the notification. It grows upwards from its line by as many lines as its
-/// text needs.
-pub(super) fn notification_area(app: &App, line: Rect) -> Rect {
+/// Returns the area of the notification. A notification of several lines takes the line of the hints, and then grows
+/// upwards.
+pub(super) fn notification_area(app: &App, line: Rect, hints: Rect) -> Rect {
     let rows = u16::try_from(notification_lines(app, line.width).len()).unwrap_or(1).max(1);
-    Rect { y: line.bottom().saturating_sub(rows), height: rows, ..line }
+    let last = if rows > 1 && !needs_hints(app) { hints } else { line };
+    Rect { y: last.bottom().saturating_sub(rows), height: rows, ..line }
 }
 
 fn notification_lines(app: &App, width: u16) -> Vec<String> {
@@ -40,12 +43,12 @@ fn notification_end(app: &App) -> String {
     more + if is_error { "  Esc dismiss" } else { "" }
 }
 
+/// Draws the notification in its area.
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     let Some(notification) = ctx.app.notifications().current() else {
         return;
     };
     let theme = ctx.theme;
-    let area = notification_area(ctx.app, area);
     let (mark, style) = match notification.level {
         Level::Success => (" ✔ ", theme.success),
         Level::Warning => (" ⚠ ", theme.moving),
@@ -70,11 +73,10 @@ fn selection_hint(app: &App) -> Option<String> {
         return Some(format!("range of {} · {keys}", range.count()));
     }
     let all = app.baskets().pending.all_pages.as_ref()?;
-    let clusters = grouped_with_noun(all.clusters_added as u64, "cluster", "clusters");
-    let pages = grouped_with_noun(all.pages_done as u64, "page", "pages");
-    let done = format!("selected {clusters} on {pages}");
+    let done = all.summary();
+    let key = if all.rest { "*" } else { "g V" };
     Some(if all.paused {
-        format!("{done} · g V to continue, Esc to stop")
+        format!("{done} · {key} to continue, Esc to stop")
     } else {
         format!("{done} · loading page {}, Esc to stop", all.next_page.page + 1)
     })
@@ -97,16 +99,20 @@ fn tagging_hint(app: &App) -> Option<String> {
     Some(format!("{target}:   {}   {keys}", tags.join("   ")))
 }
 
-/// Returns the text about what is under the mouse, unless the line of hints is needed for something
-/// else.
-fn hover_lines(app: &App, width: u16) -> Vec<String> {
-    let is_busy = app.jump_mode()
+/// Returns whether the line of hints says what the next key does, so that nothing else may be there.
+pub(super) fn needs_hints(app: &App) -> bool {
+    app.jump_mode()
         || app.overlays().submit_pending()
         || app.overlay().is_some()
         || !app.pending_keys().is_empty()
         || app.query().editing_hints(app.panes().focus, app.results()).is_some()
-        || selection_hint(app).is_some();
-    let text = app.hover().filter(|_| !is_busy);
+        || selection_hint(app).is_some()
+}
+
+/// Returns the text about what is under the mouse, unless the line of hints is needed for something
+/// else.
+fn hover_lines(app: &App, width: u16) -> Vec<String> {
+    let text = app.hover().filter(|_| !needs_hints(app));
     let cells = usize::from(width).saturating_sub(2).max(1);
     text.into_iter()
         .flat_map(|text| wrap_words(text.as_str(), cells, MAX_NOTIFICATION_LINES))
@@ -140,6 +146,7 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let parts = match mode_hint(ctx) {
         Some((hint, style)) => {
             let hint = whole_hints(&hint, usize::from(area.width).saturating_sub(1));
+            make_clickable(ctx, field_area(area, 0, 1), &hint);
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
         None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
@@ -161,6 +168,24 @@ fn whole_hints(hints: &str, cells: usize) -> String {
         parts.remove(parts.len().saturating_sub(3));
     }
     parts.join(GAPS.1)
+}
+
+/// Makes those hints clickable that begin with a key, such as `Esc close`.
+fn make_clickable(ctx: &mut DrawContext, area: Rect, hints: &str) {
+    let mut start = 0;
+    for part in hints.split("  ") {
+        let hint = part.trim_start();
+        let used = text_cells(&hints[..start + part.len() - hint.len()]);
+        start += part.len() + 2;
+        let Some((name, _)) = hint.split_once(' ') else { continue };
+        // The name of a key may be capitalized, but a letter is its own key.
+        let name = if name.chars().count() > 1 { name.to_lowercase() } else { name.to_owned() };
+        if let Ok(chord) = name.parse() {
+            let (_, rest) = split_columns(area, used);
+            let (place, _) = split_columns(rest, text_cells(hint));
+            ctx.click(place, ClickTarget::Key(chord));
+        }
+    }
 }
 
 fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
@@ -216,6 +241,7 @@ fn action_hints(ctx: &mut DrawContext, area: Rect) -> Vec<(String, Style)> {
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let key = Rect { x, width, ..area }.intersection(area);
         ctx.explain(key, format!("{}{reason}", each.0.help()));
+        ctx.click(key, ClickTarget::Action(each.0));
         x = x.saturating_add(width);
     }
     shown.into_iter().flat_map(|(_, parts)| parts).collect()

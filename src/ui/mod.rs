@@ -19,8 +19,8 @@ use ratatui::{
 use tessera_model::SafeText;
 
 use crate::{
-    app::{App, DrawContext, Event, screen::MIN_SCREEN},
-    drawing::{HoverTexts, PictureLayer, Theme},
+    app::{App, DrawContext, Event, Mouse, MouseKind, screen::MIN_SCREEN},
+    drawing::{ClickTarget, HoverTexts, PictureLayer, Theme},
     input::Action,
 };
 
@@ -29,6 +29,18 @@ impl HoverTexts {
     pub fn change(&self, shown: Option<&SafeText>, cell: (u16, u16)) -> Option<Event> {
         let text = self.text_at(Position::from(cell));
         (text != shown).then(|| Event::Hover(text.cloned()))
+    }
+
+    /// Returns the event for an event of the mouse. A click on a hint or a tab is the key or the action there.
+    pub fn clicked(&self, event: Event) -> Event {
+        let Event::Mouse(Mouse { column, row, kind: MouseKind::Click }) = event else {
+            return event;
+        };
+        match self.click_target(Position::new(column, row)) {
+            Some(ClickTarget::Action(action)) => Event::Action(action),
+            Some(ClickTarget::Key(chord)) => Event::Key(chord),
+            None => event,
+        }
     }
 }
 
@@ -57,9 +69,8 @@ pub fn draw_with_texts(
         Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
         None => (app.areas().notification, app.areas().hints),
     };
-    let notification = hints::notification_area(app, line);
-    // A notification of several lines covers the area above its line, so pictures are not drawn
-    // there.
+    let notification = hints::notification_area(app, line, line_of_hints);
+    // A notification of several lines may cover the area above its line, where pictures are cropped.
     let above = (notification.height > 1).then_some(notification);
     let hints = hints::hints_area(app, line_of_hints);
     let explained = (hints.height > 1).then_some(hints);
@@ -74,9 +85,15 @@ pub fn draw_with_texts(
     } else {
         draw_panes(&mut ctx);
     }
+    // Without a line of their own, hints that must be shown take the line of the notification.
+    hints::hints(&mut ctx, line_of_hints);
+    if line != line_of_hints || !hints::needs_hints(app) {
+        hints::notification(&mut ctx, notification);
+    }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
-        // The mouse does not reach the panes below the dialog, so the hover texts of the panes are removed.
+        // The mouse does not reach the panes below the dialog. Only the hints of the dialog stay.
         ctx.hover.clear();
+        hints::hints(&mut ctx, line_of_hints);
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);
         dialog.draw(&mut ctx, area);
@@ -87,7 +104,7 @@ fn draw_panes(ctx: &mut DrawContext) {
     let areas = ctx.app.areas();
     bars::header(ctx, areas.header);
     for (area, draw) in [
-        (areas.chips, bars::chips as fn(&mut DrawContext, Rect)),
+        (Some(areas.chips), bars::chips as fn(&mut DrawContext, Rect)),
         (areas.tabs, bars::pane_tabs),
         (areas.datasets, pane::datasets),
         (areas.status, pane::status),
@@ -97,8 +114,6 @@ fn draw_panes(ctx: &mut DrawContext) {
         (areas.jobs, pane::jobs),
         (areas.basket, pane::basket::basket),
         (areas.connection, pane::connection),
-        (Some(areas.notification), hints::notification),
-        (Some(areas.hints), hints::hints),
     ] {
         if let Some(area) = area {
             draw(ctx, area);

@@ -19,7 +19,9 @@ use crate::{
         },
         view::sort_filter::SortOrder,
     },
-    drawing::{below, display_width, first_fitting},
+    config::DeploymentKind,
+    drawing::{ClickTarget, below, display_width, first_fitting, split_columns, text_cells},
+    input::Action,
     ui::tile,
 };
 
@@ -189,7 +191,11 @@ fn query_text(
         } else {
             "all that matches the filters"
         };
-        return vec![(format!("{what}, in the order of the service"), theme.dim)];
+        let order = match ctx.app.setup().deployment {
+            DeploymentKind::Local => "largest clusters first",
+            DeploymentKind::Hosted | DeploymentKind::Onprem => "in the order of the service",
+        };
+        return vec![(format!("{what}, {order}"), theme.dim)];
     };
     let free = cells.saturating_sub(display_width(kind) + MIN_NAME.min(display_width(name)));
     let legends = [legend, SHORT_LEGEND].map(|text| format!("{}{text}", " ".repeat(LEGEND_GAP)));
@@ -204,23 +210,30 @@ fn query_text(
 
 const MAX_TAB_TITLE: usize = 16;
 
-/// Draws the tabs if there is more than one, numbered like their keys.
+/// Draws the tabs if there is more than one. A click on a tab goes there.
 pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
     let Some(tabs) = ctx.app.results().tabs().filter(|tabs| tabs.all().len() > 1) else {
         return;
     };
     let title = |view: &View| truncate(view.title().as_str(), MAX_TAB_TITLE);
+    // The sign distinguishes the numbers of tabs from those of panes.
     let titles: Vec<String> = (1..)
         .zip(tabs.all())
-        .map(|(number, tab)| format!(" {number} {} ", title(&tab.view)))
+        .map(|(number, tab)| format!(" #{number} {} ", title(&tab.view)))
         .collect();
     let fits =
         titles.iter().map(|title| display_width(title)).sum::<usize>() <= usize::from(area.width);
-    let mut parts = Vec::new();
+    let active = tabs.active();
+    let mut rest = area;
     for (index, title) in titles.into_iter().enumerate() {
-        let is_active = index == tabs.active();
-        let text = if fits || is_active { title } else { format!(" {} ", index + 1) };
-        parts.push((text, if is_active { ctx.theme.selected } else { ctx.theme.dim }));
+        let is_active = index == active;
+        let text = if fits || is_active { title } else { format!(" #{} ", index + 1) };
+        let (tab, others) = split_columns(rest, text_cells(&text));
+        let style = if is_active { ctx.theme.selected } else { ctx.theme.dim };
+        ctx.put(tab, 0, &[(text, style)]);
+        if let Some(action) = Action::of_tab(index) {
+            ctx.click(tab, ClickTarget::Action(action));
+        }
+        rest = others;
     }
-    ctx.put(area, 0, &parts);
 }

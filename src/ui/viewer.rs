@@ -11,7 +11,7 @@ use crate::{
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
     drawing::{display_width, split_end},
-    ui::{hints, pane::selection_text},
+    ui::pane::selection_text,
 };
 
 pub(super) fn viewer(ctx: &mut DrawContext) {
@@ -26,11 +26,6 @@ pub(super) fn viewer(ctx: &mut DrawContext) {
     }
     for frame in &ctx.app.strip_frames() {
         draw_frame(ctx, frame);
-    }
-    if ctx.app.notifications().current().is_some() {
-        hints::notification(ctx, areas.hints);
-    } else {
-        hints::hints(ctx, areas.hints);
     }
 }
 

@@ -49,7 +49,14 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
     let path = path.canonicalize().map_err(|error| to_failure(error.to_string()))?;
     let mut command = subprocess::command(opener);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| to_failure(error.to_string()))?;
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::local(format!(
+            "cannot open the picture: {} is not installed",
+            opener.display()
+        ))
+        .with_remedy("Install it, or show the picture in full size"),
+        _ => to_failure(error.to_string()),
+    })?;
     // The thread is separate, because a viewer may stay open longer than this program.
     let (sender, ended) = oneshot::channel();
     thread::spawn(move || sender.send(child.wait()));
@@ -96,6 +103,6 @@ mod tests {
         let failure = open_with(refusing.as_os_str(), &picture).await.unwrap_err();
         assert!(failure.to_string().contains("exit status: 3"), "{failure}");
         let failure = open_with(OsStr::new("no-such-opener"), &picture).await.unwrap_err();
-        assert!(failure.to_string().contains("no-such-opener cannot open"), "{failure}");
+        assert!(failure.to_string().contains("no-such-opener is not installed"), "{failure}");
     }
 }

@@ -45,6 +45,10 @@ impl TextSession {
                 let lines = self.announcements.everything(&self.desk.app);
                 return self.write(lines);
             }
+            TypedLine::More => {
+                let lines = self.announcements.more();
+                return self.write(lines);
+            }
             TypedLine::Wait => panic!("nothing runs here"),
             TypedLine::Unknown(reason) => return self.write(vec![Announcement::Error(reason)]),
         }

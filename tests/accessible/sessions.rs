@@ -24,6 +24,26 @@ fn results_members_and_pictures_are_read() {
 }
 
 #[test]
+fn a_long_page_is_read_in_parts() {
+    let mut session = start(Desk::with_clusters(25));
+    let count = |lines: &str| lines.lines().filter(|line| line.contains(" of 25")).count();
+    let hint = "more; type more to read them";
+    for (line, items, last) in [
+        ("read", 10, format!("15 {hint}")),
+        ("more", 10, format!("5 {hint}")),
+        // A change reads only what has changed.
+        ("select 3", 1, String::new()),
+        ("more", 5, String::new()),
+        ("more", 0, "all items are read".to_owned()),
+    ] {
+        session.log.clear();
+        session.type_line(line);
+        assert_eq!(count(&session.log), items, "{line}: {}", session.log);
+        assert!(session.log.trim_end().ends_with(&last), "{line}: {}", session.log);
+    }
+}
+
+#[test]
 fn compared_pictures_differ_in_words_and_one_is_suggested() {
     let mut desk = Desk::with_clusters(1);
     let mut two = page(0, 1);

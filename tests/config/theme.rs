@@ -12,15 +12,14 @@ fn a_theme_is_a_word_or_a_name_but_never_a_path() {
 }
 
 #[test]
-fn the_cycle_includes_every_theme_and_the_configured_one() {
-    let own = ThemeChoice::Named("own".into());
-    let mut cycle = vec![own.clone()];
-    while let last = cycle[cycle.len() - 1].next(&own)
-        && last != own
+fn the_cycle_includes_every_theme_and_all_own_ones() {
+    let own = ["own", "sea"].map(|name| ThemeChoice::Named(name.into()));
+    let mut cycle = vec![ThemeChoice::Auto];
+    while let next = cycle[cycle.len() - 1].next(&own)
+        && next != ThemeChoice::Auto
     {
-        cycle.push(last);
+        cycle.push(next);
     }
     let words: Vec<&str> = cycle.iter().map(ThemeChoice::as_str).collect();
-    assert_eq!(words, ["own", "auto", "dark", "light", "plain"]);
-    assert_eq!(ThemeChoice::Plain.next(&ThemeChoice::Auto), ThemeChoice::Auto);
+    assert_eq!(words, ["auto", "dark", "light", "plain", "own", "sea"]);
 }

@@ -46,7 +46,7 @@ async fn files_come_in_and_are_clustered_with_the_rest() {
     let fresh = service.folder.path().join("my new");
     tessera_testing::pictures::write_noise(&fresh, 3);
     let mut person = Person::at(&service).await;
-    person.press("a").await;
+    person.press("A").await;
     person.paste(&format!("'{}'", fresh.display()));
     person.press("enter").await;
     person.sees("3 images");

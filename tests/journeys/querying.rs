@@ -16,7 +16,7 @@ async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     assert!(!person.session.app.results().page().unwrap().clusters.is_empty());
     // No uniqueness is above 1, so nothing matches both filters.
     person.press("3 a 6 1 f5").await;
-    person.sees("No match for uniqueness >0 and uniqueness >1");
+    person.sees("Nothing matches all of this: uniqueness >0 · uniqueness >1");
     person.sees("g l searches again with uniqueness 1.00 → 0.80");
     person.press("3 k space").await;
     person.sees("1 disabled (kept, not sent)");

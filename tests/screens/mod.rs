@@ -100,7 +100,7 @@ every! {
     timeline: crate::support::scene::timeline;
     inside: crate::support::scene::inside;
     adding: crate::support::scene::adding;
-    add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "a");
+    add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "A");
     reindex: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 j j j R");
     remove_dataset: crate::support::scene::removing;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
@@ -267,7 +267,8 @@ fn parts(areas: &Areas) -> Vec<Rect> {
         notification: notice,
         hints,
     } = *areas;
-    let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket, connection];
+    let panes =
+        [Some(chips), tabs, datasets, status, results, detail, query, jobs, basket, connection];
     panes.into_iter().flatten().chain([header, notice, hints]).collect()
 }
 

@@ -34,7 +34,7 @@ use crate::support::{
 fn the_position_in_the_search_is_shown_with_the_total_once_it_is_known() {
     let mut desk = Desk::with_clusters(100);
     desk.happen(Event::Resize(80, 24));
-    let heading = |desk: &Desk| row(&drawn(desk, ThemeName::Plain), 2);
+    let heading = |desk: &Desk| row(&drawn(desk, ThemeName::Plain), 3);
     assert!(
         heading(&desk).contains("clusters 1-100 · granularity 2 · page 1"),
         "{}",
@@ -138,7 +138,7 @@ fn a_refused_caption_search_offers_no_second_try() {
 fn members_are_shown_under_the_name_of_their_cluster() {
     let mut desk = similar(120, 40);
     desk.press("l l l enter");
-    let heading = row(&drawn(&desk, ThemeName::Plain), 1);
+    let heading = row(&drawn(&desk, ThemeName::Plain), 2);
     assert!(heading.contains("members of “A red balloon over"), "{heading}");
 }
 
@@ -380,7 +380,7 @@ fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
 #[test]
 fn a_form_scrolls_to_its_focused_field_and_keeps_what_enter_does() {
     let mut desk = browsing(50, 14);
-    desk.press("a");
+    desk.press("A");
     let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
     assert!(shown(&desk).contains("▸ paths"), "{}", shown(&desk));
     desk.press("tab tab tab tab tab");
@@ -453,7 +453,7 @@ fn counts_of_one_have_their_noun_in_the_singular() {
         screen_in(desk, ThemeName::Plain)
     };
     assert!(shown(&mut desk, "e").contains(" 1 image "), "the export form");
-    desk.press("esc a");
+    desk.press("esc A");
     desk.type_text("~/new");
     desk.press("enter");
     let found = Preflight { images: 1, videos: 1, bytes: 9, skipped: 1, ..Preflight::default() };
@@ -468,7 +468,7 @@ fn counts_of_one_have_their_noun_in_the_singular() {
 
 #[test]
 fn the_line_of_filters_names_the_key_of_the_query_builder_in_words() {
-    let shown = screen_in(&chips(120, 40), ThemeName::Plain);
+    let shown = screen_in(&chips(160, 40), ThemeName::Plain);
     assert!(shown.contains("3 opens the query builder"), "{shown}");
     assert!(!shown.contains("3 edit"), "it would read as a count:\n{shown}");
 }

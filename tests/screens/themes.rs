@@ -100,23 +100,38 @@ fn built_in_themes_have_enough_contrast() {
 }
 
 #[test]
-fn a_custom_theme_can_be_selected() {
-    let source = include_str!("../../assets/themes/plain.toml");
+fn an_own_theme_inherits_the_roles_that_it_does_not_name() {
     let path = Path::new("themes/own.toml");
-    let themes = Themes::parse(Some((path, source)), ThemeName::Light).unwrap();
+    let mut themes = Themes::built_in(ThemeName::Light).unwrap();
+    themes.add_own("own", path, "accent = 'blue'").unwrap();
     let own = ThemeChoice::Named("own".into());
-    assert_eq!(themes.resolve(&own), &Theme::built_in(ThemeName::Plain).unwrap());
-    assert_eq!(themes.resolve(&ThemeChoice::Auto), &Theme::built_in(ThemeName::Light).unwrap());
-    let damaged = Themes::parse(Some((path, "text = 'pink'")), ThemeName::Dark).unwrap_err();
+    let light = Theme::built_in(ThemeName::Light).unwrap();
+    let expected = Theme { accent: Theme::parse("accent = 'blue'").unwrap().accent, ..light };
+    assert_eq!(themes.resolve(&own), &expected);
+    assert_eq!(themes.resolve(&ThemeChoice::Auto), &light);
+    // The terminal reports its background later.
+    themes.auto = ThemeName::Dark;
+    assert_eq!(themes.resolve(&own).frame, Theme::built_in(ThemeName::Dark).unwrap().frame);
+    assert_eq!(themes.own().collect::<Vec<_>>(), [own]);
+    let damaged = themes.add_own("own", path, "text = 'pink'").unwrap_err();
     assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
 }
 
 #[test]
 fn errors_name_the_role_or_word() {
-    let good = include_str!("../../assets/themes/dark.toml");
-    assert!(Theme::parse(&format!("{good}\nglow = ''")).unwrap_err().contains("glow"));
-    assert!(
-        Theme::parse(&good.replace("darkgray", "darkgrey5")).unwrap_err().contains("darkgrey5")
-    );
-    assert!(Theme::parse("text = ''").unwrap_err().contains("missing"));
+    let unknown = Theme::parse("glow = ''").unwrap_err();
+    assert!(unknown.contains("`glow` is not a role; the roles are text, dim"), "{unknown}");
+    assert!(Theme::parse("frame = 'darkgrey5'").unwrap_err().contains("darkgrey5"));
+}
+
+#[test]
+fn built_in_themes_name_every_role() {
+    let names = |source: &str| source.lines().filter(|line| line.contains(" = ")).count();
+    for source in [
+        include_str!("../../assets/themes/dark.toml"),
+        include_str!("../../assets/themes/light.toml"),
+        include_str!("../../assets/themes/plain.toml"),
+    ] {
+        assert_eq!(names(source), 12, "{source}");
+    }
 }

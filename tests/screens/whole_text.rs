@@ -133,7 +133,7 @@ fn titles_shorten_names_and_not_words() {
     desk.happen(Event::Resize(50, 24));
     desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
     desk.answer_page(page(100, 3));
-    for (keys, title) in [("a", "Add media to a dataset"), ("e", "Export a dataset")] {
+    for (keys, title) in [("A", "Add media to a dataset"), ("e", "Export a dataset")] {
         desk.press(keys);
         let shown = row(&drawn(&desk, ThemeName::Plain), desk.app.overlay_area().unwrap().y);
         assert!(shown.contains(title) && shown.contains("… ┓"), "{shown}");

@@ -158,14 +158,14 @@ fn an_unreadable_view_is_reported() {
 }
 
 fn selection_of_two() -> Selection {
-    let media = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
+    let media = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n)));
     let cluster = EntryContent::Cluster(SelectedCluster {
         id: ClusterId(Uuid::from_u128(7)),
         filters: vec![Filter::uniqueness(0.5).unwrap()],
         member_count: Some(88),
         count_is_minimum: true,
-        previewed: media([1, 2]),
-        excluded: media([2, 3]),
+        previewed: media([2, 1]).into(),
+        excluded: media([2, 3]).into(),
         stale: true,
     });
     let entry = |name, content| SelectionEntry {

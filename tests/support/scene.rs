@@ -402,7 +402,7 @@ pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
 /// Shows the form that adds media, after the check of the files.
 pub fn adding(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
-    desk.press("a");
+    desk.press("A");
     desk.type_text("~/new '/data/more pictures'");
     desk.press("enter");
     let unreadable = UnreadableFile {

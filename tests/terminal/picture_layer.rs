@@ -235,12 +235,26 @@ fn a_sixel_is_sent_once_and_wiped_by_text() {
     assert_eq!(first[(2, 1)].diff_option, CellDiffOption::None);
     assert_eq!(draw_sixel(&mut layer, &mut second, &[]), "");
     assert!(first.diff(&second).is_empty());
-    // An overlay covers a corner, so the whole picture is removed and each of its cells is written.
+    // An overlay covers a corner. Only its cell is written, and the rest of the picture stays on the screen.
     assert_eq!(draw_sixel(&mut layer, &mut second, &[Rect::new(6, 2, 9, 9)]), "");
-    assert_eq!(first.diff(&second).len(), 8);
+    assert_eq!(first.diff(&second).iter().map(|(x, y, _)| (*x, *y)).collect::<Vec<_>>(), [(6, 2)]);
+    // When the overlay moves, the picture is drawn again without what is covered now.
+    assert_eq!(
+        draw_sixel(&mut layer, &mut second, &[Rect::new(3, 1, 1, 1)]),
+        "\x1b7\x1b[0m\x1b[2;5H\x1b[3X\x1b[3;4H\x1b[4X\x1b[2;4H\x1bP0;1;0q#1?\x1b\\\x1b8"
+    );
     assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");
     layer.forget_all();
     assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");
+}
+
+#[test]
+fn inside_tmux_a_covered_sixel_is_not_drawn() {
+    let mut layer = layer(true);
+    let mut buffer = Buffer::empty(SCREEN);
+    assert_ne!(draw_sixel(&mut layer, &mut buffer, &[]), "");
+    assert_eq!(draw_sixel(&mut layer, &mut buffer, &[Rect::new(6, 2, 9, 9)]), "");
+    assert_eq!(buffer[(3, 1)].symbol(), "t");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn poll_returns(desk: &mut Desk, count: u64, status: &str) {
 
 /// Fills in the form for files, previews it and sends it.
 fn add_media(desk: &mut Desk) {
-    desk.press("a");
+    desk.press("A");
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
     let found = Preflight { images: 3, bytes: 4_000, ..Preflight::default() };
@@ -46,7 +46,7 @@ fn files() -> MediaAddition {
 #[test]
 fn an_addition_is_previewed_and_then_sent_unchanged() {
     let mut desk = Desk::with_clusters(3);
-    desk.press("a");
+    desk.press("A");
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::Preflight(files().source)]);
@@ -62,7 +62,7 @@ fn an_addition_is_previewed_and_then_sent_unchanged() {
 #[test]
 fn a_source_without_media_is_not_sent() {
     let mut desk = Desk::with_clusters(3);
-    desk.press("a");
+    desk.press("A");
     desk.type_text("/empty");
     desk.press("enter");
     desk.answer(Lane::Preflight, Payload::Preflight(Preflight::default()));
@@ -77,7 +77,7 @@ fn the_check_of_a_source_does_not_stay_with_another_one() {
         Some(form) => form.check.clone(),
         None => unreachable!("the form went"),
     };
-    desk.press("a");
+    desk.press("A");
     desk.type_text("/files");
     desk.press("enter");
     let found = Preflight { images: 3, ..Preflight::default() };
@@ -98,7 +98,7 @@ fn the_check_of_a_source_does_not_stay_with_another_one() {
 #[test]
 fn only_the_selected_source_is_sent() {
     let mut desk = Desk::with_clusters(3);
-    desk.press("a");
+    desk.press("A");
     desk.type_text("/files");
     desk.press("up left tab");
     desk.type_text("s3://bucket/new/");
@@ -230,7 +230,7 @@ fn quitting_before_media_are_sent_takes_a_second_key() {
 fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup_mut().deployment = DeploymentKind::Onprem;
-    desk.press("a");
+    desk.press("A");
     desk.type_text("/mnt/new");
     desk.press("enter enter");
     let addition = MediaAddition::new(MediaSource::ServerPath("/mnt/new".into()));
@@ -241,7 +241,7 @@ fn on_premises_deployments_accept_only_server_paths() {
 fn local_deployments_have_no_options_of_a_cluster() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.press("a");
+    desk.press("A");
     let Some(form) = desk.app.dialog::<AddMediaForm>() else { panic!("no form") };
     let fields = form.fields();
     assert!(fields.contains(&AddMediaField::Reindex), "{fields:?}");

@@ -101,11 +101,51 @@ fn selecting_all_pauses_after_fifty_pages() {
 }
 
 #[test]
-fn the_page_is_selected_inverted_and_cleared() {
+fn the_rest_of_the_search_is_selected_instead_of_the_selection() {
+    let mut desk = Desk::with_clusters(100);
+    // A whole cluster, a member of the second one, and the third one without its first member.
+    desk.press("space l enter space esc l space x *");
+    desk.answer_page(page(100, 4));
+    assert_eq!(desk.notice(), "all pages loaded: selected the rest of 2 pages; u undoes it");
+    let rest = selection(&desk).clone();
+    assert!(rest.cluster(cluster(0).id).is_none());
+    let excluded = &rest.cluster(cluster(1).id).unwrap().excluded;
+    assert_eq!(excluded, &[cluster(1).previews[0].media].into());
+    assert!(rest.cluster(cluster(2).id).is_none());
+    let item = rest.get(EntryId::MediaItem(cluster(2).previews[0].media)).unwrap();
+    assert_eq!(item.name.as_str(), "20.jpg");
+    assert_eq!((totals(&desk).clusters, totals(&desk).media), (102, 1));
+    // The rest of the rest is the selection, and one step undoes all pages.
+    desk.press("*");
+    assert_eq!((totals(&desk).clusters, totals(&desk).media, totals(&desk).excluded), (2, 1, 1));
+    desk.press("u");
+    assert_eq!(selection(&desk), &rest);
+}
+
+#[test]
+fn a_cluster_that_other_filters_have_selected_stays_as_it_is() {
+    let mut desk = Desk::with_clusters(2);
+    desk.press("space 3 a 6 0 . 5 f5");
+    desk.answer_page(page(0, 2));
+    desk.press("*");
+    assert_eq!(
+        desk.notice(),
+        "all pages loaded: selected the rest of 1 page, except for 1 cluster that other filters \
+         have selected; u undoes it"
+    );
+    assert_eq!(totals(&desk).clusters, 2);
+}
+
+#[test]
+fn opening_an_item_in_the_basket_shows_that_item() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("enter l l space esc l M enter");
+    assert_eq!(desk.app.results().preview().unwrap().file_name.as_str(), "2.jpg");
+}
+
+#[test]
+fn the_page_is_selected_and_cleared() {
     let mut desk = Desk::with_clusters(4);
-    desk.press("space *");
-    assert_eq!(totals(&desk).clusters, 3);
-    assert!(selection(&desk).get(EntryId::Cluster(cluster(0).id)).is_none());
     desk.press("V");
     assert_eq!(totals(&desk).clusters, 4);
     desk.press("5 D");

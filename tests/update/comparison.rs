@@ -3,7 +3,7 @@
 
 use tessera::{
     app::{
-        Event,
+        Effect, Event,
         viewer::{Arrangement, Comparison},
     },
     message::Request,
@@ -12,7 +12,10 @@ use tessera_model::{EntryId, MediaId, PictureSource};
 use tessera_picture::{Crop, Protocol};
 use uuid::Uuid;
 
-use crate::support::{desk::Desk, scene::paint};
+use crate::support::{
+    desk::{Desk, page},
+    scene::paint,
+};
 
 /// Opens three clusters of three pictures each.
 fn browsing() -> Desk {
@@ -49,6 +52,22 @@ fn two_to_four_selected_pictures_are_compared() {
     assert_eq!(panels.len(), 2);
     assert!(panels[0].area.right() <= panels[1].area.x, "side by side");
     assert_eq!(panels.iter().filter(|panel| panel.active).count(), 1);
+}
+
+#[test]
+fn the_pictures_of_the_selected_tiles_are_compared() {
+    let mut desk = browsing();
+    let mut turned = page(0, 3);
+    for cluster in &mut turned.clusters {
+        cluster.previews.reverse();
+    }
+    desk.press("r");
+    desk.answer_page(turned);
+    desk.press("space l space l space m");
+    assert_eq!(compared(&desk), [2, 12, 22]);
+    // The basket shows the same pictures.
+    desk.press("esc M s");
+    assert_eq!(desk.app.viewed_preview().unwrap().file_name.as_str(), "2.jpg");
 }
 
 #[test]
@@ -89,11 +108,30 @@ fn keeping_one_selects_the_others_and_goes_to_the_next_pair() {
 }
 
 #[test]
-fn keeping_the_last_one_closes_the_view() {
+fn the_last_pair_stays_so_that_q_closes_the_view() {
     let mut desk = browsing();
     desk.press("G m n enter");
-    assert!(desk.app.viewer().is_none());
+    let end = "this was the last pair on this page";
+    assert_eq!(desk.notice(), format!("kept 21.jpg, selected 1 picture; u undoes it; {end}"));
+    assert_eq!(compared(&desk), [21, 22]);
     assert!(!is_selected(&desk, 21) && is_selected(&desk, 22));
+    desk.press("q");
+    assert!(desk.app.viewer().is_none() && !desk.other.contains(&Effect::Quit));
+}
+
+#[test]
+fn keeping_a_picture_of_a_selected_cluster_excludes_it_and_is_undone_at_once() {
+    let mut desk = browsing();
+    desk.press("space m tab enter");
+    assert_eq!(desk.notice(), "kept 1.jpg, excluded 1 picture; u undoes it");
+    desk.press("esc u");
+    assert!(!desk.app.baskets().selection(desk.app.results()).unwrap().is_empty());
+    // The first was selected before, so keeping it changes both.
+    let mut desk = browsing();
+    desk.press("enter space esc m enter");
+    assert_eq!(desk.notice(), "kept 0.jpg, selected 1 picture, deselected 1 picture; u undoes it");
+    desk.press("u");
+    assert!(is_selected(&desk, 0) && !is_selected(&desk, 1));
 }
 
 #[test]

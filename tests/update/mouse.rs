@@ -136,6 +136,30 @@ fn a_footer_key_a_model_mark_and_a_cut_label_are_explained() {
     }
 }
 
+/// Clicks where a text begins on the screen.
+fn click(desk: &mut Desk, words: &str) {
+    let (texts, buffer) = texts(desk);
+    let (column, row) = find(&buffer, words);
+    desk.happen(texts.clicked(Event::Mouse(Mouse { column, row, kind: MouseKind::Click })));
+}
+
+#[test]
+fn hints_and_tabs_can_be_clicked() {
+    let mut desk = scene::browsing(120, 40);
+    click(&mut desk, ". actions");
+    assert!(desk.app.overlay().is_some());
+    click(&mut desk, "Esc close");
+    assert!(desk.app.overlay().is_none());
+    desk.press("ctrl-t");
+    assert_eq!(desk.app.results().tabs().unwrap().active(), 1);
+    click(&mut desk, "#1 all");
+    assert_eq!(desk.app.results().tabs().unwrap().active(), 0);
+    // The tab is below the dialog.
+    desk.press(".");
+    click(&mut desk, "#2 all");
+    assert_eq!(desk.app.results().tabs().unwrap().active(), 0);
+}
+
 #[test]
 fn motion_over_the_same_text_changes_nothing() {
     let desk = scene::similar(120, 40);

@@ -301,7 +301,7 @@ fn invalid_json_is_kept_with_the_position_of_the_error() {
 #[test]
 fn the_editor_returns_the_json() {
     let mut desk = Desk::with_clusters(9);
-    desk.press("3 f4");
+    desk.press("3 f8");
     assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
     let text = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
     desk.happen(Event::Edited(Ok(format!("{text}\n"))));
@@ -313,9 +313,7 @@ fn the_editor_returns_the_json() {
 #[test]
 fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let mut desk = Desk::with_clusters(9);
-    assert!(
-        chips(desk.app.query(), desk.app.results()).is_empty() && desk.app.areas().chips.is_none()
-    );
+    let line = desk.app.areas().chips;
     add(&mut desk, "6");
     desk.type_text("0.8");
     desk.press("f5");
@@ -328,15 +326,21 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
         let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };
-    let text: String = chip_text(&desk);
-    assert!(text.starts_with("✓ uniqueness >0.8; … duplicates ≥0.9; "), "{text}");
+    let shown = "✓ uniqueness >0.8; · images; · granularity 2; ";
+    assert_eq!(chip_text(&desk), format!("{shown}… draft: duplicates ≥0.9; "));
     desk.press("3 space 2");
-    let text: String = chip_text(&desk);
-    assert!(text.contains("○ duplicates ≥0.9"), "{text}");
+    assert_eq!(chip_text(&desk), format!("{shown}○ duplicates ≥0.9; "));
+    // A search by a picture does not use the filters, so they are a draft there.
+    desk.press("f");
+    desk.answer_page(page(0, 4));
+    assert!(chip_text(&desk).starts_with("✓ ≈ 0.jpg; "), "{}", chip_text(&desk));
+    assert_eq!(desk.app.areas().chips, line, "the line is always there");
+    desk.press("esc");
     // A click on a chip opens its row.
-    let line = desk.app.areas().chips.unwrap();
+    let chips = chips(desk.app.query(), desk.app.results());
+    let places: Vec<_> = tessera::app::query::chip_areas(&chips, line).collect();
     let kind = tessera::app::MouseKind::Click;
-    let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
+    let mouse = tessera::app::Mouse { column: places[3].x + 1, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
     assert_eq!(
         (desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor),
@@ -540,7 +544,7 @@ fn a_row_of_each_added_filter_becomes_the_filter_again() {
         .map(|chip| chip.text.to_string())
         .collect();
     for text in ["path train/*", "name a*, b", "width ≥ 1000", "date ≤ 2024-05"] {
-        assert!(texts.iter().any(|chip| chip == text), "{text}: {texts:?}");
+        assert!(texts.iter().any(|chip| chip == &format!("draft: {text}")), "{text}: {texts:?}");
     }
 }
 
@@ -563,4 +567,12 @@ fn another_deployment_warns_about_an_added_filter() {
         texts.iter().any(|text| text.starts_with("path is an addition of the local")),
         "{texts:?}"
     );
+}
+
+#[test]
+fn errors_in_the_json_count_filters_from_1_as_the_form_does() {
+    let mut desk = Desk::with_clusters(9);
+    let half = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}},{"tags":{}}]"#;
+    write_query(&mut desk, half);
+    assert!(first_diagnostic(&desk).starts_with("filter 2, tags"), "{}", first_diagnostic(&desk));
 }

@@ -220,7 +220,7 @@ fn a_mismatched_response_is_reported() {
 fn read_only_makes_changes_unavailable() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup_mut().read_only = true;
-    desk.press("1 a");
+    desk.press("1 A");
     assert!(desk.app.overlay().is_none() && desk.notice().contains("--read-only"));
     desk.press("e");
     assert!(desk.app.overlay().is_some(), "an export changes no dataset");

@@ -75,6 +75,12 @@ fn tabs_keep_their_searches_and_cursors() {
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
     desk.press("alt-7");
     assert_eq!(desk.notice(), "there are 2 tabs");
+    desk.press("g t");
+    assert_eq!(here(&desk), 3);
+    desk.press("g t");
+    assert_eq!(here(&desk), 51);
+    desk.press("g T g t");
+    assert_eq!(here(&desk), 51);
     desk.press("ctrl-w ctrl-w");
     assert_eq!((desk.app.results().tab_count(), here(&desk)), (1, 3));
     assert_eq!(desk.notice(), "this is the only tab");
@@ -473,7 +479,7 @@ fn the_history_shows_filters_times_and_numbers_of_results() {
     desk.press("H");
     let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
     let item = &history.list.items()[0];
-    assert_eq!((item.label.as_str(), item.prefix.as_str()), ("van", "3 min ago"));
+    assert_eq!((item.label.as_str(), item.prefix.as_str()), ("label van", "3 min ago"));
     assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");
 }
 

@@ -254,7 +254,7 @@ fn wait_millis(desk: &mut Desk, millis: u64) {
 #[test]
 fn a_video_is_played_frame_by_frame_to_its_end() {
     let mut desk = frames(120, 40);
-    desk.press("s P");
+    desk.press("s K");
     assert_eq!(frame_time(&desk), Some(4.0), "it goes on from this frame");
     paint(&mut desk);
     let due = Effect::WakeAt(desk.now + Duration::from_millis(250));
@@ -267,7 +267,7 @@ fn a_video_is_played_frame_by_frame_to_its_end() {
     }
     assert_eq!(times, [Some(4.0), Some(6.5), Some(8.0)]);
     assert!(!desk.app.viewer().is_some_and(Viewer::is_playing), "it ends with the last frame");
-    desk.press("P");
+    desk.press("K");
     assert_eq!(
         (frame_time(&desk), desk.app.viewer().is_some_and(Viewer::is_playing)),
         (Some(0.0), true),
@@ -280,7 +280,7 @@ fn a_frame_that_is_not_loaded_is_waited_for() {
     let mut desk = frames(120, 40);
     desk.press("s");
     paint(&mut desk);
-    desk.press("P");
+    desk.press("K");
     assert_eq!(requested(&desk).len(), 2, "both that follow are loaded ahead");
     wait_millis(&mut desk, 5_000);
     assert_eq!(frame_time(&desk), Some(4.0));
@@ -292,9 +292,9 @@ fn a_frame_that_is_not_loaded_is_waited_for() {
 
 #[test]
 fn any_other_key_stops_a_video() {
-    for key in ["{", "}", "+", "P", "esc"] {
+    for key in ["{", "}", "+", "K", "esc"] {
         let mut desk = frames(120, 40);
-        desk.press("s P");
+        desk.press("s K");
         assert!(desk.app.viewer().is_some_and(Viewer::is_playing));
         desk.press(key);
         assert!(!desk.app.viewer().is_some_and(Viewer::is_playing), "{key}");
@@ -304,7 +304,7 @@ fn any_other_key_stops_a_video() {
 #[test]
 fn only_videos_with_several_loaded_frames_are_played() {
     let mut desk = viewing();
-    desk.press("P");
+    desk.press("K");
     assert_eq!(desk.notice(), "this is not a frame of a video");
     assert!(!desk.app.viewer().is_some_and(Viewer::is_playing));
 }

@@ -113,6 +113,34 @@ fn the_palette_finds_actions_datasets_and_themes() {
 }
 
 #[test]
+fn the_palette_and_the_menu_find_actions_by_other_words() {
+    let mut desk = Desk::with_clusters(3);
+    for (word, name) in [
+        ("duplicate", "select duplicates"),
+        ("similar", "similar"),
+        ("delete", "trash files"),
+        ("path", "copy name"),
+        ("label", "tag mode"),
+        ("copy path", "copy name"),
+        ("invert", "select rest"),
+        ("dedupe", "select duplicates"),
+    ] {
+        desk.press(":");
+        desk.type_text(word);
+        let palette = desk.app.dialog::<Palette>().unwrap();
+        let labels: Vec<&str> =
+            palette.list.matches().iter().map(|item| item.label.as_str()).collect();
+        assert!(labels.contains(&name), "{word}: {labels:?}");
+        desk.press("esc .");
+        desk.type_text(word);
+        let menu = desk.app.dialog::<CommandList>().unwrap();
+        let help = Action::by_name(&name.replace(' ', "-")).unwrap().help();
+        assert!(menu.list.matches().iter().any(|item| item.label.as_str() == help), "{word}");
+        desk.press("esc");
+    }
+}
+
+#[test]
 fn the_palette_lists_what_was_picked_most_first() {
     let mut desk = Desk::with_clusters(3);
     let first = |desk: &Desk| {

@@ -90,6 +90,53 @@ impl Basket {
         clusters: impl IntoIterator<Item = SelectionEntry>,
     ) -> SelectionChange {
         let (plan, change) = self.plan(clusters, false);
+        self.apply_in_last_step(plan);
+        change
+    }
+
+    /// Selects the media items of these clusters that are not selected, instead of those that are. A cluster with some
+    /// selected members is selected without them, and of a cluster with excluded members, exactly these are selected.
+    /// Returns the number of clusters that another search has selected with other filters. They stay as they are,
+    /// because only the service knows their members. The change is merged into the last undo step unless it begins one.
+    pub fn select_rest(
+        &mut self,
+        clusters: &[Cluster],
+        search: &Search,
+        begins_step: bool,
+    ) -> usize {
+        let mut plan = EditPlan::new();
+        let mut unchanged = 0;
+        for cluster in clusters {
+            match self.selection.cluster(cluster.id) {
+                Some(selected) if selected.filters != search.filters => unchanged += 1,
+                Some(selected) => {
+                    plan.push((EntryId::Cluster(cluster.id), None));
+                    plan.extend(excluded_items(selected, cluster, search));
+                }
+                None => plan.extend(self.rest_of_cluster(cluster_entry(cluster, search))),
+            }
+        }
+        if begins_step {
+            self.apply_plan(plan);
+        } else {
+            self.apply_in_last_step(plan);
+        }
+        unchanged
+    }
+
+    /// Plans the selection of a cluster without its members that were selected one by one.
+    fn rest_of_cluster(&self, mut entry: SelectionEntry) -> EditPlan {
+        let items = entry.cluster().map_or(Vec::new(), |it| self.selection.media_items_of(it));
+        let mut plan: EditPlan = items.iter().map(|id| (*id, None)).collect();
+        let EntryContent::Cluster(cluster) = &mut entry.content else { return plan };
+        cluster.excluded = items.iter().filter_map(|id| id.media_item()).collect();
+        if cluster.member_count != Some(cluster.excluded.len() as u64) {
+            plan.push((entry.id(), Some(entry)));
+        }
+        plan
+    }
+
+    fn apply_in_last_step(&mut self, plan: EditPlan) {
         let mut undo = self.apply_edit(self.with_positions(plan));
         if let Some(last) = self.undo_stack.last_mut() {
             undo.append(last);
@@ -98,10 +145,10 @@ impl Basket {
             self.undo_stack.push(undo);
         }
         self.redo_stack.clear();
-        change
     }
 
-    pub fn invert(
+    /// Selects the clusters that are not selected, and deselects the others.
+    pub fn toggle(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
     ) -> SelectionChange {
@@ -110,17 +157,17 @@ impl Basket {
         change
     }
 
-    /// Plans the edits that select these clusters. If `inverted`, clusters that are selected already are deselected.
+    /// Plans the edits that select these clusters. If `toggled`, clusters that are selected already are deselected.
     fn plan(
         &self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
-        inverted: bool,
+        toggled: bool,
     ) -> (EditPlan, SelectionChange) {
         let mut plan = EditPlan::new();
         let mut change = SelectionChange::default();
         for entry in clusters {
             let id = entry.id();
-            match (self.selection.get(id).is_some(), inverted) {
+            match (self.selection.get(id).is_some(), toggled) {
                 (true, false) => {}
                 (true, true) => {
                     change.removed += 1;
@@ -143,7 +190,7 @@ impl Basket {
     /// Selects or deselects an item or a cluster. An item inside a selected cluster is excluded or included instead.
     pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
         let EntryContent::MediaItem(item, within) = entry.content else {
-            let deselected = self.invert([entry]).removed > 0;
+            let deselected = self.toggle([entry]).removed > 0;
             return if deselected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected };
         };
         let selected_cluster = within.filter(|id| self.selection.cluster(*id).is_some());
@@ -163,7 +210,9 @@ impl Basket {
         let mut excluded = false;
         if let Some(EntryContent::Cluster(cluster)) = entry.as_mut().map(|entry| &mut entry.content)
         {
-            cluster.previewed.insert(item);
+            if !cluster.previewed.contains(&item) {
+                cluster.previewed.push(item);
+            }
             excluded = cluster.excluded.insert(item);
             if !excluded {
                 cluster.excluded.remove(&item);
@@ -203,6 +252,15 @@ impl Basket {
         let undo = self.apply_edit(edit);
         self.undo_stack.push(undo);
         true
+    }
+
+    /// Merges the last steps into one, so that they are undone together.
+    pub fn merge_last_steps(&mut self, count: usize) {
+        let start = self.undo_stack.len().saturating_sub(count);
+        let merged: SelectionEdit = self.undo_stack.drain(start..).rev().flatten().collect();
+        if !merged.is_empty() {
+            self.undo_stack.push(merged);
+        }
     }
 
     pub fn can_undo(&self) -> bool {
@@ -261,4 +319,20 @@ impl Basket {
         undo.reverse();
         undo
     }
+}
+
+/// Plans the selection of the members that were excluded from a selected cluster.
+fn excluded_items(selected: &SelectedCluster, cluster: &Cluster, search: &Search) -> EditPlan {
+    let item = |id: &MediaId| {
+        let preview = cluster.previews.iter().find(|preview| preview.media == *id);
+        preview.map_or_else(
+            || SelectionEntry {
+                name: SafeText::name(&id.short()),
+                content: EntryContent::MediaItem(*id, Some(cluster.id)),
+                ..cluster_entry(cluster, search)
+            },
+            |preview| media_item_entry(preview, cluster, search),
+        )
+    };
+    selected.excluded.iter().map(item).map(|entry| (entry.id(), Some(entry))).collect()
 }

@@ -51,10 +51,20 @@ pub struct SelectedCluster {
     pub member_count: Option<u64>,
     /// Whether the cluster may have more members, because a caption search counts only those that it found.
     pub count_is_minimum: bool,
-    pub previewed: BTreeSet<MediaId>,
+    /// The previews in the order of the service. The first one is the picture of the cluster.
+    pub previewed: Vec<MediaId>,
     pub excluded: BTreeSet<MediaId>,
     /// Whether the cluster was selected before the dataset was reclustered, so that it may no longer exist.
     pub stale: bool,
+}
+
+impl EntryId {
+    pub fn media_item(self) -> Option<MediaId> {
+        match self {
+            Self::MediaItem(id) => Some(id),
+            Self::Cluster(_) => None,
+        }
+    }
 }
 
 impl SelectionEntry {
@@ -72,8 +82,8 @@ impl SelectionEntry {
         }
     }
 
-    /// Returns a media item whose picture can represent the entry: the item itself, or a previewed member of the
-    /// cluster.
+    /// Returns the media item whose picture represents the entry: the item itself, or the first preview of the cluster,
+    /// which is the picture that the user saw.
     pub fn representative(&self) -> Option<MediaId> {
         match &self.content {
             EntryContent::MediaItem(id, _) => Some(*id),

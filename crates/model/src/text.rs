@@ -154,8 +154,7 @@ pub fn format_duration(time: Duration) -> String {
 
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {
-        // A number of seconds would be out of date as soon as no frame is drawn for a second.
-        ..60 => "now".to_owned(),
+        seconds @ ..60 => format!("{seconds} s ago"),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),
         seconds @ 3600..172_800 => format!("{} h ago", seconds / 3600),
         seconds => format!("{} days ago", seconds / 86_400),

@@ -278,8 +278,12 @@ impl Results {
 pub struct SelectAllPages {
     pub next_page: Search,
     pub pages_done: usize,
-    /// The number of clusters that were not selected before.
-    pub clusters_added: usize,
+    /// Whether what is not selected is selected instead of what is.
+    pub rest: bool,
+    /// The number of clusters whose selection has changed.
+    pub clusters_changed: usize,
+    /// The number of clusters that stay as another search has selected them, while the rest is selected.
+    pub unchanged: usize,
     /// Whether the selection waits for the user's confirmation.
     pub paused: bool,
 }

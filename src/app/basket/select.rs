@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use tessera_model::{
     Basket, Failure, Page, Search, SelectionChange, SelectionEntry, ToggleOutcome,
     basket::{cluster_entry, media_item_entry},
+    text::grouped_with_noun,
 };
 
 use crate::app::{
@@ -29,7 +30,7 @@ impl Baskets {
             self.select_range(results, outbox);
         } else {
             let cursor = results.view().map_or(0, |view| view.cursor);
-            let change = self.change_tiles(cursor..=cursor, Basket::invert, results, outbox);
+            let change = self.change_tiles(cursor..=cursor, Basket::toggle, results, outbox);
             match change {
                 Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
                 _ => outbox.notify_selection_change(change),
@@ -82,14 +83,9 @@ impl Baskets {
         Some(from.min(to)..=from.max(to))
     }
 
-    /// Changes the basket by the clusters on the page that the filter shows.
-    pub(in crate::app) fn change_page(
-        &mut self,
-        change: BasketChange,
-        results: &Results,
-        outbox: &mut Outbox,
-    ) {
-        let change = self.change_tiles(0..=usize::MAX, change, results, outbox);
+    /// Selects the clusters on the page that the filter shows.
+    pub(in crate::app) fn select_page(&mut self, results: &Results, outbox: &mut Outbox) {
+        let change = self.change_tiles(0..=usize::MAX, Basket::select, results, outbox);
         outbox.notify_selection_change(change);
     }
 
@@ -124,12 +120,45 @@ impl Outbox {
     }
 }
 
+impl SelectAllPages {
+    /// Selects the clusters of a page, or the rest of them.
+    fn change_page(&mut self, basket: &mut Basket, search: &Search, page: &Page) {
+        // The first change begins an undo step, to which the other pages belong as well.
+        let is_first = self.clusters_changed == 0;
+        if self.rest {
+            let unchanged = basket.select_rest(&page.clusters, search, is_first);
+            self.clusters_changed += page.clusters.len() - unchanged;
+            self.unchanged += unchanged;
+            return;
+        }
+        let entries = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
+        let change =
+            if is_first { basket.select(entries) } else { basket.select_in_last_step(entries) };
+        self.clusters_changed += change.added;
+    }
+
+    /// Says what was selected so far.
+    pub fn summary(&self) -> String {
+        let pages = grouped_with_noun(self.pages_done as u64, "page", "pages");
+        let added = grouped_with_noun(self.clusters_changed as u64, "cluster", "clusters");
+        match (self.rest, self.unchanged) {
+            (false, _) => format!("selected {added} from {pages}"),
+            (true, 0) => format!("selected the rest of {pages}"),
+            (true, unchanged) => format!(
+                "selected the rest of {pages}, except for {} that other filters have selected",
+                cluster_count(unchanged)
+            ),
+        }
+    }
+}
+
 /// The number of pages that are loaded before the user has to confirm to continue.
 const PAGES_PER_CONFIRMATION: usize = 50;
 
 impl Baskets {
-    /// Starts with the first page, or continues after a pause.
-    pub(in crate::app) fn select_all_pages(&mut self, results: &Results) {
+    /// Starts with the first page, or continues after a pause. `rest` selects what is not selected yet, instead of
+    /// what is.
+    pub(in crate::app) fn select_all_pages(&mut self, rest: bool, results: &Results) {
         if let Some(all) = &mut self.pending.all_pages {
             all.paused = false;
             return;
@@ -138,7 +167,9 @@ impl Baskets {
         self.pending.all_pages = results.view().map(|view| SelectAllPages {
             next_page: Search { page: 0, ..view.search.clone() },
             pages_done: 0,
-            clusters_added: 0,
+            rest,
+            clusters_changed: 0,
+            unchanged: 0,
             paused: false,
         });
     }
@@ -180,20 +211,11 @@ impl Baskets {
         outbox: &mut Outbox,
     ) {
         let Some(mut all) = self.pending.all_pages.take() else { return };
-        let entries = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
-        let edit = self.edit_of(
-            search.dataset,
-            |basket| match all.clusters_added {
-                0 => basket.select(entries),
-                _ => basket.select_in_last_step(entries),
-            },
-            outbox,
-        );
+        self.edit_of(search.dataset, |basket| all.change_page(basket, search, page), outbox);
         // Requesting the entry keeps the page on screen in the cache.
         if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
             results.pages.entry(search_on_screen);
         }
-        all.clusters_added += edit.map_or(0, |edit| edit.added);
         all.pages_done += 1;
         all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
         all.next_page.page += 1;
@@ -217,8 +239,7 @@ impl Baskets {
 
     fn finish_select_all(&mut self, why: &str, failure: Option<&Failure>, outbox: &mut Outbox) {
         let Some(all) = self.pending.all_pages.take() else { return };
-        let pages = count_with_noun(all.pages_done, "page", "pages");
-        let text = format!("{why}: selected {} from {pages}", cluster_count(all.clusters_added));
+        let text = format!("{why}: {}", all.summary());
         match failure {
             Some(failure) => outbox.notify(Level::Error, format!("{text}; {failure}")),
             None => outbox.notify(Level::Success, text + "; u undoes it"),

@@ -121,12 +121,7 @@ impl Palette {
             PickItem::new(open, format!("profile {}", profile.name))
                 .note(profile.deployment.address())
         }));
-        let mut themes =
-            vec![ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Plain];
-        if matches!(app.setup.theme, ThemeChoice::Named(_)) {
-            themes.push(app.setup.theme.clone());
-        }
-        items.extend(themes.into_iter().map(|theme| {
+        items.extend(ThemeChoice::all(&app.setup.own_themes).map(|theme| {
             let name = format!("theme {}", theme.as_str());
             PickItem::new(Command::SetTheme(theme), name)
         }));
@@ -143,9 +138,16 @@ impl Palette {
         PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
             .note(action.help())
+            .keywords(keywords(action))
             .picked(app.overlays.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
     }
+}
+
+/// Returns the words that find an action besides what its row shows.
+fn keywords(action: Action) -> String {
+    let name = action.name().replace('-', " ");
+    format!("{name} {} {} {}", action.hint(), action.help(), action.synonyms())
 }
 
 fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
@@ -170,6 +172,7 @@ fn action_item(app: &App, action: Action) -> PickItem {
     let keys = app.setup.keymap.keys_of(&app.contexts(), action);
     PickItem::new(Command::Action(action), action.help())
         .prefix(keys.first().map_or("", String::as_str))
+        .keywords(keywords(action))
         .picked(app.overlays.times_picked(action))
         .unavailable(availability::unavailable_reason(app, action))
 }

@@ -52,10 +52,12 @@ pub struct PickItem {
     pub command: Command,
     /// A few characters before the label, such as a key. The prefix is usually empty.
     pub prefix: SafeText,
-    /// The text of the row. The filter searches the label and the note.
+    /// The text of the row. The filter searches the label, the note and the keywords.
     pub label: SafeText,
     /// A dimmed text after the label.
     pub note: SafeText,
+    /// Other words by which the filter finds the row.
+    keywords: String,
     /// Whether the row is dimmed. Picking a disabled row explains why it is disabled.
     pub disabled: bool,
     /// Whether the cursor starts on this row.
@@ -71,6 +73,7 @@ impl PickItem {
             prefix: SafeText::default(),
             label: SafeText::name(label.as_ref()),
             note: SafeText::default(),
+            keywords: String::new(),
             disabled: false,
             current: false,
             picked: 0,
@@ -83,6 +86,10 @@ impl PickItem {
 
     pub(in crate::app) fn note(self, note: impl AsRef<str>) -> Self {
         Self { note: SafeText::name(note.as_ref()), ..self }
+    }
+
+    pub(in crate::app) fn keywords(self, keywords: String) -> Self {
+        Self { keywords, ..self }
     }
 
     pub(in crate::app) fn disabled(self, disabled: bool) -> Self {
@@ -217,12 +224,12 @@ impl PickList {
     }
 }
 
-/// Returns how far an item is from the filter. A match in the label comes before a match in the note.
+/// Returns how far an item is from the filter. A match in the label comes before a match in the note or the keywords.
 fn match_distance(typed: &str, item: &PickItem) -> Option<usize> {
     let label = distance(typed, item.label.as_str());
     label.map(|score| score * 2).or_else(|| {
-        let both = format!("{} {}", item.label, item.note);
-        substring_distance(typed, &both).map(|score| score * 2 + 1)
+        let all = format!("{} {} {}", item.label, item.note, item.keywords);
+        substring_distance(typed, &all).map(|score| score * 2 + 1)
     })
 }
 

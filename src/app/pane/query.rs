@@ -63,7 +63,7 @@ impl QueryBuilder {
         let draft = self.draft(results);
         Some(match draft.selected_row() {
             _ if draft.json.is_some() => {
-                "Tab form   F5 run   F4 $EDITOR   Esc close, keep the text"
+                "Tab form   F5 run   F8 $EDITOR   Esc close, keep the text"
             }
             Some(row) if row.is_list() => {
                 "Enter add to the list   ↓ accept the suggestion   Backspace remove   F5 run   Esc done"

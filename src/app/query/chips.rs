@@ -6,8 +6,9 @@ use tessera_model::{Filter, Query, SafeText};
 use unicode_width::UnicodeWidthStr;
 
 use crate::app::{
-    QueryBuilder, Results,
+    QueryBuilder, Results, View,
     query::{FilterKind, FilterRow},
+    view::search_title,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum ChipState {
     On,
     /// The filter is disabled, so it is kept but not sent.
     Off,
-    /// The filter is enabled in the query builder, but the search was not run yet.
+    /// The filter is enabled in the query builder, but the results on screen are from another search.
     NotRun,
     /// A part of the search that is not a filter.
     Context,
@@ -50,38 +51,60 @@ impl Chip {
 
 const MAX_CHIP_CHARS: usize = 32;
 
-/// Returns the chips of the open view. There are none while the whole dataset is on screen without
-/// a draft.
+/// Returns the chips of the open view: what is on screen, then the filters of the query builder that are not.
 pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
     let Some(view) = results.view() else { return Vec::new() };
     let draft = query.draft(results);
-    let chip =
-        |state, text: &str, row| Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row };
-    let mut chips = Vec::new();
-    if let Query::Caption { text, max_score } = &view.search.query {
-        let bound = max_score.map_or_else(String::new, |score| format!(" <{}", score.value()));
-        let text = SafeText::new(text.as_str(), MAX_CHIP_CHARS - bound.len());
-        chips.push(chip(ChipState::On, &format!("“{text}”{bound}"), None));
+    let mut chips = vec![];
+    if let Some(computed) = &view.computed {
+        chips.push(chip(ChipState::Context, computed.label.as_str(), None));
+    } else {
+        chips.extend(subject_chip(view));
+        chips.extend(view.search.filters.iter().map(|filter| {
+            let is_of = |row: &FilterRow| row.enabled && row.filter().as_ref() == Ok(filter);
+            let row = draft.rows.iter().position(is_of);
+            chip(ChipState::On, &filter_summary(query, results, filter), row)
+        }));
     }
-    for filter in &view.search.filters {
-        let row =
-            draft.rows.iter().position(|row| row.enabled && row.filter().as_ref() == Ok(filter));
-        chips.push(chip(ChipState::On, &filter_summary(query, results, filter), row));
-    }
+    let entity = view.search.entity.as_str().to_lowercase();
+    chips.push(chip(ChipState::Context, &entity, None));
+    let level = format!("granularity {}", view.search.granularity.level());
+    chips.push(chip(ChipState::Context, &level, None));
     for (index, row) in draft.rows.iter().enumerate() {
-        let exists = chips.iter().any(|chip| chip.row == Some(index));
-        let state = if row.enabled { ChipState::NotRun } else { ChipState::Off };
-        if !exists {
-            chips.push(chip(state, &row_summary(query, results, row), Some(index)));
+        if chips.iter().any(|chip| chip.row == Some(index)) {
+            continue;
         }
-    }
-    if !chips.is_empty() {
-        let entity = view.search.entity.as_str().to_lowercase();
-        chips.push(chip(ChipState::Context, &entity, None));
-        let level = format!("granularity {}", view.search.granularity.level());
-        chips.push(chip(ChipState::Context, &level, None));
+        let summary = row_summary(query, results, row);
+        chips.push(if row.enabled {
+            chip(ChipState::NotRun, &format!("draft: {summary}"), Some(index))
+        } else {
+            chip(ChipState::Off, &summary, Some(index))
+        });
     }
     chips
+}
+
+fn chip(state: ChipState, text: &str, row: Option<usize>) -> Chip {
+    Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row }
+}
+
+/// Returns the chip of what ranks the results. The whole dataset is named only if nothing restricts it.
+fn subject_chip(view: &View) -> Option<Chip> {
+    match &view.search.query {
+        Query::Caption { text, max_score } => {
+            let bound = max_score.map_or_else(String::new, |score| format!(" <{}", score.value()));
+            let text = SafeText::new(text.as_str(), MAX_CHIP_CHARS - bound.len());
+            Some(chip(ChipState::On, &format!("“{text}”{bound}"), None))
+        }
+        Query::Similar(_) => {
+            let title = search_title(&view.search.query, view.similar_to.as_ref(), 0);
+            Some(chip(ChipState::On, title.as_str(), None))
+        }
+        Query::Browse if view.search.filters.is_empty() => {
+            Some(chip(ChipState::Context, "whole dataset", None))
+        }
+        Query::Browse => None,
+    }
 }
 
 /// Returns the areas of the chips in the line. Chips that do not fit have no area.
@@ -117,10 +140,11 @@ fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> Stri
     let prefix = match (row.kind, row.choice_keyword()) {
         (FilterKind::Text, "fts") => "contains ",
         (FilterKind::Text, _) => "matching ",
-        (FilterKind::Labels, "is_not" | "not_one_of") => "not ",
+        (FilterKind::Labels, "is_not" | "not_one_of") => "not label ",
         (FilterKind::Tags, _) => "tag ",
         (FilterKind::Issues, "out") => "no ",
-        (FilterKind::Labels | FilterKind::Issues, _) => "",
+        (FilterKind::Labels, _) => "label ",
+        (FilterKind::Issues, _) => "",
         (FilterKind::Duplicates, _) => "duplicates ≥",
         (FilterKind::Uniqueness, _) => "uniqueness >",
         (FilterKind::Similarity, _) => "similar to ",

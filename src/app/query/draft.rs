@@ -28,6 +28,7 @@ pub struct QueryDraft {
 #[derive(Clone, Debug)]
 pub struct JsonEditor {
     pub text: TextArea,
+    /// Why the text cannot be read. Its filters are counted from 1.
     pub problem: Option<VqlError>,
 }
 
@@ -192,7 +193,11 @@ impl QueryDraft {
     pub fn read_json(&mut self) {
         let Some(json) = &mut self.json else { return };
         match vql::read_lenient(&json.text.text()) {
-            Err(problem) => json.problem = Some(problem),
+            // The form counts its rows from 1.
+            Err(problem) => {
+                let filter = problem.filter.map(|index| index + 1);
+                json.problem = Some(VqlError { filter, ..problem });
+            }
             Ok(filters) => {
                 json.problem = None;
                 let editor = self.json.take();

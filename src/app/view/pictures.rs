@@ -100,7 +100,7 @@ impl QueryImage {
         Some(Self {
             subject: PictureSubject::Media(preview.media),
             source: PictureSource::Link(link),
-            name: SafeText::name(&format!("copy of media {}", preview.media.short())),
+            name: preview.title(),
             region: None,
         })
     }
@@ -108,7 +108,7 @@ impl QueryImage {
     pub fn label(&self) -> SafeText {
         match self.region {
             None => self.name.clone(),
-            Some(region) => SafeText::name(&format!("{}, {}", self.name, region.description())),
+            Some(_) => SafeText::name(&format!("part of {}", self.name)),
         }
     }
 }

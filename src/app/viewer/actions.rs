@@ -3,7 +3,7 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use tessera_model::{MediaId, Preview, region::Vec2};
+use tessera_model::{Basket, MediaId, Preview, ToggleOutcome, region::Vec2};
 use tessera_picture::Protocol;
 
 use crate::{
@@ -37,6 +37,24 @@ impl Baskets {
         let Some(&place) = places.get(moved_cursor(current, by, places.len())) else { return };
         self.move_cursor(place.cast_signed() - cursor.cast_signed(), results);
     }
+}
+
+/// Says what keeping a picture has changed in the selection, and how to undo it.
+fn changes_text(changes: &[ToggleOutcome]) -> String {
+    let outcomes = [
+        (ToggleOutcome::Selected, "selected"),
+        (ToggleOutcome::Included, "included again"),
+        (ToggleOutcome::Excluded, "excluded"),
+        (ToggleOutcome::Deselected, "deselected"),
+    ];
+    let parts = outcomes.map(|(outcome, verb)| {
+        match changes.iter().filter(|change| **change == outcome).count() {
+            0 => String::new(),
+            count => format!(", {verb} {}", count_with_noun(count, "picture", "pictures")),
+        }
+    });
+    let undo = if changes.is_empty() { "" } else { "; u undoes it" };
+    parts.concat() + undo
 }
 
 /// Returns whether an action is performed with the full-size view still open.
@@ -366,27 +384,28 @@ impl App {
         self.viewer.as_mut().and_then(|viewer| viewer.comparison.as_mut()).map(edit);
     }
 
-    /// Keeps the active picture: selects the other pictures instead of it, and goes to the next pair. After the last
-    /// pair, the view closes.
+    /// Keeps the active picture: selects the other pictures instead of it, and goes to the next pair. The last pair
+    /// stays.
     fn keep_compared(&mut self) {
         let Some(comparison) = self.comparison().cloned() else { return };
         let next = comparison.pair_after_keeping(&self.results);
         let kept = comparison.pictures[comparison.active];
-        for media in &comparison.pictures {
-            self.baskets.set_selected(*media, *media != kept, &self.results, &mut self.outbox);
-        }
-        let name = self
-            .results
-            .loaded_preview(kept)
-            .map(|kept| kept.file_name.clone())
-            .unwrap_or_default();
-        let others = comparison.pictures.len() - 1;
-        let selected = count_with_noun(others, "picture", "pictures");
-        self.outbox
-            .notify(Level::Success, format!("kept {name}, selected {selected}; u undoes it"));
-        match next {
-            Some(pair) => self.show_compared(pair),
-            None => self.viewer = None,
+        let changes: Vec<ToggleOutcome> = comparison
+            .pictures
+            .iter()
+            .filter_map(|media| {
+                let is_other = *media != kept;
+                self.baskets.set_selected(*media, is_other, &self.results, &mut self.outbox)
+            })
+            .collect();
+        let merge = |basket: &mut Basket| basket.merge_last_steps(changes.len());
+        self.baskets.edit(merge, &self.results, &mut self.outbox);
+        let name = self.results.loaded_preview(kept).map(|kept| kept.file_name.clone());
+        let end = if next.is_some() { "" } else { "; this was the last pair on this page" };
+        let text = format!("kept {}{}{end}", name.unwrap_or_default(), changes_text(&changes));
+        self.outbox.notify(Level::Success, text);
+        if let Some(pair) = next {
+            self.show_compared(pair);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Compares two to four pictures: which pictures are compared, how they are arranged, and which one is kept. The
 //! pictures of clusters are compared in pairs, which helps with duplicates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tessera_model::{Cluster, EntryId, MediaId, Preview, SelectionEntry, basket::media_item_entry};
+use tessera_model::{Cluster, EntryId, MediaId, Preview, ToggleOutcome, basket::media_item_entry};
 
 use crate::app::{Baskets, Outbox, Pane, Results};
 
@@ -122,40 +122,51 @@ pub(in crate::app) fn pictures_to_compare(
     })
 }
 
-/// Returns the selected pictures on loaded pages. While the members of a cluster are shown, only
-/// their selected pictures are returned.
+/// Returns the selected pictures on loaded pages. The picture of a selected cluster is the one on its tile. While the
+/// members of a cluster are shown, only their selected pictures are returned.
 fn selected_pictures(focus: Pane, results: &Results, baskets: &Baskets) -> Vec<MediaId> {
-    let entries = baskets.rows(results).into_iter();
-    let selected: BTreeSet<MediaId> = entries.filter_map(SelectionEntry::representative).collect();
+    let Some(selection) = baskets.selection(results) else { return Vec::new() };
+    let entries = selection.ordered_entries().into_iter();
+    let seen_as: BTreeMap<MediaId, EntryId> =
+        entries.filter_map(|entry| Some((entry.representative()?, entry.id()))).collect();
     let in_members = focused_list(focus, results) == PictureList::Members;
     let clusters: Vec<&Cluster> = match results.cluster() {
         Some(cluster) if in_members => vec![cluster],
         _ => results.clusters_of_dataset().collect(),
     };
-    let loaded = clusters.into_iter().flat_map(|cluster| &cluster.previews).map(of_media);
-    let mut seen = BTreeSet::new();
-    loaded.filter(|media| selected.contains(media) && seen.insert(*media)).collect()
+    let (mut found, mut pictures) = (BTreeSet::new(), Vec::new());
+    for cluster in clusters {
+        let id = EntryId::Cluster(cluster.id);
+        let entry = |media| match selection.get(id) {
+            Some(_) if cluster.previews.first().map(of_media) == Some(media) => Some(id),
+            Some(_) => None,
+            None => seen_as.get(&media).copied(),
+        };
+        let new = |media: &MediaId| entry(*media).is_some_and(|entry| found.insert(entry));
+        pictures.extend(cluster.previews.iter().map(of_media).filter(new));
+    }
+    pictures
 }
 
 impl Baskets {
+    /// Selects or deselects a media item. Returns what has changed, or `None` if it was so already.
     pub(super) fn set_selected(
         &mut self,
         media: MediaId,
         selected: bool,
         results: &Results,
         outbox: &mut Outbox,
-    ) {
-        let Some((cluster, preview)) = results.loaded_member(media) else { return };
-        let (Some(view), Some(selection)) = (results.view(), self.selection(results)) else {
-            return;
-        };
+    ) -> Option<ToggleOutcome> {
+        let (cluster, preview) = results.loaded_member(media)?;
+        let (view, selection) = (results.view()?, self.selection(results)?);
         let in_cluster =
             selection.cluster(cluster.id).is_some_and(|it| !it.excluded.contains(&media));
         let is_selected = in_cluster || selection.get(EntryId::MediaItem(media)).is_some();
         let entry = media_item_entry(preview, cluster, &view.search);
-        if is_selected != selected {
-            self.edit(|basket| basket.toggle_media_item(entry), results, outbox);
+        if is_selected == selected {
+            return None;
         }
+        self.edit(|basket| basket.toggle_media_item(entry), results, outbox)
     }
 }
 

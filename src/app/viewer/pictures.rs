@@ -31,7 +31,10 @@ use crate::{
 impl Results {
     /// Returns the picture of an entry of the basket, if it is on a loaded page.
     pub(in crate::app) fn loaded_entry(&self, entry: &SelectionEntry) -> Option<&Preview> {
-        self.loaded_preview(entry.representative()?)
+        let tile = entry.cluster().and_then(|selected| {
+            self.clusters_of_dataset().find(|cluster| cluster.id == selected.id)?.previews.first()
+        });
+        tile.or_else(|| self.loaded_preview(entry.representative()?))
     }
 
     /// Returns a media item of the open page, or of another loaded page of this dataset.

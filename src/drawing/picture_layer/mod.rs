@@ -14,6 +14,7 @@
 
 mod kitty;
 mod overdraw;
+mod sixel_crop;
 
 pub use kitty::delete_all_pictures;
 
@@ -62,7 +63,7 @@ impl PictureLayer {
         }
     }
 
-    /// Starts a frame. Pictures that cannot be covered by text are not drawn under `overlays`.
+    /// Starts a frame. Pictures that are drawn over the cells leave out what `overlays` cover.
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
         self.frame += 1;
         self.placed = 0;
@@ -77,7 +78,7 @@ impl PictureLayer {
     }
 
     /// Draws a picture in the center of `area` and returns the cells it covers. Returns `None` if the picture is larger
-    /// than the area or under an overlay.
+    /// than the area, or cannot be drawn beside an overlay.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,

@@ -18,7 +18,7 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
     let key = ctx.first_key(Action::Relax).unwrap_or_default();
     let lines = [
-        format!("No match for {}", on.join(" and ")),
+        format!("Nothing matches all of this: {}", on.join(" · ")),
         format!("{key} searches again with {}", relaxed.description),
         "Esc goes back".to_owned(),
     ];

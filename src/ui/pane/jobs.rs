@@ -40,9 +40,10 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Draws a single line with the number of jobs and the newest job.
+/// Draws a single line with the number of jobs and the newest job that runs, or the newest job if none runs.
 fn draw_line(ctx: &mut DrawContext, area: Rect) {
-    let Some(newest) = ctx.app.jobs().iter().next_back() else {
+    let running = ctx.app.jobs().iter().rfind(|job| job.is_active());
+    let Some(newest) = running.or_else(|| ctx.app.jobs().iter().next_back()) else {
         let key = ctx.first_key(Action::Export).unwrap_or_default();
         return ctx.pane_line(area, Pane::Jobs, &format!("none · {key} exports the open dataset"));
     };

@@ -256,7 +256,7 @@ fn json_lines(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
 
 fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, lines: &[Line]) {
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
-    draw_rule(ctx, area, title, "F4 $EDITOR");
+    draw_rule(ctx, area, title, "F8 $EDITOR");
     let body = below(area, 1);
     match &draft.json {
         Some(json) => draw_json_editor(ctx, body, json),

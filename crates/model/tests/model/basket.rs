@@ -36,7 +36,7 @@ fn media_item(member: u128) -> SelectionEntry {
 enum BasketAction {
     Select(Vec<u128>),
     SelectInLastStep(Vec<u128>),
-    Invert(Vec<u128>),
+    ToggleClusters(Vec<u128>),
     Toggle(u128),
     Drop(u128),
     Clear,
@@ -51,7 +51,7 @@ fn press(basket: &mut Basket, key: &BasketAction) {
         BasketAction::SelectInLastStep(numbers) => {
             _ = basket.select_in_last_step(clusters(numbers));
         }
-        BasketAction::Invert(numbers) => _ = basket.invert(clusters(numbers)),
+        BasketAction::ToggleClusters(numbers) => _ = basket.toggle(clusters(numbers)),
         BasketAction::Toggle(member) => _ = basket.toggle_media_item(media_item(*member)),
         BasketAction::Drop(number) => {
             basket.remove([EntryId::Cluster(ClusterId(Uuid::from_u128(*number)))]);
@@ -67,7 +67,7 @@ fn keys() -> impl Strategy<Value = Vec<BasketAction>> {
     let key = prop_oneof![
         page().prop_map(BasketAction::Select),
         page().prop_map(BasketAction::SelectInLastStep),
-        page().prop_map(BasketAction::Invert),
+        page().prop_map(BasketAction::ToggleClusters),
         (0u128..18).prop_map(BasketAction::Toggle),
         (0u128..6).prop_map(BasketAction::Drop),
         Just(BasketAction::Clear),
@@ -172,10 +172,10 @@ fn later_pages_of_a_selection_are_undone_with_its_first() {
 }
 
 #[test]
-fn inverting_selects_what_is_not_selected_and_reports_both() {
+fn toggling_selects_what_is_not_selected_and_reports_both() {
     let mut basket = Basket::default();
     basket.select([cluster(1), cluster(2)]);
-    let change = basket.invert([cluster(1), cluster(2), cluster(3)]);
+    let change = basket.toggle([cluster(1), cluster(2), cluster(3)]);
     assert_eq!(change, SelectionChange { added: 1, removed: 2, absorbed: 0 });
     assert_eq!(order(&basket), [3]);
 }

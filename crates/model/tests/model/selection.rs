@@ -37,7 +37,7 @@ fn selected(number: u128, member_count: Option<u64>, previewed: &[u128]) -> Sele
         filters: vec![],
         member_count,
         count_is_minimum: false,
-        previewed: ids(previewed),
+        previewed: previewed.iter().map(|number| media(*number)).collect(),
         excluded: BTreeSet::new(),
         stale: false,
     }
@@ -145,7 +145,7 @@ fn an_entry_is_found_by_what_it_is() {
 fn an_entry_is_shown_by_its_item_or_a_previewed_member() {
     for (shown, representative) in [
         (item(4, Some(1)), Some(media(4))),
-        (cluster(selected(1, None, &[3, 2])), Some(media(2))),
+        (cluster(selected(1, None, &[3, 2])), Some(media(3))),
         (cluster(selected(1, Some(9), &[])), None),
     ] {
         assert_eq!(shown.representative(), representative);

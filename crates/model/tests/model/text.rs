@@ -204,8 +204,8 @@ fn durations_have_hours_only_from_the_first_hour_on() {
 #[test]
 fn an_age_is_shown_in_one_unit() {
     for (seconds, shown) in [
-        (0, "now"),
-        (59, "now"),
+        (0, "0 s ago"),
+        (59, "59 s ago"),
         (60, "1 min ago"),
         (3_599, "59 min ago"),
         (3_600, "1 h ago"),
