@@ -63,7 +63,7 @@ impl PictureLayer {
         }
     }
 
-    /// Starts a frame. Pictures that are drawn over the cells leave out what `overlays` cover.
+    /// Starts a frame. Of pictures that are drawn over the cells, only what no overlay covers is drawn.
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
         self.frame += 1;
         self.placed = 0;
