@@ -4,6 +4,7 @@
 use std::{
     env,
     ffi::OsStr,
+    io,
     path::{Path, PathBuf},
     process::Stdio,
     thread,
