@@ -19,14 +19,15 @@ use tokio::{
 
 use crate::{
     cli::{
-        CliError, CliResult, Context, DoctorOptions, Exit, GlobalOptions, InfoCommand,
-        ModelOptions, PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment,
-        export,
+        CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
+        PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment, export,
         global_options::hide_rare_option,
+        help::{self, OVERVIEW},
         image, jobs, keyboard,
         local::{ServeOptions, WorkOptions},
         mcp, media,
         messages::write_stderr,
+        output::write_stdout,
         profile, query, reindex, search, selection,
         service_options::{ModelCommand, StoreCommand},
         set_algebra, tag,
@@ -37,28 +38,13 @@ use crate::{
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = help_footer(), mut_args = hide_rare_option)]
+#[command(version, max_term_width = 100, after_help = help::footer(), mut_args = hide_rare_option)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
 
     #[command(subcommand)]
     pub command: Option<CliCommand>,
-}
-
-const HELP_EXAMPLES: &str = "\
-Examples:
-  tessera                         choose what to open, or open the default profile
-  tessera demo                    generate a sample dataset and open it
-  tessera open ~/photos           open a folder of images
-  tessera serve ~/photos          serve it to other programs
-  tessera --base-url https://media.example --kind hosted
-                                  open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
-";
-
-fn help_footer() -> String {
-    let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
-    format!("{HELP_EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
 }
 
 #[derive(Debug, Subcommand)]
@@ -178,12 +164,14 @@ pub enum HeadlessCommand {
 
 /// Parses the command line. Exits on errors and after printing the help.
 pub fn parse_args() -> Cli {
-    let line = definition().try_get_matches().and_then(|matches| {
-        let mut line = Cli::from_arg_matches(&matches)?;
-        line.global.prefer_typed(&matches);
-        Ok(line)
-    });
-    line.unwrap_or_else(|error| {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    parse(arguments.clone()).unwrap_or_else(|error| {
+        if let Some(text) = help::topic(&error, &arguments, &definition()) {
+            print_and_exit(&text);
+        }
+        if help::is_short_help(&error, definition()) {
+            print_and_exit(&PrintableText::lines(OVERVIEW));
+        }
         let requests_document = |argument: OsString| {
             let argument = argument.to_string_lossy();
             ["--json", "--jsonl", "--jq"].contains(&argument.split('=').next().unwrap_or_default())
@@ -205,6 +193,25 @@ pub fn parse_args() -> Cli {
     })
 }
 
+fn print_and_exit(text: &PrintableText) -> ! {
+    std::process::exit(match write_stdout(text) {
+        Ok(()) => 0,
+        Err(error) => error.report(false),
+    })
+}
+
+/// Parses the arguments. A folder in place of a command stands for `open` with this folder.
+fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = definition().try_get_matches_from(&arguments).or_else(|error| {
+        let position = help::folder_position(&error, &arguments).ok_or(error)?;
+        arguments.insert(position, "open".into());
+        definition().try_get_matches_from(&arguments)
+    })?;
+    let mut line = Cli::from_arg_matches(&matches)?;
+    line.global.prefer_typed(&matches);
+    Ok(line)
+}
+
 /// Returns the command line. An empty variable counts as unset, as in every other place.
 pub fn definition() -> Command {
     let is_empty = |variable: &OsStr| {
@@ -222,7 +229,7 @@ fn with_arguments(command: Command, change: &impl Fn(Arg) -> Arg) -> Command {
 }
 
 pub fn print_help() {
-    write_stderr(&PrintableText::line(Cli::command().render_help()));
+    write_stderr(&PrintableText::lines(OVERVIEW));
 }
 
 impl CliCommand {

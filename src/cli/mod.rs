@@ -19,6 +19,7 @@ mod enrichment;
 mod exit;
 mod export;
 mod global_options;
+mod help;
 mod image;
 mod info;
 mod input_options;

@@ -279,6 +279,27 @@ fn without_a_terminal_the_short_help_is_printed() {
 }
 
 #[test]
+fn the_short_help_fits_a_screen_and_a_folder_stands_for_open() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &["-h"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.lines().count() <= 24 && out.contains("Select and export"), "{out}");
+    let (code, out, _) = run(home.path(), &["help", "options"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("--ca-file") && !out.contains("Usage"), "{out}");
+    // Without a terminal the interface does not start, but the word was taken for a folder.
+    fs::create_dir(home.path().join("photos")).unwrap();
+    for folder in ["photos", "./photos", ".", "~/photos"] {
+        let (code, _, err) = outcome(tessera(home.path(), &[folder]).current_dir(home.path()));
+        assert_eq!(code, 2);
+        assert!(err.contains("the interface needs a terminal"), "{folder}: {err}");
+    }
+    let (code, _, err) = run(home.path(), &["serch"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("'search'"), "{err}");
+}
+
+#[test]
 fn paths_in_messages_cannot_control_the_terminal() {
     let home = home("");
     let project = home.path().join("\u{1b}]0;title\u{7}\u{9b}31m\u{202e}");

@@ -1,0 +1,102 @@
+//! Prints the overview of `tessera -h`, which fits a screen, and `tessera help options`. A folder in place of a command
+//! stands for `open` with this folder.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+};
+
+use clap::{
+    Command as CommandDefinition,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use crate::{cli::Exit, printable_text::PrintableText};
+
+/// The commands by what they are for. `tessera --help` describes each of them.
+pub(super) const OVERVIEW: &str = "\
+See, search and curate image and video datasets from a terminal
+
+Usage: tessera [FOLDER]...           open folders of pictures and videos
+       tessera [OPTIONS] [COMMAND]   without a command: choose what to open
+
+Start              demo, open, tui, init, serve, work
+Search             search, query, set, image, dataset, enrichment
+Select and export  selection, tag, duplicates, media, export, report, check
+Jobs               jobs, reindex
+Connect            profile, auth, api, mcp, model, store
+About              doctor, config, completion, man, spec, version, help
+
+Examples:
+  tessera demo                       paint a sample dataset and open it
+  tessera ~/photos                   open a folder; the next start is immediate
+  tessera duplicates --folder ~/photos
+  tessera search caption \"red van\" --folder ~/photos --paths
+  tessera serve ~/photos             offer a folder to browsers and programs
+  tessera profile add prod --kind hosted --base-url https://media.example
+
+`tessera help COMMAND` explains a command, `tessera help options` the options of
+every command, and `tessera --help` lists all of them with the exit codes.
+";
+
+/// Returns the end of the complete help.
+pub(super) fn footer() -> String {
+    let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
+    format!("Exit codes:\n{}", codes.concat().trim_end())
+}
+
+/// Whether a message of the parser is the short help of the whole program.
+pub(super) fn is_short_help(error: &clap::Error, mut definition: CommandDefinition) -> bool {
+    error.kind() == ErrorKind::DisplayHelp
+        && error.render().to_string() == definition.render_help().to_string()
+}
+
+/// Returns the text for `tessera help options`, which the parser takes for an unknown command.
+pub(super) fn topic(
+    error: &clap::Error,
+    arguments: &[OsString],
+    definition: &CommandDefinition,
+) -> Option<PrintableText> {
+    let is_topic = error.kind() == ErrorKind::InvalidSubcommand
+        && arguments.windows(2).any(|words| words[0] == "help" && words[1] == "options");
+    is_topic.then(|| {
+        // The options of every command are those that the program has without a command.
+        let options =
+            definition.get_arguments().map(|option| option.clone().hide_short_help(false));
+        let without_commands =
+            CommandDefinition::new("tessera").disable_help_flag(true).args(options);
+        let mut help = without_commands.help_template("{options}\n").max_term_width(100);
+        PrintableText::line(help.render_help().to_string().trim_end())
+    })
+}
+
+/// Returns the position of a folder that is in place of a command, for which the parser found no command.
+pub(super) fn folder_position(error: &clap::Error, arguments: &[OsString]) -> Option<usize> {
+    if !matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument) {
+        return None;
+    }
+    let word = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
+        .into_iter()
+        .find_map(|kind| error.get(kind));
+    let Some(ContextValue::String(word)) = word else { return None };
+    let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
+    let names_folder = word.contains('/') || [".", "..", "~"].contains(&word.as_str());
+    (names_folder && !word.starts_with('-') || Path::new(word).is_dir()).then_some(position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_overview_fits_a_screen_and_names_every_command() {
+        assert!(OVERVIEW.lines().count() <= 24, "{}", OVERVIEW.lines().count());
+        assert!(OVERVIEW.lines().all(|line| line.len() <= 80));
+        let groups: Vec<&str> =
+            OVERVIEW.split("\n\n").nth(2).unwrap().split([' ', ',', '\n']).collect();
+        let definition = crate::cli::definition();
+        for command in definition.get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(groups.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+}
