@@ -1,6 +1,6 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -11,8 +11,10 @@ use tessera_model::{
 };
 
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, export::ExportContentOptions,
-    read_file_or_stdin,
+    CliError, CliResult, Column, Connection, Context, Document,
+    export::ExportContentOptions,
+    media::{absolute_file, split_file_list},
+    values::read_bytes_or_stdin,
 };
 
 #[derive(Debug, Subcommand)]
@@ -76,9 +78,9 @@ pub enum TagCommand {
 pub struct TaggedMediaOptions {
     #[command(flatten)]
     content: ExportContentOptions,
-    /// File with the paths of files, one per line, absolute or relative to the folder of the dataset; - for standard
-    /// input.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["selection", "selection_file", "media", "cluster"])]
+    /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input. A relative path leads from
+    /// the working directory or, if there is no such file, from the folder of the dataset.
+    #[arg(long, value_name = "LIST", conflicts_with_all = ["selection", "selection_file", "media", "cluster"])]
     files_from: Option<PathBuf>,
     /// All media of the dataset.
     #[arg(long, conflicts_with_all = ["selection", "selection_file", "media", "cluster", "files_from"])]
@@ -187,13 +189,9 @@ async fn change(
 impl TaggedMediaOptions {
     async fn target(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult<TagTarget> {
         if let Some(file) = &self.files_from {
-            let text = read_file_or_stdin(file)?;
-            let files: Vec<String> =
-                text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-            if files.is_empty() {
-                return Err(CliError::usage(format!("{}: no file is listed", file.display())));
-            }
-            return Ok(TagTarget::Files(files));
+            return listed_files(file).map(TagTarget::Files).map_err(|reason| {
+                CliError::usage(format!("--files-from {}: {reason}", file.display()))
+            });
         }
         if self.all {
             let entity = self.content.entity();
@@ -206,6 +204,21 @@ impl TaggedMediaOptions {
         })?;
         Ok(TagTarget::Selection(selection.items()))
     }
+}
+
+/// Reads a list of files. The names of files that exist here become absolute.
+fn listed_files(list: &Path) -> Result<Vec<String>, String> {
+    let bytes = read_bytes_or_stdin(list).map_err(|error| error.message)?;
+    let files = split_file_list(&bytes)?;
+    if files.is_empty() {
+        return Err("no file is listed".to_owned());
+    }
+    let name = |file: PathBuf| {
+        let file = if file.exists() { absolute_file(&file) } else { Ok(file) };
+        let file = file.map_err(|error| error.to_string())?.into_os_string();
+        file.into_string().map_err(|name| format!("{} is not UTF-8", name.display()))
+    };
+    files.into_iter().map(name).collect()
 }
 
 fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> CliResult {

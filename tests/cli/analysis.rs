@@ -169,3 +169,58 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
     assert_eq!(names, BTreeSet::from(["test", "train"]));
 }
+
+/// The way from a folder to sets for a training, by ten commands: copies are removed by a rule, blurred pictures are
+/// rejected, some are tagged, and what remains is split, exported, and checked.
+#[test]
+fn a_folder_becomes_sets_for_a_training() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let done = |arguments: &[&str]| {
+        let (code, out, err) =
+            run(home, &[arguments, &["--folder", folder.to_str().unwrap()]].concat());
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    let on_disk = || fs::read_dir(folder.join("train")).unwrap().count();
+    assert_eq!(run(home, &["check", folder.to_str().unwrap(), "--max-blur", "0"]).0, 11);
+    assert_eq!(on_disk(), 26);
+    done(&["duplicates", "--keep", "path:*/[0-9]*", "--trash", "--yes"]);
+    assert_eq!(on_disk(), 25, "of three copies, the one in this folder is in the trash");
+    let blurred = r#"[{"issues": {"op": "issue", "value": "blur"}}]"#;
+    done(&["tag", "add", "rejected", "--vql", blurred]);
+    let list = home.join("list");
+    let listed = format!("{}/train/01.png\0train/02.png\0", folder.display());
+    fs::write(&list, listed).unwrap();
+    assert!(
+        done(&["tag", "add", "hard", "--files-from", list.to_str().unwrap()])
+            .contains("changed\t2")
+    );
+    let sets = done(&["dataset", "split", "80/10/10", "--by", "label", "--without", "rejected"]);
+    let count = |line: &str| line.split('\t').nth(1)?.parse::<usize>().ok();
+    assert_eq!(
+        sets.lines().filter_map(count).sum::<usize>(),
+        28,
+        "29 without the blurred one: {sets}"
+    );
+    done(&["dataset", "leaks", "selection:train", "selection:val"]);
+    let out = home.join("out");
+    done(&[
+        "export",
+        "start",
+        "--format",
+        "coco",
+        "--selection",
+        "train",
+        "--wait",
+        "--extract",
+        out.to_str().unwrap(),
+    ]);
+    let written = fs::read_to_string(out.join("annotations/captions.json")).unwrap();
+    let coco: Value = serde_json::from_str(&written).unwrap();
+    assert!(coco["images"].as_array().unwrap().len() > 15, "{coco}");
+    done(&["check", "--max-duplicates", "0", "--max-blur", "1", "--min-media", "28"]);
+    done(&["media", "undo"]);
+    assert_eq!(on_disk(), 26, "the copies came back");
+}

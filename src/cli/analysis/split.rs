@@ -35,6 +35,9 @@ pub struct DatasetSplitOptions {
     /// Give every set the same share of each label.
     #[arg(long, value_name = "WHAT")]
     by: Option<SplitBy>,
+    /// Skip media with this tag, such as rejected; repeatable.
+    #[arg(long, value_name = "TAG")]
+    without: Vec<String>,
     /// Chooses another division of the same shares.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -50,7 +53,7 @@ const EXAMPLES: &str = "\
 Near-duplicates and the frames of a video are always in one set. Each set is saved as a selection.
 
 Examples:
-  tessera dataset split 80/10/10 photos --by label
+  tessera dataset split 80/10/10 photos --by label --without rejected
   tessera export start photos --selection train --images --download .";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -114,7 +117,11 @@ impl DatasetSplitOptions {
     ) -> CliResult {
         let context = connection.context;
         self.require_new(connection, dataset, sets)?;
-        let rows = media_rows(connection, dataset).await?;
+        let mut rows = media_rows(connection, dataset).await?;
+        rows.retain(|row| !row.tags.iter().any(|tag| self.without.contains(tag)));
+        if rows.is_empty() {
+            return Err(CliError::failed("no media item is left to divide"));
+        }
         let balance = if self.by.is_some() { Balance::Labels } else { Balance::Size };
         let found = split(&rows, sets, balance, self.seed);
         let mut described = Vec::new();

@@ -151,7 +151,8 @@ impl ActionFiles {
                 let bytes = read_bytes_or_stdin(list)?;
                 let files = split_file_list(&bytes)
                     .and_then(|files| {
-                        let files = files.iter().map(absolute_file).collect::<io::Result<_>>();
+                        let files =
+                            files.iter().map(|file| absolute_file(file)).collect::<io::Result<_>>();
                         files.map_err(|error| error.to_string())
                     })
                     .map_err(|reason| {
@@ -169,7 +170,7 @@ impl ActionFiles {
 }
 
 /// Returns the absolute path of a file, with the links on the way to its folder resolved as the index has them.
-fn absolute_file(file: &PathBuf) -> io::Result<PathBuf> {
+pub fn absolute_file(file: &Path) -> io::Result<PathBuf> {
     let absolute = path::absolute(file)?;
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
         return Ok(absolute);

@@ -340,7 +340,7 @@ impl SourceOptions {
 
 /// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
 /// name. A list with a byte-order mark is decoded.
-pub(super) fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
+pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
     let bytes = decode_list(bytes).map_err(|reason| reason.to_string())?;
     let lines = !bytes.contains(&0);
     let names: Vec<&[u8]> = bytes
