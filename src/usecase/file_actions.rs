@@ -1,12 +1,12 @@
 //! Acts on the originals of a local dataset, for commands and the interface: finds the files, carries plans out, and
 //! reverts them. The files are those of this machine, so no service is asked to act.
 
-use std::{path::PathBuf, time::SystemTime};
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use tessera_curation::{
     self as curation, FoundOriginals, JournalFolder, Outcome, Plan, duplicates::SimilarImages,
 };
-use tessera_model::{DatasetId, Failure, SelectionItem};
+use tessera_model::{DatasetId, Failure, MediaId, SelectionItem};
 
 use crate::config;
 
@@ -22,6 +22,14 @@ pub trait OriginalFinder: Send + Sync {
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure>;
 }
+
+/// Chooses the given number of media items that look least like each other, among those of a selection or of the whole
+/// dataset.
+pub type DiverseFinder = Arc<
+    dyn Fn(DatasetId, Option<&[SelectionItem]>, usize) -> Result<Vec<(MediaId, PathBuf)>, Failure>
+        + Send
+        + Sync,
+>;
 
 fn journals() -> Result<JournalFolder, Failure> {
     let folder = config::file_actions_dir();

@@ -224,3 +224,26 @@ fn a_folder_becomes_sets_for_a_training() {
     done(&["media", "undo"]);
     assert_eq!(on_disk(), 26, "the copies came back");
 }
+
+#[test]
+fn the_most_different_media_are_one_of_each_group() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let folder = folder.to_str().unwrap();
+    let chosen = document(home, &["dataset", "diverse", "29", folder]);
+    let path = |item: &Value| item["path"].as_str().unwrap().to_owned();
+    let paths: BTreeSet<String> = chosen["media"].as_array().unwrap().iter().map(path).collect();
+    assert_eq!(paths.len(), 29);
+    for (one, copy) in [("03", "val/copy-3"), ("04", "val/copy-4"), ("09", "train/copy-9")] {
+        let both = [format!("train/{one}.png"), format!("{copy}.png")];
+        assert_eq!(both.iter().filter(|path| paths.contains(*path)).count(), 1, "{both:?}");
+    }
+    let (code, _, err) = run(home, &["dataset", "diverse", "2", folder]);
+    assert!(code == 2 && err.contains("`diverse` exists already"), "{code} {err}");
+    let label = r#"[{"labels": {"op": "one_of", "value": ["rare"]}}]"#;
+    let rare = document(home, &["dataset", "diverse", "4", folder, "--vql", label, "--name", "r"]);
+    let rare: Vec<String> = rare["media"].as_array().unwrap().iter().map(path).collect();
+    assert_eq!(rare.len(), 4);
+    assert!(rare.iter().all(|path| path[6..8].parse::<u32>().unwrap() % 4 == 0), "{rare:?}");
+}

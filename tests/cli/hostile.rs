@@ -125,6 +125,7 @@ const CASES: &[&str] = &[
     "dataset show MIX",
     "dataset show ID --raw",
     "dataset split 80/20 ID --names MIX,b --force",
+    "dataset diverse 3 ID --name MIX --force",
     "dataset unpin MIX",
     "dataset wait ID",
     "dataset watch ID --until READY",

@@ -2,12 +2,14 @@
 //! read the metadata of an export without images, so they work with every deployment.
 
 mod check;
+mod diverse;
 mod html;
 mod leaks;
 mod report;
 mod split;
 
 pub use check::CheckOptions;
+pub use diverse::DiverseOptions;
 pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;

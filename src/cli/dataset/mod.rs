@@ -13,7 +13,7 @@ use watch::{ReactionOptions, WatchOptions};
 use crate::{
     cli::{
         CliError, CliResult, Column, Context, Document, PatternOptions, ServiceTarget,
-        analysis::{DatasetSplitOptions, LeaksOptions},
+        analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
         config::user_file,
     },
     config::{Profile, edit},
@@ -77,6 +77,8 @@ pub enum DatasetCommand {
     },
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
     Split(DatasetSplitOptions),
+    /// Select the media that look least like each other. Local deployments only.
+    Diverse(Box<DiverseOptions>),
     /// List near-duplicates that are in both of two parts of a dataset.
     Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
@@ -127,6 +129,7 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
         DatasetCommand::Split(options) => options.run(context).await,
+        DatasetCommand::Diverse(options) => options.run(context).await,
         DatasetCommand::Leaks(options) => options.run(context).await,
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,

@@ -6,12 +6,23 @@ use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_model::{DatasetId, Failure, SelectionItem};
 use tessera_service::{Deployment, LocalError};
 
-use crate::{cli::LocalService, usecase::file_actions::OriginalFinder};
+use crate::{
+    cli::LocalService,
+    usecase::file_actions::{DiverseFinder, OriginalFinder},
+};
 
 impl LocalService {
     /// Returns what finds the originals of the datasets of this service.
     pub fn original_finder(&self) -> Arc<dyn OriginalFinder> {
         Arc::new(DeploymentOriginals(self.deployment.clone()))
+    }
+
+    /// Returns the function that chooses media that look least like each other.
+    pub fn diverse_finder(&self) -> DiverseFinder {
+        let deployment = self.deployment.clone();
+        Arc::new(move |dataset, among, count| {
+            deployment.diverse_media(dataset, among, count).map_err(failure)
+        })
     }
 }
 

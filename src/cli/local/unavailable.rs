@@ -11,7 +11,7 @@ use crate::cli::{
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
-use crate::usecase::file_actions::OriginalFinder;
+use crate::usecase::file_actions::{DiverseFinder, OriginalFinder};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{DatasetId, ExportTaskId, PatternLists, SafeText};
 
@@ -64,6 +64,10 @@ impl LocalService {
     }
 
     pub fn originals(&self) -> OriginalLookup {
+        match *self {}
+    }
+
+    pub fn diverse_finder(&self) -> DiverseFinder {
         match *self {}
     }
 

@@ -11,6 +11,7 @@
 
 mod approximate_graph;
 mod copy_search;
+mod diverse_rows;
 mod duplicates;
 mod exact_graph;
 mod geometric_verification;
@@ -24,6 +25,7 @@ mod vectors;
 
 pub use approximate_graph::approximate_neighbor_graph;
 pub use copy_search::{CopyCandidate, CopySearch, MAX_COPY_CANDIDATES};
+pub use diverse_rows::diverse_rows;
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use keypoint_index::KeypointSource;
 pub use neighbor_graph::{Neighbor, NeighborGraph};

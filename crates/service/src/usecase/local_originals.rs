@@ -15,14 +15,15 @@ use tessera_curation::{
     duplicates::{DuplicateImage, SimilarImages, SimilarPair},
 };
 use tessera_media::ingest::{CompanionFinder, is_parquet, parquet_images::containing_file};
-use tessera_model::{DatasetId, SelectionItem};
+use tessera_model::{DatasetId, EntityType, MediaId, SelectionItem};
 use tessera_search::{
     index::{Keypoints, quality},
-    similarity::{Vectors, near_duplicates, neighbor_graph},
+    similarity::{Vectors, diverse_rows, near_duplicates, neighbor_graph},
 };
 use tessera_store::{
+    QueryError,
     media::{self, MediaRecord, SimilarImage},
-    sidecar, source,
+    picture_features, sidecar, source,
 };
 
 /// Annotation files above this size are reported without being searched.
@@ -174,6 +175,42 @@ impl Deployment {
         })?;
         finish(&mut cluster);
         Ok(sets)
+    }
+
+    /// Chooses the images and frames that look least like each other, among those of a selection or of the whole
+    /// dataset. Returns their identifiers and paths, the most typical one first.
+    pub fn diverse_media(
+        &self,
+        dataset: DatasetId,
+        among: Option<&[SelectionItem]>,
+        count: usize,
+    ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
+        let among = among.map(|items| self.rows_of_items(dataset, items));
+        let among: Option<HashSet<i64>> =
+            among.transpose().map_err(unlistable)?.map(|rows| rows.into_iter().collect());
+        let (mut rows, mut looks) = (Vec::new(), Vec::new());
+        self.store.read(|c| {
+            let all = 0..=i64::MAX;
+            picture_features::for_each_look(c, dataset, EntityType::Images, None, all, |look| {
+                if among.as_ref().is_none_or(|rows| rows.contains(&look.media)) {
+                    rows.push(look.media);
+                    looks.push(look.descriptor());
+                }
+                Ok::<_, QueryError>(())
+            })
+        })?;
+        // The order of the store is arbitrary, but the same media are chosen each time.
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.sort_unstable_by_key(|position| rows[*position]);
+        let mut vectors = Vectors::new(looks.first().map_or(1, Vec::len));
+        order.iter().for_each(|position| vectors.push(&looks[*position]));
+        drop(looks);
+        let chosen = diverse_rows(&vectors, count, |_| true);
+        let chosen = chosen.into_iter().map(|row| rows[order[row]]);
+        Ok(self.store.read(|c| {
+            let named = chosen.filter_map(|row| media::picture_of(c, row).transpose());
+            named.map(|found| found.map(|(record, _)| (record.id, record.path))).collect()
+        })?)
     }
 
     fn similar_in_cluster(

@@ -1,0 +1,83 @@
+//! `tessera dataset diverse`: selects the media that differ most, for example to label them first.
+
+use clap::Args;
+use serde_json::json;
+use tessera_model::{
+    Dataset, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
+    text::grouped_with_noun,
+};
+
+use super::DatasetOrFolder;
+use crate::cli::{
+    CliError, CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
+    media::blocking,
+};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DiverseOptions {
+    /// Number of media to select.
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: u32,
+    #[command(flatten)]
+    source: DatasetOrFolder,
+    #[command(flatten)]
+    content: ExportContentOptions,
+    /// Name of the selection.
+    #[arg(long, value_name = "NAME", default_value = "diverse")]
+    name: String,
+    /// Replace a saved selection of the same name.
+    #[arg(long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Each media item is the one that looks least like those before it. Local deployments only.
+
+Examples:
+  tessera dataset diverse 500 photos
+  tessera dataset diverse 100 photos --caption 'a red car' --name cars";
+
+const COLUMNS: &[Column] = &[Column::new("MEDIA ID", "media_id"), Column::new("FILE", "path")];
+
+impl DiverseOptions {
+    pub async fn run(self, context: &Context) -> CliResult {
+        let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            self.select(connection, dataset).await
+        };
+        self.source.with_dataset(context, work).await
+    }
+
+    async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
+        let service = connection.local_service("choosing diverse media")?;
+        let id = dataset.id;
+        let is_taken = connection.state.load_named_selection(&self.name, id)?.is_some();
+        if is_taken && !self.force {
+            let message =
+                format!("a selection `{}` exists already; --force replaces it", self.name);
+            return Err(CliError::usage(message));
+        }
+        let among = self.content.found_or_selected(connection, dataset).await?;
+        let among = among.map(|selection| selection.items());
+        let (find, count) = (service.diverse_finder(), self.count as usize);
+        let chosen = blocking(move || find(id, among.as_deref(), count)).await?;
+        let entries = chosen.iter().map(|(media, file)| SelectionEntry {
+            name: SafeText::file_name(&file.to_string_lossy()),
+            entity: EntityType::Images,
+            granularity: Granularity::default(),
+            content: EntryContent::MediaItem(*media, None),
+        });
+        let selection: Selection = entries.collect();
+        connection.state.save_named_selection(&self.name, id, &selection)?;
+        let rows = chosen
+            .iter()
+            .map(|(media, file)| json!({"media_id": media, "path": file.to_string_lossy()}));
+        let rows: Vec<_> = rows.collect();
+        let fields = json!({ "dataset_id": id, "selection": self.name, "media": rows });
+        let context = connection.context;
+        context.print(&Document::list("tessera.diverse_media/1", fields, "media", COLUMNS))?;
+        let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
+        context.messages.info(format!("{found} selected as `{}`", self.name));
+        Ok(if chosen.len() < count { Exit::Incomplete } else { Exit::Done })
+    }
+}
