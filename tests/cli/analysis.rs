@@ -214,6 +214,8 @@ fn a_folder_becomes_sets_for_a_training() {
         "--selection",
         "train",
         "--wait",
+        "--download",
+        home.to_str().unwrap(),
         "--extract",
         out.to_str().unwrap(),
     ]);
