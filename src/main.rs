@@ -50,7 +50,10 @@ async fn run(line: Cli) -> Result<i32, CliError> {
         Some(CliCommand::Info(command)) => {
             cli::run_info(&Output::new(&global), command, cli::definition())?
         }
-        Some(CliCommand::Model(command)) => cli::run_model(&Output::new(&global), &command)?,
+        Some(CliCommand::Model(command)) => {
+            let context = Context::with_default_settings(global, describe_screen)?;
+            Box::pin(cli::run_model(&context, &command)).await?
+        }
         Some(CliCommand::Store(command)) => cli::run_store(&Output::new(&global), &command)?,
         Some(CliCommand::Config(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;

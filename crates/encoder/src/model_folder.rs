@@ -14,6 +14,7 @@ use tessera_model::composed;
 
 use crate::{
     error::{LoadError, cannot_read, short_reason},
+    external_weights::external_files,
     timm,
 };
 
@@ -56,13 +57,11 @@ impl ModelFolder {
                 Err(cause) if cause.kind() == ErrorKind::NotFound => continue,
                 Err(cause) => return Err(cannot_read("model folder", &folder, &cause)),
             };
-            let find = |stem| best_variant(&files, stem).map(|name| folder.join(name));
-            let path = path.to_owned();
-            if let Some(image_model) = find("vision_model") {
-                return Ok(Self { path, image_model, text_model: find("text_model") });
-            }
-            if let Some(image_model) = find("model") {
-                return Ok(Self { path, image_model, text_model: None });
+            let names = files.iter().filter_map(|name| name.to_str());
+            if let Some((image, text)) = best_models(&names) {
+                let image_model = folder.join(image);
+                let text_model = text.map(|name| folder.join(name));
+                return Ok(Self { path: path.to_owned(), image_model, text_model });
             }
         }
         if !path.exists() {
@@ -108,7 +107,9 @@ impl ModelFolder {
             [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].map(|it| self.path.join(it)).into();
         for model in [Some(&self.image_model), self.text_model.as_ref()].into_iter().flatten() {
             paths.push(model.clone());
-            paths.extend([".data", "_data"].map(|ending| with_ending(model, ending)));
+            // A file that cannot be read is reported when the model is loaded.
+            let external = external_files(model).unwrap_or_default();
+            paths.extend(external.into_iter().map(|name| parent_of(model).join(name)));
         }
         paths.retain(|path| path.is_file());
         paths
@@ -124,18 +125,21 @@ impl ModelFolder {
         self.files().into_iter().map(hashed).collect()
     }
 
-    /// Returns the name of the folder.
+    /// Returns the name of the folder. A folder in the cache of a model hub is named after a commit, so its name is that
+    /// of the repository.
     pub fn name(&self) -> String {
         let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let repository = absolute.parent().filter(|it| it.ends_with("snapshots"));
+        let repository = repository.and_then(|it| it.parent()?.file_name()?.to_str());
+        if let Some(name) = repository.and_then(|name| name.strip_prefix("models--")) {
+            return name.replacen("--", "/", 1);
+        }
         absolute.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
-/// Returns the path of a file with external weights, which is the name of the model followed by `ending`.
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
+fn parent_of(model: &Path) -> &Path {
+    model.parent().unwrap_or(model)
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {
@@ -160,11 +164,21 @@ fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
+/// Chooses the model for pictures among the names of files, and the one for texts if it is a separate file.
+fn best_models<'a>(
+    names: &(impl Iterator<Item = &'a str> + Clone),
+) -> Option<(&'a str, Option<&'a str>)> {
+    let find = |stem| best_variant(names.clone(), stem);
+    match find("vision_model") {
+        Some(image) => Some((image, find("text_model"))),
+        None => find("model").map(|image| (image, None)),
+    }
+}
+
 /// Returns the most exact variant of a model: the one without a suffix, otherwise `_fp16`, otherwise the first one by
 /// name.
-fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
-    let variant = |file: &'a OsString| {
-        let name = file.to_str()?;
+fn best_variant<'a>(names: impl Iterator<Item = &'a str>, stem: &str) -> Option<&'a str> {
+    let variant = |name: &'a str| {
         let suffix = name.strip_suffix(".onnx")?.strip_prefix(stem)?;
         let rank = match suffix {
             "" => 0,
@@ -174,7 +188,33 @@ fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
         };
         Some((rank, name))
     };
-    files.iter().filter_map(variant).min().map(|(_, name)| name)
+    names.filter_map(variant).min().map(|(_, name)| name)
+}
+
+/// The paths at which a repository may have its models.
+pub const SEARCHED_PATHS: &str = "onnx/vision_model.onnx, onnx/model.onnx, vision_model.onnx, model.onnx, and their variants such as _fp16";
+
+/// Chooses the files of a model among the paths of a repository: its ONNX files, files with external weights that are
+/// named after them, and its configuration. Returns `None` if the repository has no model that can be used.
+pub fn files_of_repository<'a>(paths: &[&'a str]) -> Option<Vec<&'a str>> {
+    for folder in ["onnx/", ""] {
+        let inside = paths.iter().filter_map(|path| path.strip_prefix(folder));
+        let inside = inside.filter(|name| !name.contains('/'));
+        let Some((image, text)) = best_models(&inside) else { continue };
+        let models = [Some(image), text].map(|name| name.map(|name| format!("{folder}{name}")));
+        let is_wanted = |path: &&&str| {
+            let belongs = |model: &String| {
+                let rest = path.strip_prefix(model.as_str());
+                rest.is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with(".data") || rest.starts_with("_data")
+                })
+            };
+            [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].contains(*path)
+                || models.iter().flatten().any(belongs)
+        };
+        return Some(paths.iter().filter(is_wanted).copied().collect());
+    }
+    None
 }
 
 /// The number of tokens of a text in `SigLIP`, whose configuration usually omits this number.

@@ -10,7 +10,10 @@ use rten_onnx::{
 };
 use rten_tensor::{Tensor, prelude::*};
 
-use crate::error::{LoadError, short_reason};
+use crate::{
+    error::{LoadError, short_reason},
+    external_weights::external_files,
+};
 
 /// Maximum size of a model file, which is read into memory as a whole.
 const MAX_FILE_BYTES: u64 = 4 << 30;
@@ -60,13 +63,14 @@ impl OnnxModel {
             let reason = format!("is larger than {limit} GiB; export a smaller or quantized model");
             return Err(LoadError::new(what, path, &reason));
         }
-        let model = Model::load_file(path).map_err(|cause| {
-            let reason = format!(
-                "is not a usable ONNX model ({}); download or export it again",
-                short_reason(&cause)
-            );
+        let unusable = |cause: &str| {
+            let reason =
+                format!("is not a usable ONNX model ({cause}); download or export it again");
             LoadError::new(what, path, &reason)
-        })?;
+        };
+        external_files(path).map_err(|cause| unusable(&cause))?;
+        let model =
+            Model::load_file(path).map_err(|cause| unusable(short_reason(&cause).as_str()))?;
         Ok(Self { model })
     }
 
@@ -193,7 +197,7 @@ impl OnnxGraph {
 }
 
 /// All values of one field of a message. `NUMBER` is the number of the field. Other fields are skipped.
-struct RepeatedField<const NUMBER: u64, T>(Vec<T>);
+pub struct RepeatedField<const NUMBER: u64, T>(pub Vec<T>);
 
 /// The nodes of a graph.
 type GraphNodes = RepeatedField<1, NodeProto>;

@@ -1,4 +1,4 @@
-//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, secrets that must not leak,
+//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, a model hub, secrets that must not leak,
 //! sample pictures, raw files of cameras, and tiny models.
 #![expect(
     clippy::unwrap_used,
@@ -12,6 +12,7 @@ pub mod canaries;
 pub mod certificates;
 pub mod clients;
 pub mod full_text;
+pub mod loopback_hub;
 pub mod pictures;
 pub mod scripted;
 pub mod seaweedfs;

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use rten_onnx::onnx::{
-    AttributeProto, AttributeType, DataType, Dimension, GraphProto, ModelProto, NodeProto,
-    OperatorSetIdProto, TensorProto, TensorShapeProto, TypeProto, TypeProtoTensor, ValueInfoProto,
+    AttributeProto, AttributeType, DataLocation, DataType, Dimension, GraphProto, ModelProto,
+    NodeProto, OperatorSetIdProto, StringStringEntryProto, TensorProto, TensorShapeProto,
+    TypeProto, TypeProtoTensor, ValueInfoProto,
 };
 
 const OPSET: i64 = 17;
@@ -83,6 +84,28 @@ impl TinyGraph {
             ..TensorProto::default()
         });
         self
+    }
+
+    /// Moves the weights to a file with this name, and returns its content. The graph states `length` for each tensor, or
+    /// its real length.
+    #[must_use]
+    pub fn with_external_weights(mut self, name: &str, length: Option<u64>) -> (Self, Vec<u8>) {
+        let mut file = Vec::new();
+        for tensor in &mut self.0.initializer {
+            let bytes = tensor.raw_data.take().unwrap().into_inner();
+            let entry = |key: &str, value: String| StringStringEntryProto {
+                key: Some(key.to_owned()),
+                value: Some(value),
+            };
+            tensor.external_data = vec![
+                entry("location", name.to_owned()),
+                entry("offset", file.len().to_string()),
+                entry("length", length.unwrap_or(bytes.len() as u64).to_string()),
+            ];
+            tensor.data_location = Some(DataLocation::EXTERNAL);
+            file.extend(bytes);
+        }
+        (self, file)
     }
 
     pub fn to_bytes(self) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::cli::{
-    CliError, CliResult, FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
+    CliError, CliResult, Context, FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
@@ -100,7 +100,7 @@ pub fn model_folder(given: &Path) -> PathBuf {
     given.to_owned()
 }
 
-pub fn run_model(_: &Output, _: &ModelCommand) -> CliResult {
+pub async fn run_model(_: &Context, _: &ModelCommand) -> CliResult {
     Err(unavailable())
 }
 

@@ -317,4 +317,4 @@ impl PreparedSearch<'_> {
 
 /// What finds more pictures by a text.
 const MODEL_HINT: &str = "names of files and folders were searched as well; with a model, a text finds pictures by what \
-                          they show: tessera model --help";
+                          they show: tessera model list --available";

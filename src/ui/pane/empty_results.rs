@@ -74,7 +74,9 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
         known.status_of(EnrichmentModel::MultimodelImageEncoding) == ModelStatus::Applied
     });
     if is_local && !has_model {
-        lines.push("A model finds pictures by what they show: tessera model --help".to_owned());
+        lines.push(
+            "A model finds pictures by what they show: tessera model list --available".to_owned(),
+        );
     }
     lines.extend(ways_on(ctx));
     lines

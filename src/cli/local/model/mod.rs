@@ -1,4 +1,8 @@
-//! `tessera model`: checks the folder of a model, and stores models under a name.
+//! `tessera model`: checks the folder of a model, gets models, and stores models under a name.
+
+mod available;
+mod get;
+mod starter;
 
 use std::{
     fs, io, iter,
@@ -9,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Document, Exit, Output,
+        CliError, CliResult, Column, Context, Document, Exit, Output,
         messages::write_message,
         service_options::ModelCommand,
         values::{absolute_path, read_bytes_or_stdin},
@@ -17,16 +21,20 @@ use crate::{
     config,
 };
 use tessera_encoder::{Encoder, ModelDescription, SelfTest};
+use tessera_hub::cached_snapshot;
 use tessera_model::ShellCommand;
 use tessera_picture::decode::decode;
 
 const CHECK_COLUMNS: &[Column] =
     &[Column::new("SUBJECT", "subject"), Column::new("FOUND", "found")];
 
-pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
+pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
+    let out = &context.out;
     match command {
+        ModelCommand::Get { name } => get::get(context, name).await,
         ModelCommand::Add { folder, name } => add(folder, name.as_deref()),
-        ModelCommand::List => list(out),
+        ModelCommand::List { available: true } => available::list(context),
+        ModelCommand::List { available: false } => list(out),
         ModelCommand::Remove { name } => remove(name),
         ModelCommand::Check { folder, pictures } => check(out, folder, pictures),
     }
@@ -207,12 +215,18 @@ fn models_dir() -> CliResult<PathBuf> {
     })
 }
 
-/// Returns the folder of an added model if the path is only a model's name, and the path itself
-/// otherwise.
+/// Returns the folder of a model that was added under this name, or that is in the cache of the model hub under this
+/// name. Returns the path itself if no model has the name. A folder of the same name in the working directory is meant
+/// only if the path says so: `./NAME`.
 pub fn model_folder(given: &Path) -> PathBuf {
-    let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
-    let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
-    added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
+    let named = given.to_str().and_then(|name| {
+        if check_name(name).is_ok() {
+            return Some(config::models_dir()?.join(name));
+        }
+        let repository = name.parse().ok()?;
+        cached_snapshot(&get::hub_settings().ok()?.cache, &repository)
+    });
+    named.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
 }
 
 /// Loads the model in a folder, or the model that was added under this name.
