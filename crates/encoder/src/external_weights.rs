@@ -57,7 +57,7 @@ struct ExternalPart {
 
 fn external_parts(model: &Path) -> Result<Vec<ExternalPart>, String> {
     let file = File::open(model).map_err(|cause| cause.to_string())?;
-    let graphs = OnnxFile::decode(ValueReader::from_file(file))
+    let graphs = WeightsFile::decode(ValueReader::from_file(file))
         .map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))?;
     let tensors = graphs.0.into_iter().flat_map(|graph| graph.0);
     tensors.filter(|tensor| !tensor.0.is_empty()).map(read_part).collect()
@@ -84,7 +84,7 @@ type ExternalTensor = RepeatedField<13, Entry>;
 /// The weights of a graph.
 type GraphWeights = RepeatedField<5, ExternalTensor>;
 /// The graph of a file.
-type OnnxFile = RepeatedField<7, GraphWeights>;
+type WeightsFile = RepeatedField<7, GraphWeights>;
 
 #[derive(Default)]
 struct Entry {

@@ -1,14 +1,19 @@
 //! Loads an ONNX file: the model that the runtime runs, with its inputs and outputs, and the graph of its operators,
 //! which `staged_run` and `classifier` examine.
 
-use std::{collections::HashMap, fs::File, path::Path};
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    path::Path,
+};
 
-use rten::{Dimension, Model, NodeId, Value, ValueOrView};
+use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView};
 use rten_onnx::{
     onnx::NodeProto,
     protobuf::{DecodeMessage, Fields, OwnedValues, ProtobufError, ReadValue, ValueReader},
 };
 use rten_tensor::{Tensor, prelude::*};
+use tessera_model::SafeText;
 
 use crate::{
     error::{LoadError, short_reason},
@@ -168,6 +173,25 @@ impl OutputTensor {
         values.truncate(self.shape.last().copied().unwrap_or_default());
         Ok(values)
     }
+}
+
+/// Loads a model with its external weights. The runtime does not open the files itself, because it would look for them
+/// beside the target of a link, and files in the cache of a model hub are links.
+fn load_with_weights(path: &Path, weights: &[String]) -> Result<Model, SafeText> {
+    let folder = path.parent().unwrap_or(path);
+    let mut size = 0;
+    let mut read = |path: &Path| {
+        size += path.metadata().map_or(0, |file| file.len());
+        if size > MAX_FILE_BYTES {
+            return Err(short_reason(&format!("it has more than {} GiB", MAX_FILE_BYTES >> 30)));
+        }
+        fs::read(path).map_err(|cause| short_reason(&cause))
+    };
+    let mut options = ModelOptions::with_all_ops();
+    for name in weights {
+        options.external_data(name, read(&folder.join(name))?);
+    }
+    options.load(read(path)?).map_err(|cause| short_reason(&cause))
 }
 
 pub struct OnnxGraph {

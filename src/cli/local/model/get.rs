@@ -1,12 +1,15 @@
 //! `tessera model get`: downloads a model from a model hub, or makes the starter model.
 
 use std::{
-    env,
     path::{Path, PathBuf},
     sync::Mutex,
 };
 
-use super::{load_model, starter, test_model};
+use super::{
+    added::{load_model, test_model},
+    named::hub_settings,
+    starter,
+};
 use crate::cli::{CliError, CliResult, Context, Exit};
 use tessera_encoder::{SEARCHED_PATHS, files_of_repository, named_external_files};
 use tessera_hub::{Hub, HubError, HubFile, HubSettings, Listing, RepositoryName, cached_snapshot};
@@ -41,10 +44,6 @@ pub(super) async fn get(context: &Context, name: &str) -> CliResult {
     finish(context, &repository, &folder)?;
     hub.publish(&repository, &listing)?;
     Ok(Exit::Done)
-}
-
-pub(super) fn hub_settings() -> Result<HubSettings, HubError> {
-    HubSettings::from_env(|name| env::var_os(name))
 }
 
 fn use_cached(context: &Context, settings: &HubSettings, repository: &RepositoryName) -> CliResult {

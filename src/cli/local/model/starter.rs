@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use super::{add, models_dir};
+use super::{added::add, named::models_dir};
 use crate::{
     cli::{CliError, CliResult, Context, Exit},
     subprocess,
