@@ -73,9 +73,13 @@ impl OnnxModel {
                 format!("is not a usable ONNX model ({cause}); download or export it again");
             LoadError::new(what, path, &reason)
         };
-        external_files(path).map_err(|cause| unusable(&cause))?;
-        let model =
-            Model::load_file(path).map_err(|cause| unusable(short_reason(&cause).as_str()))?;
+        let weights = external_files(path).map_err(|cause| unusable(&cause))?;
+        let model = if weights.is_empty() {
+            Model::load_file(path).map_err(|cause| short_reason(&cause))
+        } else {
+            load_with_weights(path, &weights)
+        };
+        let model = model.map_err(|cause| unusable(cause.as_str()))?;
         Ok(Self { model })
     }
 
