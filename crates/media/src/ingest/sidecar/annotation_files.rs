@@ -11,6 +11,7 @@ use super::{
     diagnostics::SidecarDiagnostics,
     labelme,
     metadata_row::{SidecarRow, describe_row},
+    other_annotations,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
     voc,
 };
@@ -42,6 +43,8 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
             labelme::parse(&text, sidecar).or_else(|| read_columns(reader, sidecar, &text))
         {
             pictures.push((sidecar, annotations));
+        } else if let Some(why) = other_annotations::reason(&text) {
+            reader.report_problem(sidecar, why);
         }
     }
     add_pictures(reader, pictures);

@@ -21,6 +21,7 @@ mod labelme;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
+mod other_annotations;
 mod own_columns;
 mod photo_files;
 mod sidecar_names;

@@ -89,6 +89,29 @@ fn other_json_is_ignored() {
 }
 
 #[test]
+fn annotations_in_other_formats_are_named() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for (text, name) in [
+        (r#"{"_via_img_metadata": {}, "_via_settings": 1}"#, "annotations of VIA"),
+        (r#"{"size": {"width": 9}, "objects": []}"#, "annotations of Supervisely"),
+        (r#"[{"image": "1.jpg", "annotations": []}]"#, "annotations of CreateML"),
+        (
+            r#"[{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 1}]"#,
+            "results of COCO without the names of the images",
+        ),
+        (
+            r#"[{"id": 1, "data": {}, "annotations": []}]"#,
+            "annotations in the own format of Label Studio",
+        ),
+        (r#"[{"name": "1.jpg", "labels": []}]"#, "annotations of BDD100K"),
+    ] {
+        folder.write("deep/x.json", text);
+        let why = format!("{name}, which are not read; export them as COCO");
+        assert_eq!(folder.problem_of("deep/x.json"), why);
+    }
+}
+
+#[test]
 fn deeply_nested_values_are_skipped_without_recursion() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let deep = format!("{}{}", "[".repeat(500_000), "]".repeat(500_000));
