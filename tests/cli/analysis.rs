@@ -206,19 +206,9 @@ fn a_folder_becomes_sets_for_a_training() {
     );
     done(&["dataset", "leaks", "selection:train", "selection:val"]);
     let out = home.join("out");
-    done(&[
-        "export",
-        "start",
-        "--format",
-        "coco",
-        "--selection",
-        "train",
-        "--wait",
-        "--download",
-        home.to_str().unwrap(),
-        "--extract",
-        out.to_str().unwrap(),
-    ]);
+    let (into, extracted) = (home.to_str().unwrap(), out.to_str().unwrap());
+    let coco = ["export", "start", "--format", "coco", "--selection", "train", "--wait"];
+    done(&[&coco[..], &["--download", into, "--extract", extracted]].concat());
     let written = fs::read_to_string(out.join("annotations/captions.json")).unwrap();
     let coco: Value = serde_json::from_str(&written).unwrap();
     assert!(coco["images"].as_array().unwrap().len() > 15, "{coco}");

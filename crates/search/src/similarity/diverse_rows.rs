@@ -63,7 +63,9 @@ mod tests {
 
     fn vectors(angles: &[f32]) -> Vectors {
         let mut vectors = Vectors::new(2);
-        angles.iter().for_each(|angle| vectors.push(&unit(*angle)));
+        for angle in angles {
+            vectors.push(&unit(*angle));
+        }
         vectors
     }
 

@@ -203,7 +203,9 @@ impl Deployment {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|position| rows[*position]);
         let mut vectors = Vectors::new(looks.first().map_or(1, Vec::len));
-        order.iter().for_each(|position| vectors.push(&looks[*position]));
+        for position in &order {
+            vectors.push(&looks[*position]);
+        }
         drop(looks);
         let chosen = diverse_rows(&vectors, count, |_| true);
         let chosen = chosen.into_iter().map(|row| rows[order[row]]);
