@@ -111,11 +111,11 @@ fn the_terminal_is_reclaimed_from_an_editor_that_is_killed() {
     });
     program.wait_for("● READY");
     program.press("3");
-    program.wait_for("F4");
+    program.wait_for("F8");
     let inside = program.line_settings();
     for _ in 0..20 {
         let before = program.output().len();
-        program.press("\x1bOS");
+        program.press("\x1b[19~");
         program.wait_for_after(before, "could not edit the query");
         assert_eq!(program.line_settings(), inside);
         // An error stays until it is dismissed.
