@@ -137,7 +137,7 @@ mod tests {
         let script = "echo first >&2; echo 'no \u{1b}[31mspace' >&2; echo >&2; exit 3";
         start(&ready(&["sh", "-c", script]), sender.clone()).unwrap();
         let Some(WorkerEvent::Warning(text)) = received.recv().await else { panic!() };
-        assert_eq!(text.as_str(), "Mine: exit status: 3: no [31mspace");
+        assert_eq!(text.as_str(), "Mine: exit status: 3: no ␛[31mspace");
         let failure = start(&ready(&["no-such-program"]), sender).unwrap_err();
         assert!(failure.to_string().contains("not in PATH"), "{failure}");
         assert!(received.recv().await.is_none());

@@ -1,13 +1,14 @@
 //! The libraries that decode pictures are written in Rust.
 
-/// Libraries in other languages that may be linked; none of them reads pictures.
-const FOREIGN: [&str; 12] = [
+/// Libraries with such a name that may be linked; none of them reads pictures. `libbz2-rs-sys` is written in Rust.
+const FOREIGN: [&str; 13] = [
     "core-foundation-sys",
     "dirs-sys",
     "inotify-sys",
     "jni-sys",
     "js-sys",
     "kqueue-sys",
+    "libbz2-rs-sys",
     "libsqlite3-sys",
     "linux-raw-sys",
     "security-framework-sys",
