@@ -264,7 +264,7 @@ fn read_list<T: std::str::FromStr>(row: &Row, column: usize) -> Result<Vec<T>> {
 const MAX_NAMES: usize = 10_000;
 
 /// Returns the rows of the pictures whose names contain enough words of a query, in increasing order, with their
-/// distances. If more than [`MAX_NAMES`] pictures match, those with the most words are returned.
+/// distances. If more than `MAX_NAMES` pictures match, those with the most words are returned.
 pub fn find_names(
     connection: &Connection,
     table: &SearchTable,
