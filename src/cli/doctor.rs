@@ -1,5 +1,5 @@
 //! `tessera doctor`: checks the terminal, the settings, the locations of secrets, the profiles and their logins, the
-//! folders and a service's store, and reports each result without secrets.
+//! folders, the programs that local deployments use, and a service's store. It reports each result without secrets.
 
 use std::{
     env,
@@ -188,6 +188,7 @@ fn check_folders() -> Vec<CheckResult> {
         && let Some(folder) = config::local_data_dir()
     {
         findings.extend(check_disk("local deployments", &folder));
+        findings.extend(local::check_requirements(&folder));
     }
     findings
 }

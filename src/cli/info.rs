@@ -72,9 +72,22 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
 
 const VERSION_COLUMNS: &[Column] = &[
     Column::new("tessera", "version"),
-    Column::new("api", "API"),
+    Column::new("commit", "commit"),
+    Column::new("api", "api"),
     Column::new("platform", "platform"),
+    Column::new("C library", "c_library"),
+    Column::new("optimized", "optimized"),
+    Column::new("local deployment", "local_deployment"),
 ];
+
+/// The C library that the program was linked with.
+const C_LIBRARY: Option<&str> = if cfg!(target_env = "gnu") {
+    Some("glibc")
+} else if cfg!(target_env = "musl") {
+    Some("musl")
+} else {
+    None
+};
 
 /// Runs an information command. `root` is the definition of the command line.
 pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult {
@@ -92,8 +105,12 @@ pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult 
         InfoCommand::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
+                "commit": option_env!("TESSERA_COMMIT"),
                 "api": tessera_wire::endpoints::API_PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+                "c_library": C_LIBRARY,
+                "optimized": !cfg!(debug_assertions),
+                "local_deployment": cfg!(feature = "local"),
             });
             out.print(&Document::one("tessera.version/1", version, VERSION_COLUMNS))?;
         }

@@ -152,7 +152,8 @@ fn the_documentation_names_only_existing_schemas() {
 fn a_document_that_differs_is_noticed() {
     let of = |document: &Value| fault(&SCHEMAS["tessera.version/1"], document, "it");
     let version = serde_json::json!({
-        "schema": "tessera.version/1", "version": "1", "api": "v1", "platform": "linux"
+        "schema": "tessera.version/1", "version": "1", "commit": null, "api": "v1", "platform": "linux",
+        "c_library": null, "optimized": true, "local_deployment": true
     });
     assert_eq!(of(&version), None);
     for (field, value) in

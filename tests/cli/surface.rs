@@ -488,3 +488,27 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
     let wrong = reported["findings"].to_string();
     assert!(wrong.contains("colour") && wrong.contains("line 2"), "{wrong}");
 }
+
+#[test]
+fn the_doctor_names_programs_that_are_missing_and_the_free_space() {
+    let home = tempfile::tempdir().unwrap();
+    let programs = home.path().join("bin");
+    fs::create_dir(&programs).unwrap();
+    let findings = || {
+        let mut command = tessera(home.path(), &["doctor", "--offline", "--json"]);
+        let (code, out, err) = outcome(command.env("PATH", &programs));
+        assert_eq!(code, 0, "{err}");
+        let reported: Value = serde_json::from_str(&out).unwrap();
+        let rows = reported["findings"].as_array().unwrap().clone();
+        move |subject: &str| rows.iter().find(|row| row["subject"] == subject).cloned().unwrap()
+    };
+    let row = findings();
+    assert_eq!(row("videos, AVIF and HEIF")["state"], "warning");
+    let space = row("disk")["message"].as_str().unwrap().to_owned();
+    assert!(space.ends_with("iB are free for indexes and exports"), "{space}");
+    // Both programs are needed.
+    fs::write(programs.join("ffmpeg"), "").unwrap();
+    assert_eq!(findings()("videos, AVIF and HEIF")["state"], "warning");
+    fs::write(programs.join("ffprobe"), "").unwrap();
+    assert_eq!(findings()("videos, AVIF and HEIF")["state"], "ok");
+}

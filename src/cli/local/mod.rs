@@ -14,6 +14,8 @@ mod model;
 #[cfg(feature = "local")]
 mod originals;
 #[cfg(feature = "local")]
+mod requirements;
+#[cfg(feature = "local")]
 mod serve;
 #[cfg(feature = "local")]
 mod service;
@@ -28,6 +30,8 @@ pub use crate::cli::service_options::WorkOptions;
 pub use demo::{run_text_tour, start_demo};
 #[cfg(feature = "local")]
 pub use model::{model_folder, run_model};
+#[cfg(feature = "local")]
+pub use requirements::check_requirements;
 #[cfg(feature = "local")]
 pub use serve::{serve, work};
 #[cfg(feature = "local")]

@@ -108,6 +108,10 @@ pub fn run_store(_: &Output, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 
+pub fn check_requirements(_: &Path) -> Vec<CheckResult> {
+    Vec::new()
+}
+
 pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
     Vec::new()
 }
