@@ -3,14 +3,16 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    os::unix::fs::symlink,
     path::Path,
+    process::Command,
 };
 
 use image::{Rgb, RgbImage};
 use serde_json::Value;
 use tessera_model::pseudorandom::mix64;
 
-use super::{run, serve};
+use super::{outcome, replayed::replay_section, run, serve, tessera};
 
 /// Paints a picture of 8 x 6 plain fields, which are different for each number.
 fn paint(number: u32) -> RgbImage {
@@ -92,10 +94,10 @@ fn checks_fail_with_their_own_exit_code() {
     let home = photographs();
     let home = home.path();
     let serving = serve(home, &[home.join("photos").to_str().unwrap(), "--no-auth"]);
-    assert_eq!(super::outcome(&mut serving.asked(home, &["dataset", "wait"])).0, 0);
+    assert_eq!(outcome(&mut serving.asked(home, &["dataset", "wait"])).0, 0);
     let check = |options: &[&str]| {
         let mut command = serving.asked(home, &[&["check"], options, &["--json"]].concat());
-        let (code, out, err) = super::outcome(&mut command);
+        let (code, out, err) = outcome(&mut command);
         (code, serde_json::from_str::<Value>(&out).unwrap_or_default(), err)
     };
     let (code, _, err) = check(&["--max-duplicates", "3", "--max-blur", "5%", "--min-media", "32"]);
@@ -238,4 +240,26 @@ fn the_most_different_media_are_one_of_each_group() {
     let rare: Vec<String> = rare["media"].as_array().unwrap().iter().map(path).collect();
     assert_eq!(rare.len(), 4);
     assert!(rare.iter().all(|path| path[6..8].parse::<u32>().unwrap() % 4 == 0), "{rare:?}");
+}
+
+/// Each tutorial begins with a new folder.
+#[test]
+fn the_documented_tutorials_print_the_same() {
+    for tutorial in ["A folder with duplicates", "A training set", "A gate"] {
+        let home = photographs();
+        let home = home.path();
+        let program = tessera(home, &[]);
+        let programs = tempfile::tempdir().unwrap();
+        symlink(program.get_program(), programs.path().join("tessera")).unwrap();
+        let path = format!("{}:/usr/bin:/bin", programs.path().display());
+        let home_text = fs::canonicalize(home).unwrap().display().to_string();
+        replay_section("tutorials.md", &format!("\n## {tutorial}"), |line| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", line]).current_dir(home).env_clear();
+            shell.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let (code, out, err) = outcome(shell.env("PATH", &path));
+            assert_eq!(code, 0, "{line}: {err}");
+            out.replace(&home_text, "/home/you")
+        });
+    }
 }

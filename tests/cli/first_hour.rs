@@ -1,10 +1,8 @@
 //! Replays the commands of the first hour in docs/several-machines.md, if `TESSERA_TEST_STORE` names a server.
-//! `TESSERA_WRITE=1 cargo test --test tests first_hour` rewrites the printed output in the document.
 
 use std::{
     collections::BTreeMap,
     fs,
-    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -14,11 +12,8 @@ use tessera_testing::{
     server_schema::ServerSchema,
 };
 
-use super::{Serving, outcome, started, tessera, world::picture};
+use super::{Serving, outcome, replayed::replay_section, started, tessera, world::picture};
 use crate::test_store;
-
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/several-machines.md");
-const HEADING: &str = "## The first hour\n";
 
 /// Starts a bucket `team` with a folder of twelve pictures and a folder of four more.
 async fn bucket() -> ScriptedServer {
@@ -129,27 +124,10 @@ impl Terminal {
         let known = self.addresses.iter().find(|(documented, _)| documented == value);
         known.map_or_else(|| value.to_owned(), |(_, address)| address.clone())
     }
-
-    /// Returns the lines of a document with the current output of its commands.
-    fn replay(&mut self, text: &str) -> String {
-        let mut replayed = String::new();
-        let mut is_console = false;
-        for line in text.lines() {
-            if line.starts_with("```") {
-                is_console = line == "```console";
-            }
-            let command = line.strip_prefix("$ ").filter(|_| is_console);
-            if !is_console || command.is_some() || line.starts_with("```") {
-                replayed.extend([line, "\n"]);
-            }
-            replayed.extend(command.map(|command| self.run(command)));
-        }
-        replayed
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_hour_prints_what_is_documented() {
+async fn the_documented_first_hour_prints_the_same() {
     let Some(schema) = test_store::schema() else { return };
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("boat.png"), picture(3)).unwrap();
@@ -162,15 +140,7 @@ async fn the_first_hour_prints_what_is_documented() {
         schema,
         bucket: bucket().await,
     };
-    let document = fs::read_to_string(DOCUMENT).unwrap();
-    let begin = document.find(HEADING).unwrap() + HEADING.len();
-    let end = document[begin..].find("\n## ").map_or(document.len(), |at| begin + at);
-    let section = &document[begin..end];
-    let today = tokio::task::block_in_place(|| terminal.replay(section));
-    if std::env::var_os("TESSERA_WRITE").is_some() {
-        let document = [&document[..begin], &today, &document[end..]].concat();
-        fs::write(Path::new(DOCUMENT), document).unwrap();
-    } else {
-        assert_eq!(section.trim_end(), today.trim_end(), "TESSERA_WRITE=1 rewrites the document");
-    }
+    tokio::task::block_in_place(|| {
+        replay_section("several-machines.md", "## The first hour\n", |line| terminal.run(line));
+    });
 }

@@ -37,6 +37,7 @@ mod names;
 mod profile;
 mod proxy;
 mod query;
+mod replayed;
 mod search;
 mod selection;
 mod serve;
