@@ -2,7 +2,7 @@
 //! comments, messages, help, settings and documentation. Links and paths in the documentation have to lead somewhere.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -281,6 +281,20 @@ fn links_in_documents_lead_to_files_and_headings() {
         }
     }
     assert!(followed > 20, "the documents were not read");
+}
+
+#[test]
+fn the_site_has_every_page() {
+    let summary = fs::read_to_string(root().join("packaging/site/SUMMARY.md")).unwrap();
+    let listed: BTreeSet<&str> =
+        summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    for page in &listed {
+        assert!(root().join(page).exists(), "{page}");
+    }
+    for page in fs::read_dir(root().join("docs")).unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        assert!(!name.ends_with(".md") || listed.contains(&*format!("docs/{name}")), "{name}");
+    }
 }
 
 #[test]

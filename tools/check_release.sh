@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Tests the files of a release in systems that have nothing else: an old distribution, a folder with only the C library,
+# and an empty folder for the program that is linked statically. It needs root, debootstrap and Python.
+#
+# usage: tools/check_release.sh DIR
+set -euo pipefail
+repository=$(cd "$(dirname "$0")/.." && pwd)
+files=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf "$work"' EXIT
+
+step() { printf '\n== %s\n' "$*" >&2; }
+fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
+machine=$(uname -m)
+archive_of() { ls "$files"/tessera-*-"$machine-unknown-linux-$1.tar.gz"; }
+
+# Makes what every system has: devices, a folder for temporary files, a user, and some pictures.
+furnish() {
+    local root=$1
+    mkdir -p "$root"/{dev,tmp,proc,etc,home/user/pictures}
+    [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
+    [ -e "$root/dev/tty" ] || mknod -m 666 "$root/dev/tty" c 5 0
+    chmod 1777 "$root/tmp"
+    cp "$repository"/assets/screens/*.png "$root/home/user/pictures"
+    chown -R 10001:10001 "$root/home/user"
+}
+
+# Runs a command as a user in a system.
+within() {
+    local root=$1
+    shift
+    chroot --userspec 10001:10001 "$root" /usr/bin/env -i HOME=/home/user PATH=/home/user/.local/bin:/usr/bin:/bin TERM=xterm "$@"
+}
+
+# `env` is not there in a system without programs.
+alone() {
+    local root=$1
+    shift
+    env -i HOME=/home/user TERM=xterm /usr/sbin/chroot --userspec 10001:10001 "$root" "$@"
+}
+
+# Indexes, searches, exports, serves and opens the pictures with a program.
+use() {
+    local run=$1 root=$2 program=$3 found line address server
+    "$run" "$root" "$program" version >/dev/null || fail "$program does not start"
+    "$run" "$root" "$program" demo </dev/null | grep -q 'dataset' || fail 'the tour has no dataset'
+    found=$("$run" "$root" "$program" --folder /home/user/pictures search browse --flat --all --json)
+    for picture in "$repository"/assets/screens/*.png; do
+        [[ $found == *"$(basename "$picture")"* ]] || fail "the search did not find $(basename "$picture")"
+    done
+    "$run" "$root" "$program" --folder /home/user/pictures export start --format coco --images \
+        --download /home/user --name exported --quiet >/dev/null
+    python3 -m zipfile -t "$root/home/user/exported.zip" >/dev/null || fail 'the export is not an archive'
+    coproc "$run" "$root" "$program" serve /home/user/pictures --no-auth --listen 127.0.0.1:0
+    server=$COPROC_PID
+    read -r line <&"${COPROC[0]}" || fail 'the service did not start'
+    address=$(sed 's/.*"base_url":"\([^"]*\)".*/\1/' <<< "$line")
+    "$run" "$root" "$program" --base-url "$address" --kind onprem dataset list --json | grep -q pictures \
+        || fail 'the service has no dataset'
+    kill "$server"
+    wait "$server" || true
+    python3 "$repository/tools/press_keys.py" pictures q -- "$(command -v bash)" -c \
+        "$(declare -f "$run"); $run '$root' '$program' open /home/user/pictures" || fail 'the interface did not open'
+}
+
+# Installs with the script, uses the program, and removes it. Nothing of it may stay.
+install_and_remove() {
+    local root=$1 before after
+    mkdir -p "$root/release"
+    cp "$files"/* "$root/release"
+    before=$(cd "$root" && find . -path ./proc -prune -o -print | sort)
+    within "$root" TESSERA_URL=/release /bin/sh /release/install.sh
+    use within "$root" /home/user/.local/bin/tessera
+    within "$root" /bin/sh /release/install.sh uninstall
+    rm -rf "$root"/home/user/{.config,.local/state,.local/share/tessera,.cache,exported.zip}
+    rmdir "$root"/home/user/.local/share "$root/home/user/.local" 2>/dev/null || true
+    after=$(cd "$root" && find . -path ./proc -prune -o -print | sort)
+    diff <(echo "$before") <(echo "$after") || fail 'something is left after the uninstallation'
+}
+
+step 'Ubuntu 16.04 with glibc 2.23: install.sh, and the package for Debian'
+old=$work/old
+debootstrap --variant=minbase --no-check-gpg xenial "$old" http://archive.ubuntu.com/ubuntu >"$work/log" 2>&1 \
+    || { tail "$work/log" >&2; fail 'the old distribution cannot be installed'; }
+furnish "$old"
+install_and_remove "$old"
+chroot "$old" /usr/bin/dpkg --install "/release/$(basename "$files"/tessera-tui_*_amd64.deb)" >&2
+use within "$old" /usr/bin/tessera
+[ -s "$old/usr/share/man/man1/tessera.1" ] || [ -s "$old/usr/share/man/man1/tessera.1.gz" ] || fail 'the package has no manual'
+chroot "$old" /usr/bin/dpkg --purge tessera-tui >&2
+! chroot "$old" /usr/bin/env which tessera || fail 'the package was not removed'
+
+step 'a system with only the C library'
+bare=$work/bare
+furnish "$bare"
+tar -xzf "$(archive_of gnu)" -C "$bare" --strip-components 1
+for library in $(objdump -p "$bare/tessera" | sed -n 's/.*NEEDED *//p') ld-linux-x86-64.so.2; do
+    path=$(find "$old/lib" "$old/lib64" -name "$library" | head -n 1)
+    [ -n "$path" ] || fail "$library is not a part of the C library"
+    mkdir -p "$bare/lib64"
+    cp -L "$path" "$bare/lib64"
+done
+use alone "$bare" /tessera
+
+step 'an empty system, with the program that is linked statically'
+empty=$work/empty
+furnish "$empty"
+tar -xzf "$(archive_of musl)" -C "$empty" --strip-components 1
+use alone "$empty" /tessera
+
+step 'the wheel'
+python3 -m venv "$work/python"
+"$work/python/bin/pip" install --quiet --no-index --no-deps "$files"/tessera_tui-*_"$machine".whl
+"$work/python/bin/tessera" version >/dev/null
+"$work/python/bin/python" -c 'import tessera_tui'
+
+step 'the package for RPM'
+if command -v rpm >/dev/null; then
+    mkdir "$work/rpm"
+    rpm --root "$work/rpm" --initdb
+    rpm --root "$work/rpm" --install --nodeps --ignorearch "$files"/tessera-tui-*."$machine".rpm
+    "$work/rpm/usr/bin/tessera" version >/dev/null
+    rpm --root "$work/rpm" --erase tessera-tui
+    [ ! -e "$work/rpm/usr/bin/tessera" ] || fail 'the package was not removed'
+else
+    printf '\n== NOT CHECKED: the package for RPM, because rpm is missing\n' >&2
+fi
+
+step 'the checksums'
+(cd "$files" && sha256sum --check --quiet SHA256SUMS)
+echo 'The release starts, works and goes.'
