@@ -70,19 +70,19 @@ extract_source() {
     git archive "$commit" | tar -x -C "$work/source"
 }
 
-is_zig_target() { case $1 in *-linux-*) return 0 ;; *) return 1 ;; esac; }
-
-# Compiles the program for a target. The standard library of a target is downloaded.
+# Compiles the program for a target, and for Linux packs it as a wheel. The standard library of the target is downloaded.
 compile() {
-    local target=$1
+    local target=$1 tag
     if ! rustc --print target-libdir --target "$target" 2>/dev/null | xargs test -d; then
         rustup target add "$target" >&2 || return 3
     fi
-    if is_zig_target "$target"; then
-        step cargo-zigbuild zigbuild --quiet --release --locked --bin tessera --target "${target/%-gnu/-gnu.$glibc}"
-    else
-        step cargo build --quiet --release --locked --bin tessera --target "$target"
-    fi
+    case $target in
+        *-linux-gnu) tag=manylinux2014 ;;
+        *-linux-musl) tag=musllinux_1_1 ;;
+        *) step cargo build --quiet --release --locked --bin tessera --target "$target"; return ;;
+    esac
+    # The tag of the wheel decides which version of glibc zig links against.
+    step maturin build --quiet --release --locked --zig --target "$target" --compatibility "$tag" --out "$out"
 }
 
 # Fails if a program needs a newer glibc than promised, or contains a path of this machine.
@@ -131,13 +131,12 @@ write_archive() {
     pack "$work" "$name"
 }
 
-# Builds the packages of the distributions and the wheel, which contain the same program.
+# Builds the packages of the distributions, which contain the same program.
 write_packages() {
     local target=$1
     case $target in *-linux-gnu) ;; *) return 0 ;; esac
     step cargo deb --quiet --locked --no-build --no-strip --target "$target" --output "$out/"
     step cargo generate-rpm --target "$target" --source-date "$SOURCE_DATE_EPOCH" --output "$out/"
-    step maturin build --quiet --release --locked --zig --target "$target" --compatibility manylinux2014 --out "$out"
 }
 
 # Fills in the version, the address and the checksums of the archives.
