@@ -76,6 +76,7 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellComman
             let reindex = if addition.auto_reindex { "--reindex" } else { "" };
             command.saved_options(&addition.cli_options).text(reindex)
         }
+        JobKind::GetModel(job) => ShellCommand::new("tessera model get").word(job.model.as_str()),
         JobKind::Reindex => ShellCommand::new("tessera reindex").word(dataset).text("--wait"),
     }
 }

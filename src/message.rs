@@ -11,7 +11,7 @@ use tessera_curation::{
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
     ExportFormat, ExportPreview, ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing,
-    Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, Overview, Page,
+    Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, ModelPlan, Overview, Page,
     PatternLists, PictureSource, Preflight, Preview, RecordField, Region, RequestRecord,
     RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue,
     TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
@@ -48,6 +48,12 @@ pub enum Lane {
     ChangeTags(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
+    /// What getting a model would download.
+    PlanModel,
+    /// The download of a model. It resumes where it was stopped.
+    GetModel(JobId),
+    /// Giving a dataset a model, and waiting until its media are encoded.
+    GiveModel(JobId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
     /// sent completely.
     Upload(JobId),
@@ -110,6 +116,7 @@ impl Lane {
             | Self::Tags(_)
             | Self::ChangeTags(_)
             | Self::StartJob(_)
+            | Self::GiveModel(_)
             | Self::Upload(_)
             | Self::ExportPreview(..)
             | Self::Export(_)
@@ -122,6 +129,8 @@ impl Lane {
             | Self::Picture(..)
             | Self::OpenExternally
             | Self::OwnCommand
+            | Self::PlanModel
+            | Self::GetModel(_)
             | Self::Preflight
             | Self::Folder(_)
             | Self::Inspect
@@ -185,6 +194,11 @@ pub enum Request {
         items: Vec<SelectionItem>,
     },
     Reindex(DatasetId),
+    /// Asks the hub what getting a model would download.
+    PlanModel(String),
+    GetModel(String),
+    /// Makes the model in a folder the one of a dataset, and waits until its media are encoded.
+    GiveModel(DatasetId, PathBuf),
     AddMedia(DatasetId, MediaAddition),
     Preflight(MediaSource),
     /// Asks what the format leaves out of the whole dataset or of a selection.
@@ -297,6 +311,11 @@ pub enum Payload {
     /// The service accepted the job and returned nothing else.
     Accepted(Accepted),
     Preflight(Preflight),
+    ModelPlanned(ModelPlan),
+    /// The folder of a model that was downloaded.
+    ModelFolder(PathBuf),
+    /// The dataset, after its media were encoded.
+    ModelGiven(Dataset),
     Downloaded(Archive),
     Picture(Thumbnail),
     Folder(FolderListing),

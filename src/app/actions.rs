@@ -17,6 +17,7 @@ use crate::{
             fact_sheet::FactSheet,
             file_actions, file_patterns,
             file_picker::FilePicker,
+            get_model,
             graphics_check::GraphicsCheck,
             help::Help,
             log::open_log,
@@ -105,6 +106,7 @@ impl App {
                 RegionPicker::open_on_query(&mut self.overlays, &self.results);
             }
             Action::Caption => CaptionSearchForm::open(&mut self.overlays, &self.results),
+            Action::GetModel => get_model::open_list(self),
             Action::Relax => self.run_relaxed_search(),
             Action::Finer => self
                 .results

@@ -260,6 +260,18 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
     dataset_open(app).or_else(|| unless(!nothing_made, "no tag was changed since the start"))
 }
 
+/// Returns why no model can be had for the open dataset.
+fn model_reason(app: &App) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("models are for folders of this machine; open a folder".to_owned());
+    }
+    if app.setup.read_only {
+        return Some("opened with --read-only".to_owned());
+    }
+    let jobs = "a model is being applied; 4 goes to the jobs, which show how far it is";
+    dataset_open(app).or_else(|| unless(!app.jobs.is_getting_model(), jobs))
+}
+
 /// Returns why the target dataset cannot be removed, renamed or rescanned.
 fn management_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
@@ -283,6 +295,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
     let visual_search = || status_allows(app, Operation::VisualSearch);
     match action {
         Action::Caption => dataset_open(app).or_else(|| status_allows(app, Operation::TextSearch)),
+        Action::GetModel => model_reason(app),
         Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(&app.results).or_else(visual_search),

@@ -11,8 +11,8 @@ use crate::{
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, export::ExportForm,
-            fact_sheet::FactSheet, file_actions, file_patterns, login::LoginForm, manage_dataset,
-            saved_views::saved_views_loaded,
+            fact_sheet::FactSheet, file_actions, file_patterns, get_model, login::LoginForm,
+            manage_dataset, saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -24,7 +24,11 @@ use crate::{
 
 impl Outbox {
     /// Shows a failure. A payload that does not belong to its lane is an internal error.
-    fn report_failure_or_mismatch(&mut self, lane: &Lane, result: Result<Payload, Failure>) {
+    pub(in crate::app) fn report_failure_or_mismatch(
+        &mut self,
+        lane: &Lane,
+        result: Result<Payload, Failure>,
+    ) {
         let text = || format!("internal error: a response of the wrong kind for {lane:?}");
         let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
         self.notify_failure(&failure);
@@ -37,7 +41,9 @@ impl Jobs {
         progress: &RequestProgress,
         outbox: &mut Outbox,
     ) {
-        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
+        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
+            progress.ticket.lane
+        {
             self.transition(
                 id,
                 |job| job.transfer_progressed(progress.done, progress.total),
@@ -92,6 +98,9 @@ impl App {
             | Lane::ExportPreview(..)
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
+            Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
+                get_model::handle_response(self, &lane, result);
+            }
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
                 LoginForm::response_loaded(self, &lane, result);
             }

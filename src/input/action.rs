@@ -133,6 +133,7 @@ actions! {
     Caption, "caption", "caption", Searching, "Search in captions";
     Finer, "finer", "finer", Searching, "Finer clusters (granularity toward 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity toward 4)";
+    GetModel, "get-model", "get a model", Searching, "Get a model, which finds pictures by what they show (local folders)";
     Filter, "filter", "filter", Searching, "Filter the loaded results by name, caption or label";
     Sort, "sort", "sort", Searching, "Sort the loaded results";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";

@@ -17,6 +17,10 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::SimilarToFile], "upload like query reverse image search path"),
     (&[Action::PickRegion, Action::PickRegionOfQuery], "crop part box detail object similar"),
     (&[Action::Caption], "find text words description semantic"),
+    (
+        &[Action::GetModel],
+        "download install ai clip siglip semantic encoder embedding starter meaning hub onnx",
+    ),
     (&[Action::Filter], "find file name path folder"),
     (&[Action::Sort], "order by name date size arrange"),
     (&[Action::Fold], "group duplicate duplicates collapse hide"),

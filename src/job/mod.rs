@@ -53,6 +53,10 @@ pub enum JobState {
     Starting,
     /// Media are being sent: bytes so far, and bytes in all.
     Uploading(u64, Option<u64>),
+    /// A model is being downloaded: bytes so far, and bytes in all.
+    GettingModel(u64, Option<u64>),
+    /// The media are being encoded: media so far, and media in all.
+    Encoding(u64, Option<u64>),
     /// The service works on the dataset. The tracker has the progress.
     DatasetRunning,
     /// The task ended with the dataset in this status.
@@ -118,6 +122,8 @@ impl JobState {
             Self::Queued(_)
                 | Self::Starting
                 | Self::Uploading(..)
+                | Self::GettingModel(..)
+                | Self::Encoding(..)
                 | Self::DatasetRunning
                 | Self::ExportRunning(..)
                 | Self::Downloading(..)
@@ -148,6 +154,7 @@ impl Job {
             JobState::Queued(_) => "queued here",
             JobState::Starting => "starting",
             JobState::Uploading(..) => "uploading",
+            JobState::Encoding(..) => "encoding",
             JobState::DatasetRunning => {
                 self.tracker.as_ref().map_or("accepted", TaskTracker::status_label)
             }
@@ -156,7 +163,7 @@ impl Job {
                 task.value().map_or("PENDING", |task| task.state.as_str())
             }
             JobState::ExportReady(_) => "COMPLETED",
-            JobState::Downloading(..) => "downloading",
+            JobState::GettingModel(..) | JobState::Downloading(..) => "downloading",
             JobState::Downloaded(..) => "downloaded",
             JobState::Failed(_, Some(export)) => export.status.as_str(),
             JobState::Failed(_, None) => FailedExport::STATUS,
@@ -173,7 +180,7 @@ impl Job {
     pub fn export(&self) -> Option<&ExportJob> {
         match &self.kind {
             JobKind::Export(export) => Some(export),
-            JobKind::AddMedia(_) | JobKind::Reindex => None,
+            JobKind::AddMedia(_) | JobKind::Reindex | JobKind::GetModel(_) => None,
         }
     }
 
@@ -183,6 +190,8 @@ impl Job {
             JobState::ExportRunning(_, task) => Some((task.value()?.progress?.into(), 100)),
             JobState::DatasetRunning => Some((self.tracker.as_ref()?.percent()?.into(), 100)),
             JobState::Uploading(done, Some(total))
+            | JobState::GettingModel(done, Some(total))
+            | JobState::Encoding(done, Some(total))
             | JobState::Downloading(_, done, Some(total))
                 if *total > 0 =>
             {
@@ -237,8 +246,10 @@ impl Job {
         let text = |failure: &Failure| SafeText::detail(&failure.to_string());
         let state = match &self.state {
             JobState::Queued(_) => SavedJobState::Queued,
-            JobState::Starting | JobState::Uploading(..) => SavedJobState::Sent,
-            JobState::DatasetRunning => SavedJobState::Accepted,
+            JobState::Starting | JobState::Uploading(..) | JobState::GettingModel(..) => {
+                SavedJobState::Sent
+            }
+            JobState::Encoding(..) | JobState::DatasetRunning => SavedJobState::Accepted,
             JobState::ExportRunning(task, _) => SavedJobState::Running { export_task_id: *task },
             JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
                 SavedJobState::Completed { export_task_id: *task }
@@ -272,7 +283,7 @@ impl Job {
         Self {
             ended_at: record.ended_at,
             tracker: accepted.then(TaskTracker::resume),
-            state: resumed_state(record.state, job.export().is_some()),
+            state: resumed_state(record.state, &job.kind),
             ..job
         }
     }
@@ -283,7 +294,10 @@ impl Job {
     }
 }
 
-fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
+/// What continues a download of a model that was stopped.
+const RESUME_REMEDY: &str = "Get the model again: the download resumes";
+
+fn resumed_state(saved: SavedJobState, kind: &JobKind) -> JobState {
     let failure = |kind, text: &str| Failure::new(kind, text);
     match saved {
         SavedJobState::Queued => JobState::Failed(
@@ -291,8 +305,13 @@ fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
                 .with_remedy("Add the media again"),
             None,
         ),
+        SavedJobState::Sent if matches!(kind, JobKind::GetModel(_)) => JobState::Failed(
+            failure(FailureKind::Local, "the program ended before the model was downloaded")
+                .with_remedy(RESUME_REMEDY),
+            None,
+        ),
         SavedJobState::Sent => {
-            let remedy = if is_export {
+            let remedy = if matches!(kind, JobKind::Export(_)) {
                 "Check the exports at the service, or start it again"
             } else {
                 "Check the status of the dataset before you send it again"

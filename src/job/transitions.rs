@@ -4,6 +4,7 @@
 //! ```text
 //! Starting -> Queued -> Uploading -> DatasetRunning -> DatasetDone     addition
 //! Starting -> DatasetRunning -> DatasetDone                            reindex
+//! Starting -> GettingModel -> Encoding -> DatasetDone                  model
 //! Starting -> ExportRunning -> ExportReady -> Downloading -> Downloaded
 //! any active state -> Failed, Uncertain, Unwatched; Unwatched -> running again
 //! ```
@@ -19,7 +20,7 @@ use tessera_model::{
 use tessera_wire::add_media::Accepted;
 
 use crate::{
-    job::{Job, JobDataset, JobHistory, JobId, JobState},
+    job::{Job, JobDataset, JobHistory, JobId, JobState, RESUME_REMEDY},
     remote::{Remote, Uptime},
 };
 
@@ -66,7 +67,10 @@ impl Job {
 
     pub fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
         match &mut self.state {
-            JobState::Uploading(done, total) | JobState::Downloading(_, done, total) => {
+            JobState::Uploading(done, total)
+            | JobState::GettingModel(done, total)
+            | JobState::Encoding(done, total)
+            | JobState::Downloading(_, done, total) => {
                 (*done, *total) = (so_far, all);
                 Ok(())
             }
@@ -78,6 +82,32 @@ impl Job {
         self.check(self.is_being_sent(), "acceptance")?;
         self.tracker.get_or_insert_default().accept(clock);
         self.state = JobState::DatasetRunning;
+        Ok(())
+    }
+
+    pub fn start_getting_model(&mut self) -> Applied {
+        self.check(matches!(self.state, JobState::Starting), "start of the download")?;
+        self.state = JobState::GettingModel(0, None);
+        Ok(())
+    }
+
+    /// Starts to encode with the model that was downloaded, or ends the job with the reason why there is no model.
+    pub fn model_received(&mut self, failure: Option<&Failure>) -> Applied {
+        let expected = matches!(self.state, JobState::GettingModel(..));
+        self.check(expected, "end of the download")?;
+        self.state = match failure {
+            None => JobState::Encoding(0, None),
+            Some(failure) => JobState::Failed(failure.clone(), None),
+        };
+        Ok(())
+    }
+
+    pub fn encoding_finished(&mut self, result: Result<&Dataset, &Failure>) -> Applied {
+        self.check(matches!(self.state, JobState::Encoding(..)), "end of the encoding")?;
+        self.state = match result {
+            Ok(dataset) => JobState::DatasetDone(SafeText::name(dataset.status.as_str())),
+            Err(failure) => JobState::Failed(failure.clone(), None),
+        };
         Ok(())
     }
 
@@ -208,6 +238,18 @@ impl Job {
                 let message = "upload stopped; the service may have accepted what was sent";
                 let failure = Failure::new(FailureKind::Local, message);
                 (JobState::Uncertain(failure), message)
+            }
+            JobState::GettingModel(..) => {
+                let message = "download stopped; what arrived is kept";
+                let failure = Failure::local(message).with_remedy(RESUME_REMEDY);
+                (JobState::Failed(failure, None), message)
+            }
+            JobState::Encoding(..) => {
+                self.tracker = Some(TaskTracker::resume());
+                (
+                    JobState::Unwatched(None),
+                    "no longer watched; encoding continues. r watches it again",
+                )
             }
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";

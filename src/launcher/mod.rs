@@ -228,6 +228,7 @@ impl Launcher {
             worker_options: WorkerOptions {
                 later_warning: Some(Box::pin(local.skipped_warning())),
                 originals: Some(local.original_finder()),
+                models: Some(local.model_provider()),
                 ..WorkerOptions::default()
             },
         };

@@ -8,6 +8,7 @@ pub mod dataset_summary;
 pub mod file_actions;
 mod import_key_pair;
 pub mod media_rows;
+pub mod models;
 pub mod split;
 mod stored_login;
 

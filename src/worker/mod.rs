@@ -8,6 +8,7 @@ mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
 mod handed_over_files;
+mod model_requests;
 mod own_command;
 mod request_handler;
 mod thumbnails;
@@ -31,7 +32,7 @@ use tokio::{
 use crate::{
     message::{Lane, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
-    usecase::{KeyPairOwner, file_actions::OriginalFinder},
+    usecase::{KeyPairOwner, file_actions::OriginalFinder, models::ModelProvider},
     worker::request_handler::{LocalSources, LoginRequests, RequestHandler},
 };
 
@@ -62,6 +63,8 @@ pub struct WorkerOptions {
     pub later_warning: Option<LaterWarning>,
     /// Finds the originals of datasets whose folders are on this machine. `None` for other deployments.
     pub originals: Option<Arc<dyn OriginalFinder>>,
+    /// Gets models for datasets of this machine. `None` for other deployments.
+    pub models: Option<Arc<dyn ModelProvider>>,
 }
 
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
@@ -83,8 +86,12 @@ pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> Star
         });
     }
     let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
-    let sources =
-        LocalSources { state, disk_cache: options.disk_cache, originals: options.originals };
+    let sources = LocalSources {
+        state,
+        disk_cache: options.disk_cache,
+        originals: options.originals,
+        models: options.models,
+    };
     let worker_loop = WorkerLoop::new(client, login, sources, events);
     tokio::spawn(worker_loop.run(command_receiver));
     StartedWorker { worker: Worker { commands }, events: event_receiver }

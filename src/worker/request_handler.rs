@@ -28,10 +28,11 @@ use crate::{
         IssuedKeyPair, KeyPairOwner,
         file_actions::{self, OriginalFinder},
         issue_key_pair,
+        models::ModelProvider,
     },
     worker::{
-        DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles, own_command,
-        thumbnails::ThumbnailLoader,
+        DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles,
+        model_requests::ModelRequests, own_command, thumbnails::ThumbnailLoader,
     },
 };
 
@@ -42,6 +43,7 @@ pub(super) struct RequestHandler {
     pictures: ThumbnailLoader,
     handed_over: Arc<HandedOverFiles>,
     originals: Option<Arc<dyn OriginalFinder>>,
+    models: ModelRequests,
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
 
@@ -50,6 +52,7 @@ pub(super) struct LocalSources {
     pub state: StateFolder,
     pub disk_cache: Option<DiskCacheOptions>,
     pub originals: Option<Arc<dyn OriginalFinder>>,
+    pub models: Option<Arc<dyn ModelProvider>>,
 }
 
 impl RequestHandler {
@@ -59,7 +62,7 @@ impl RequestHandler {
         sources: LocalSources,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
-        let LocalSources { state, disk_cache, originals } = sources;
+        let LocalSources { state, disk_cache, originals, models } = sources;
         let pictures = ThumbnailLoader::new(client.clone(), disk_cache, events.clone());
         Self {
             pictures,
@@ -68,6 +71,7 @@ impl RequestHandler {
             client,
             state: Arc::new(state),
             originals,
+            models: ModelRequests::new(models),
             events,
         }
     }
@@ -161,6 +165,16 @@ impl RequestHandler {
                 Payload::Export(export.await?)
             }
             Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
+            Request::PlanModel(name) => Payload::ModelPlanned(self.models.plan(name).await?),
+            Request::GetModel(name) => {
+                let progress = self.progress_callback(ticket.clone());
+                Payload::ModelFolder(self.models.get(name, progress).await?)
+            }
+            Request::GiveModel(dataset, folder) => {
+                let progress = self.progress_callback(ticket.clone());
+                let given = self.models.give(client, dataset, folder, progress);
+                Payload::ModelGiven(given.await?)
+            }
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());
                 let added = client.add_media(dataset, &addition, &mut progress).await?;

@@ -229,7 +229,7 @@ fn the_starter_model_says_what_it_needs() {
     let home = tempfile::tempdir().unwrap();
     let (code, _, err) = run(home.path(), &["model", "get", "starter"]);
     assert_eq!(code, 2);
-    for words in ["Python 3.9", "apt-get", "43 MB", "--yes"] {
+    for words in ["Python 3.9", "apt-get", "41.0 MiB", "--yes"] {
         assert!(err.contains(words), "{err}");
     }
     let mut command = tessera(home.path(), &["model", "get", "starter", "--yes"]);

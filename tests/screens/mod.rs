@@ -103,6 +103,9 @@ every! {
     add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "A");
     reindex: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 j j j R");
     remove_dataset: crate::support::scene::removing;
+    models: crate::support::scene::models;
+    model_sizes: crate::support::scene::model_sizes;
+    getting_model: crate::support::scene::getting_model;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
     filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
     members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");

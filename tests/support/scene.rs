@@ -148,8 +148,54 @@ pub fn removing(columns: u16, rows: u16) -> Desk {
         uploads: 3,
         excluded: 0,
         patterns: tessera_model::PatternLists::default(),
+        encoding: None,
     };
     desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
+    desk
+}
+
+/// Searches captions in a local folder, and finds nothing.
+fn searching_in_vain(columns: u16, rows: u16) -> Desk {
+    let mut desk = local(columns, rows);
+    desk.press("c");
+    desk.type_text("dog");
+    desk.press("enter");
+    desk.answer_page(page(0, 0));
+    desk
+}
+
+/// Lists the models.
+pub fn models(columns: u16, rows: u16) -> Desk {
+    let mut desk = searching_in_vain(columns, rows);
+    desk.press("g a");
+    desk
+}
+
+/// Says what a model downloads.
+pub fn model_sizes(columns: u16, rows: u16) -> Desk {
+    let mut desk = models(columns, rows);
+    desk.press("2");
+    let name = "Xenova/clip-vit-base-patch32".to_owned();
+    let plan = tessera_model::ModelPlan { name, files: 6, bytes: 607_000_000, note: "" };
+    desk.answer(Lane::PlanModel, Payload::ModelPlanned(plan));
+    desk
+}
+
+/// Downloads a model.
+pub fn getting_model(columns: u16, rows: u16) -> Desk {
+    let mut desk = model_sizes(columns, rows);
+    desk.press("enter");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::GetModel(_)));
+    for done in [100_000_000, 120_000_000, 140_000_000, 160_000_000] {
+        desk.wait(2);
+        let progress = tessera::message::RequestProgress {
+            ticket: ticket.clone(),
+            done,
+            total: Some(607_000_000),
+        };
+        desk.happen(Event::Progress(progress));
+    }
+    desk.press("4");
     desk
 }
 

@@ -6,6 +6,7 @@ mod announcer;
 mod cell_writer;
 mod connect;
 mod frames;
+mod get_model;
 mod job_control;
 mod load;
 mod own_commands;

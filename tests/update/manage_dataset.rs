@@ -35,6 +35,7 @@ fn ask_for_removal(desk: &mut Desk, uploads: u64) {
         uploads,
         excluded: 0,
         patterns: PatternLists::default(),
+        encoding: None,
     };
     desk.answer(Lane::LocalDataset(id), Payload::LocalDataset(local));
 }
@@ -124,7 +125,8 @@ fn the_files_of_a_folder_are_chosen_by_patterns() {
     let id = dataset(1, Status::Ready).id;
     let lists = |patterns: &[&str]| patterns.iter().map(ToString::to_string).collect();
     let patterns = PatternLists { include: lists(&["*.jpg"]), exclude: lists(&["my drafts/"]) };
-    let known = LocalDataset { folder_missing: false, uploads: 0, excluded: 1, patterns };
+    let known =
+        LocalDataset { folder_missing: false, uploads: 0, excluded: 1, patterns, encoding: None };
     desk.press("1 C");
     desk.answer(Lane::FilePatterns(id), Payload::LocalDataset(known.clone()));
     assert_eq!(desk.app.dialog::<FilePatterns>().unwrap().patterns(), known.patterns);

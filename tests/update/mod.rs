@@ -17,6 +17,7 @@ mod endurance;
 mod exports;
 mod file_actions;
 mod frames;
+mod get_model;
 mod history;
 mod jobs;
 mod layout;

@@ -14,7 +14,7 @@ impl HubError {
     pub(crate) fn file(action: &str, path: &Path, cause: &io::Error) -> Self {
         let remedy = match cause.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "; free space there, or name another folder with HF_HUB_CACHE, then run the command again"
+                "; free space there, or name another folder with HF_HUB_CACHE, then try again"
             }
             _ => "",
         };

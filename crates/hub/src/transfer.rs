@@ -52,7 +52,7 @@ impl From<Interruption> for HubError {
     fn from(cause: Interruption) -> Self {
         match cause {
             Interruption::Connection(cause) => Self::new(format!(
-                "cannot reach the hub: {cause}; check the connection and HF_ENDPOINT, then run the command again"
+                "cannot reach the hub: {cause}; check the connection and HF_ENDPOINT, then try again"
             )),
             Interruption::Final(cause) => cause,
         }
@@ -170,7 +170,7 @@ impl Hub {
                 Interruption::Connection(_) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Interruption::Connection(cause) => {
                     return Err(HubError::new(format!(
-                        "the download of {} was cut off ({cause}); run the command again to resume it",
+                        "the download of {} was cut off ({cause}); try again to resume it",
                         file.path
                     )));
                 }
@@ -295,9 +295,9 @@ impl Hub {
                 format!("the hub has no repository {repository}, or not this file; check the name")
             }
             StatusCode::TOO_MANY_REQUESTS => {
-                "the hub asks to wait; run the command again in a few minutes".to_owned()
+                "the hub asks to wait; try again in a few minutes".to_owned()
             }
-            status => format!("the hub responded {status}; run the command again later"),
+            status => format!("the hub responded {status}; try again later"),
         }))
     }
 }
@@ -346,7 +346,7 @@ fn hash<H>(path: &Path, mut hasher: H, update: impl Fn(&mut H, &[u8])) -> io::Re
 
 fn wrong_content(file: &HubFile) -> HubError {
     HubError::new(format!(
-        "the content of {} differs from its hash and was thrown away; run the command again",
+        "the content of {} differs from its hash and was thrown away; try again",
         file.path
     ))
 }

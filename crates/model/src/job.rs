@@ -17,6 +17,7 @@ pub enum JobKind {
     Export(ExportJob),
     AddMedia(AdditionJob),
     Reindex,
+    GetModel(ModelJob),
 }
 
 impl JobKind {
@@ -25,6 +26,7 @@ impl JobKind {
             Self::Export(_) => "export",
             Self::AddMedia(_) => "add media",
             Self::Reindex => "reindex",
+            Self::GetModel(_) => "get model",
         }
     }
 }
@@ -54,6 +56,12 @@ pub struct AdditionJob {
     /// The options of the command line that name the source: `--dir /data/new`.
     pub cli_options: SafeText,
     pub auto_reindex: bool,
+}
+
+/// Downloads a model, and encodes the media of the dataset with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelJob {
+    pub model: SafeText,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

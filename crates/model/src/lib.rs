@@ -4,6 +4,7 @@
 //! an export is allowed, which score is close) is the same on both sides.
 
 pub mod annotation;
+mod available_model;
 pub mod basket;
 pub mod cluster;
 pub mod dataset;
@@ -33,6 +34,7 @@ mod unicode_names;
 pub mod vql;
 
 pub use annotation::{Annotation, LabeledRegion, Mask};
+pub use available_model::{AVAILABLE_MODELS, AvailableModel, EncodingProgress, ModelPlan, STARTER};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
 pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};
@@ -50,7 +52,9 @@ pub use failure::{
 };
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
-pub use job::{AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, SavedJobState, Timestamp};
+pub use job::{
+    AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState, Timestamp,
+};
 pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_dataset::{FileChanges, LocalDataset, MAX_PATTERNS, PatternLists, RescanResult};
 pub use local_files::{FileKind, FolderEntry, FolderListing};

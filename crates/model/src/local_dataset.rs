@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::EncodingProgress;
+
+#[derive(Clone, Debug, PartialEq)]
 pub struct LocalDataset {
     /// Whether the folder of the dataset is missing, unreadable or empty. A disk that is not connected often leaves an
     /// empty folder behind.
@@ -14,6 +16,8 @@ pub struct LocalDataset {
     pub excluded: u64,
     /// The patterns that the user has chosen. Those in the folder's own file are not among them.
     pub patterns: PatternLists,
+    /// How far the media are encoded, while the process that was asked encodes them.
+    pub encoding: Option<EncodingProgress>,
 }
 
 /// The maximum number of patterns that include files, and of those that exclude files.

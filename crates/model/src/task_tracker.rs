@@ -58,7 +58,7 @@ impl TaskTracker {
             return TaskStatus::Running;
         }
         let reindex_follows = match work {
-            JobKind::Reindex => true,
+            JobKind::Reindex | JobKind::GetModel(_) => true,
             JobKind::AddMedia(addition) => addition.auto_reindex,
             JobKind::Export(_) => false,
         };

@@ -18,7 +18,7 @@ use crate::{
     originals::{Originals, is_missing, storage_location},
     settings::DeploymentSettings,
     tag_writer::TagWriter,
-    task::{EXTRACTOR_VERSION, TaskRunner, WorkerContext},
+    task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
 use tessera_media::{
     ingest::{
@@ -50,6 +50,7 @@ pub struct Deployment {
     pub(crate) settings: Arc<DeploymentSettings>,
     pub(crate) indexes: Arc<IndexCache>,
     pub(crate) models: Arc<Models>,
+    pub(crate) encoding: Arc<EncodingRuns>,
     pub(crate) originals: Arc<Originals>,
     pub(crate) store: Arc<Store>,
     /// The folder of a bucket with the archives of exports.
@@ -94,6 +95,7 @@ impl Deployment {
         store.share_folder()?;
         let indexes = Arc::new(IndexCache::new(settings.disk.clone(), data));
         let models = Arc::new(Models::new(&settings.model, store.is_on_server()));
+        let encoding = Arc::new(EncodingRuns::default());
         let holder = Uuid::new_v4();
         let tasks = Arc::new(TaskRunner::start(WorkerContext {
             store: store.clone(),
@@ -101,11 +103,22 @@ impl Deployment {
             originals: originals.clone(),
             indexes: indexes.clone(),
             models: models.clone(),
+            encoding: encoding.clone(),
             running: Arc::default(),
             holder,
         })?);
         let tag_writer = Arc::new(TagWriter::start(&store));
-        Ok(Self { tasks, settings, indexes, models, originals, store, bucket, tag_writer })
+        Ok(Self {
+            tasks,
+            settings,
+            indexes,
+            models,
+            encoding,
+            originals,
+            store,
+            bucket,
+            tag_writer,
+        })
     }
 
     /// Checks that archives can be written to the bucket, if there is one. From then on, all other processes of a store
@@ -207,6 +220,31 @@ impl Deployment {
         }
     }
 
+    /// Makes the model in a folder the one of a dataset, and encodes its media in the background. Returns `false`, and
+    /// changes nothing, while another task is running on the dataset.
+    ///
+    /// # Errors
+    /// The dataset does not exist, or all datasets have the same model, because the store is on a server.
+    pub fn set_model(&self, id: DatasetId, folder: &Path) -> Result<bool, LocalError> {
+        if self.store.is_on_server() {
+            let why = "all datasets of a store on a server have the same model; give it to all processes with --model";
+            return Err(LocalError::Model(why));
+        }
+        let begun = self.store.write(|tx| {
+            let Some(record) = dataset::find(tx, id)? else { return Ok(None) };
+            if indexing_task::find_running(tx, id)?.is_some() {
+                return Ok(Some(false));
+            }
+            dataset::upsert(tx, &DatasetRecord { model: Some(folder.to_owned()), ..record })?;
+            indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
+            Ok(Some(true))
+        })?;
+        if begun == Some(true) {
+            self.tasks.wake();
+        }
+        begun.ok_or(LocalError::Model("the dataset was removed; open its folder again"))
+    }
+
     /// Returns the dataset of a folder that was added before, without reading the folder, which may be missing.
     pub fn find_folder(&self, folder: &Path) -> Result<Option<DatasetId>, LocalError> {
         let folder = bucket_location(folder)?.or_else(|| absolute_folder(folder));
@@ -251,8 +289,11 @@ impl Deployment {
         }
         let applied = applied_model::fingerprint(c, record.id)?;
         let is_applied = match &self.settings.model {
-            ModelChoice::Keep => applied.is_some() == record.model.is_some(),
-            choice => applied == choice.encoder().map(|model| model.fingerprint()),
+            // A dataset that was given another model since it was opened keeps that model.
+            choice if !matches!(choice, ModelChoice::Keep) && choice.folder() == record.model => {
+                applied == choice.encoder().map(|model| model.fingerprint())
+            }
+            _ => applied.is_some() == record.model.is_some(),
         };
         if !is_applied {
             return Ok(true);

@@ -27,6 +27,8 @@ pub enum LocalError {
     /// Serving without login was requested at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
+    /// A dataset cannot be given a model. The message says why.
+    Model(&'static str),
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
@@ -92,6 +94,7 @@ impl fmt::Display for LocalError {
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
             Self::Archive(it) | Self::ObjectStorage(it) | Self::Unlistable(it) => f.write_str(it),
+            Self::Model(why) => f.write_str(why),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::fields::{Fields, count};
-use tessera_model::{FileChanges, LocalDataset, PatternLists, RescanResult};
+use tessera_model::{EncodingProgress, FileChanges, LocalDataset, PatternLists, RescanResult};
 
 /// The maximum number of characters of a name.
 pub const MAX_NAME_CHARS: usize = 200;
@@ -21,12 +21,33 @@ pub struct LocalDatasetBody {
     /// Number of files and folders that a pattern excludes. The content of an excluded folder is not counted.
     pub excluded: u64,
     pub patterns: PatternsBody,
+    /// How far the user's own model has encoded the media. Null if this process encodes none.
+    pub encoding: Option<EncodingBody>,
 }
 
 impl From<LocalDataset> for LocalDatasetBody {
     fn from(local: LocalDataset) -> Self {
-        let LocalDataset { folder_missing, uploads, excluded, patterns } = local;
-        Self { folder_missing, uploads, excluded, patterns: patterns.into() }
+        let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } = local;
+        let encoding = encoding.map(EncodingBody::from);
+        Self { folder_missing, uploads, excluded, patterns: patterns.into(), encoding }
+    }
+}
+
+/// The progress of encoding, of the media that had no vector of the model when it began.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EncodingBody {
+    pub done: u64,
+    pub total: u64,
+    /// Null until it is known.
+    pub pictures_per_second: Option<f64>,
+    pub seconds_left: Option<u64>,
+}
+
+impl From<EncodingProgress> for EncodingBody {
+    fn from(progress: EncodingProgress) -> Self {
+        let EncodingProgress { done, total, per_second } = progress;
+        let pictures_per_second = per_second.map(|speed| (speed * 10.0).round() / 10.0);
+        Self { done, total, pictures_per_second, seconds_left: progress.seconds_left() }
     }
 }
 
@@ -119,6 +140,7 @@ pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDatas
         uploads: required_count(local, "uploads")?,
         excluded: required_count(local, "excluded")?,
         patterns: read_patterns(local)?,
+        encoding: read_encoding(local),
     })
 }
 
@@ -145,6 +167,18 @@ pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
         }
     };
     Some(RescanResult { changes, is_indexing })
+}
+
+fn read_encoding(local: Fields<'_>) -> Option<EncodingProgress> {
+    local.read("encoding", |body| {
+        let number = |key| body.get(key).and_then(Value::as_u64);
+        let (done, total) = number("done").zip(number("total"))?;
+        let per_second = match body.get("pictures_per_second") {
+            None | Some(Value::Null) => None,
+            Some(speed) => Some(speed.as_f64()?),
+        };
+        Some(EncodingProgress { done, total, per_second })
+    })
 }
 
 fn read_patterns(local: Fields<'_>) -> Option<PatternLists> {

@@ -113,7 +113,12 @@ impl Jobs {
         id
     }
 
-    fn create(&mut self, dataset: JobDataset, kind: JobKind, outbox: &mut Outbox) -> JobId {
+    pub(in crate::app) fn create(
+        &mut self,
+        dataset: JobDataset,
+        kind: JobKind,
+        outbox: &mut Outbox,
+    ) -> JobId {
         let clock = outbox.clock();
         self.add(|id| Job::new(id, dataset, kind, clock))
     }
@@ -234,6 +239,8 @@ impl Jobs {
         let lane = match self.get(id).map(Job::state) {
             Some(JobState::Downloading(..)) => Lane::Download(id),
             Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
+            Some(JobState::GettingModel(..)) => Lane::GetModel(id),
+            Some(JobState::Encoding(..)) => Lane::GiveModel(id),
             _ => Lane::Export(id),
         };
         let Some(message) = self.transition(id, Job::stop_watching, outbox) else { return };

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use tessera_model::{
     JobKind, SafeText,
     task_tracker::TaskTracker,
-    text::{count_with_noun, format_bytes, format_duration},
+    text::{count_with_noun, format_bytes, format_duration, group_digits, grouped_with_noun},
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -134,7 +134,9 @@ pub fn job_summary(job: &Job) -> String {
             Some(failure) => format!("last known state; {failure}"),
             None => describe_work(job),
         },
-        JobState::Starting => describe_work(job),
+        JobState::Starting | JobState::GettingModel(0, None) | JobState::Encoding(_, None) => {
+            describe_work(job)
+        }
         JobState::Queued(_) => {
             format!("waiting until the dataset is free · {}", describe_work(job))
         }
@@ -142,12 +144,20 @@ pub fn job_summary(job: &Job) -> String {
             format!("{}{}", added_text(job), last_states(job))
         }
         JobState::ExportReady(_) => format!("{} · d downloads it", describe_work(job)),
+        JobState::Encoding(done, Some(total)) => {
+            let total = grouped_with_noun(*total, "picture", "pictures");
+            format!("{} of {total} · {}", group_digits(*done), describe_work(job))
+        }
+        JobState::GettingModel(done, Some(total)) => {
+            let (done, total) = (format_bytes(*done), format_bytes(*total));
+            format!("{done} of {total} · {}", describe_work(job))
+        }
         JobState::Uploading(done, Some(total)) | JobState::Downloading(_, done, Some(total)) => {
             format!("{} of {}", format_bytes(*done), format_bytes(*total))
         }
-        JobState::Uploading(done, None) | JobState::Downloading(_, done, None) => {
-            format_bytes(*done)
-        }
+        JobState::Uploading(done, None)
+        | JobState::GettingModel(done, None)
+        | JobState::Downloading(_, done, None) => format_bytes(*done),
         JobState::Downloaded(archive, _) => {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             format!("{path} · {} verified", format_bytes(archive.bytes))
@@ -160,11 +170,21 @@ pub fn job_summary(job: &Job) -> String {
         JobState::Unwatched(_) => "continues on the service; r resumes watching".to_owned(),
     };
     let left = job.history().time_left().map(|left| format!("{} left", format_duration(left)));
-    let is_transfer = matches!(job.state(), JobState::Uploading(..) | JobState::Downloading(..));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
-    let rate = job.history().rate().map(|rate| format!("{}/s", format_bytes(rate as u64)));
-    let parts = [left, rate.filter(|_| is_transfer), Some(state)].into_iter().flatten();
+    let parts = [left, rate_text(job), Some(state)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns how fast a job transfers bytes or encodes pictures.
+pub(in crate::app) fn rate_text(job: &Job) -> Option<String> {
+    let rate = job.history().rate()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
+    match job.state() {
+        JobState::Uploading(..) | JobState::Downloading(..) | JobState::GettingModel(..) => {
+            Some(format!("{}/s", format_bytes(rate as u64)))
+        }
+        JobState::Encoding(..) => Some(format!("{rate:.0} pictures/s")),
+        _ => None,
+    }
 }
 
 fn added_text(job: &Job) -> String {
@@ -191,5 +211,6 @@ fn describe_work(job: &Job) -> String {
         }
         JobKind::AddMedia(addition) => addition.source.to_string(),
         JobKind::Reindex => "all clusters are computed again".to_owned(),
+        JobKind::GetModel(job) => job.model.to_string(),
     }
 }

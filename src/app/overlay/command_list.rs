@@ -30,6 +30,7 @@ pub enum ListKind {
     FilterKinds,
     History,
     Log,
+    Models,
     Profiles,
     SortOrders,
     Views,
@@ -39,8 +40,11 @@ impl ListKind {
     fn columns(self) -> u16 {
         match self {
             Self::Actions => 112,
-            Self::Combinations | Self::FilterKinds | Self::History | Self::Views => 100,
+            Self::Combinations | Self::FilterKinds | Self::History | Self::Models | Self::Views => {
+                100
+            }
             Self::Log => 116,
+            Self::Models => 160,
             Self::Profiles => 86,
             Self::SortOrders => 76,
         }
@@ -53,6 +57,7 @@ impl ListKind {
             Self::Combinations => "↑ ↓ select   Enter combine in a new tab   Esc close",
             Self::History => "type to filter   ↑ ↓ select   Enter search again   Esc close",
             Self::Log => "type to filter   ↑ ↓ select   Enter show details   Esc close",
+            Self::Models => "↑ ↓ select   Enter show what is downloaded   Esc close",
             Self::Profiles => "Enter open   Esc close",
             Self::SortOrders => "↑ ↓ select   Enter sort   Esc close",
             Self::Views => "Enter open   F2 rename   Delete delete   type to filter   Esc close",

@@ -9,13 +9,14 @@ use ratatui::{
 };
 use tessera_model::{
     SafeText, Timestamp,
-    text::{format_age, format_bytes, format_duration},
+    text::{format_age, format_duration},
 };
 use time::OffsetDateTime;
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Job, JobState, Jobs, Overlays, jobs::rows::job_summary,
+        App, Dialog, DrawContext, Job, Jobs, Overlays,
+        jobs::rows::{job_summary, rate_text},
         overlay::fields::KeyResult,
     },
     command_lines::job_command_line,
@@ -91,7 +92,7 @@ fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     lines.push(fact("started", time_text(job.started_at, &age(job.started_at))));
     lines.extend(job.ended_at().map(|ended| fact("ended", time_text(ended, &age(ended)))));
     lines.push(fact("took", format_duration(job.elapsed(clock))));
-    lines.extend(rate_text(job).map(|rate| fact("rate", rate)));
+    lines.extend(speed_text(job).map(|rate| fact("rate", rate)));
     let progress = sparkline(job, clock);
     if !progress.is_empty() {
         lines.push(Line::from(vec![
@@ -113,16 +114,10 @@ fn time_text(at: Timestamp, age: &str) -> String {
     format!("{date} {:02}:{:02} UTC, {age}", time.hour(), time.minute())
 }
 
-/// Returns how fast the job progresses in its present state, in bytes a second or percent a minute.
-fn rate_text(job: &Job) -> Option<String> {
-    let rate = job.history().rate()?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
-    Some(match job.state() {
-        JobState::Uploading(..) | JobState::Downloading(..) => {
-            format!("{}/s", format_bytes(rate as u64))
-        }
-        _ => format!("{:.1} % a minute", rate * 60.0),
-    })
+/// Returns how fast the job progresses in its present state, in bytes or pictures a second, or percent a minute.
+fn speed_text(job: &Job) -> Option<String> {
+    let percent = || Some(format!("{:.1} % a minute", job.history().rate()? * 60.0));
+    rate_text(job).or_else(percent)
 }
 
 /// Returns the progress over time as one row of bars.

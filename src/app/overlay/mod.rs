@@ -15,6 +15,7 @@ pub mod fields;
 pub mod file_actions;
 pub mod file_patterns;
 pub mod file_picker;
+pub mod get_model;
 pub mod graphics_check;
 pub mod help;
 pub mod job_detail;
@@ -122,6 +123,7 @@ impl App {
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => open_saved_view(self, &name),
             Command::OwnCommand(position) => self.run_own_command(position),
+            Command::PlanModel(name) => get_model::plan(self, name),
             Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.panes.theme = theme,

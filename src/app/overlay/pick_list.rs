@@ -39,6 +39,8 @@ pub enum Command {
     OpenView(SafeText),
     /// The user's own command at this position in the settings.
     OwnCommand(usize),
+    /// Asks what getting the model of this name would download.
+    PlanModel(&'static str),
     RenameView(SafeText),
     RerunSearch(Box<HistoryEntry>),
     SetTheme(ThemeChoice),

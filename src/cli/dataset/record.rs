@@ -112,13 +112,19 @@ pub(super) async fn show(
             RECORD_COLUMNS,
         ));
     }
-    let LocalDataset { folder_missing, uploads, excluded, patterns } =
+    let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } =
         connection.client.local_dataset(dataset.id).await?;
     fields["_local"] = json!({
         "folder_missing": folder_missing,
         "uploads": uploads,
         "excluded": excluded,
         "patterns": patterns,
+        "encoding": encoding.map(|encoding| json!({
+            "done": encoding.done,
+            "total": encoding.total,
+            "pictures_per_second": encoding.per_second,
+            "seconds_left": encoding.seconds_left(),
+        })),
     });
     connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
 }

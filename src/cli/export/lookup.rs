@@ -106,7 +106,7 @@ impl FoundExport {
 pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     match &job.kind {
         JobKind::Export(export) => Some(export),
-        JobKind::AddMedia(_) | JobKind::Reindex => None,
+        JobKind::AddMedia(_) | JobKind::Reindex | JobKind::GetModel(_) => None,
     }
 }
 

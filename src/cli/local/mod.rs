@@ -27,9 +27,11 @@ mod unavailable;
 pub use crate::cli::service_options::ServeOptions;
 pub use crate::cli::service_options::WorkOptions;
 #[cfg(feature = "local")]
+pub use crate::usecase::models::model_folder;
+#[cfg(feature = "local")]
 pub use demo::{run_text_tour, start_demo};
 #[cfg(feature = "local")]
-pub use model::{model_folder, run_model};
+pub use model::run_model;
 #[cfg(feature = "local")]
 pub use requirements::check_requirements;
 #[cfg(feature = "local")]

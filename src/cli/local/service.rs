@@ -16,14 +16,12 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Exit, FolderOpening,
-        local::{
-            listening::{bind, bind_port_of, reachable_address},
-            model::{NO_MODEL, load_model},
-        },
+        local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
     },
     config,
     printable_text::PrintableText,
+    usecase::models::{NO_MODEL, load_model},
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;

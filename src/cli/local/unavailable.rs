@@ -11,7 +11,10 @@ use crate::cli::{
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
-use crate::usecase::file_actions::{DiverseFinder, OriginalFinder};
+use crate::usecase::{
+    file_actions::{DiverseFinder, OriginalFinder},
+    models::ModelProvider,
+};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{DatasetId, ExportTaskId, PatternLists, SafeText};
 
@@ -52,6 +55,10 @@ impl LocalService {
     }
 
     pub async fn wait_until_indexed(&self) -> CliResult<()> {
+        match *self {}
+    }
+
+    pub fn model_provider(&self) -> Arc<dyn ModelProvider> {
         match *self {}
     }
 

@@ -5,7 +5,8 @@ use tessera_model::{EnrichmentModel, Failure, ModelStatus, Query, QueryText, tex
 
 use crate::{
     app::{
-        DrawContext, RelaxedSearch, View,
+        DrawContext, Job, JobState, RelaxedSearch, View,
+        jobs::rows::job_summary,
         query::{ChipState, chips},
     },
     config::DeploymentKind,
@@ -32,6 +33,16 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         return ctx.centered_message(body, theme.text, &lines);
     }
     let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    let is_encoding = |job: &&Job| {
+        job.dataset == view.search.dataset && matches!(job.state(), JobState::Encoding(..))
+    };
+    if let (true, Some(job)) = (is_busy, ctx.app.jobs().iter().find(is_encoding)) {
+        let lines = [
+            format!("The pictures are being encoded: {}", job_summary(job)),
+            "The search is repeated when they are.".to_owned(),
+        ];
+        return ctx.centered_message(body, theme.text, &lines);
+    }
     if let (0, false, Some(relaxed)) =
         (view.search.page, is_busy, ctx.app.results().relaxed_search())
     {
@@ -74,9 +85,8 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
         known.status_of(EnrichmentModel::MultimodelImageEncoding) == ModelStatus::Applied
     });
     if is_local && !has_model {
-        lines.push(
-            "A model finds pictures by what they show: tessera model list --available".to_owned(),
-        );
+        let key = ctx.first_key(Action::GetModel).unwrap_or_default();
+        lines.push(format!("{key} gets a model, which finds pictures by what they show"));
     }
     lines.extend(ways_on(ctx));
     lines

@@ -109,6 +109,8 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
         JobState::Queued(_) => ("…", theme.dim),
         JobState::Starting
         | JobState::Uploading(..)
+        | JobState::GettingModel(..)
+        | JobState::Encoding(..)
         | JobState::DatasetRunning
         | JobState::ExportRunning(..)
         | JobState::Downloading(..) => ("▶", theme.moving),

@@ -121,10 +121,13 @@ pub(crate) async fn perform(
         "process_add_media" => add(client, MediaSource::ServerPath("/data/new".into())).await,
         "reindex" => client.reindex(dataset()).await.map(|_| single("accepted".to_owned())),
         "local_dataset" => client.local_dataset(dataset()).await.map(|local| {
-            let LocalDataset { folder_missing, uploads, excluded, patterns } = local;
+            let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } = local;
             let PatternLists { include, exclude } = patterns;
+            let encoded = encoding.map_or_else(String::new, |it| {
+                format!(", encoded {} of {}, {:?} a second", it.done, it.total, it.per_second)
+            });
             single(format!(
-                "missing {folder_missing}, uploads {uploads}, excluded {excluded}, only {include:?}, not {exclude:?}"
+                "missing {folder_missing}, uploads {uploads}, excluded {excluded}, only {include:?}, not {exclude:?}{encoded}"
             ))
         }),
         "export_preview" => {

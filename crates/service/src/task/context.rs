@@ -14,7 +14,7 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
-use super::running_tasks::RunningTasks;
+use super::{encoding_runs::EncodingRuns, running_tasks::RunningTasks};
 use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
@@ -44,6 +44,7 @@ pub struct WorkerContext {
     pub originals: Arc<Originals>,
     pub indexes: Arc<IndexCache>,
     pub models: Arc<Models>,
+    pub encoding: Arc<EncodingRuns>,
     pub running: Arc<RunningTasks>,
     /// The identifier of this worker in leases.
     pub holder: Uuid,

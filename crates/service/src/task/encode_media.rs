@@ -54,12 +54,16 @@ pub(crate) fn encode_media(
         context.store.read(|c| vectors::without_model_vector(c, dataset, scope.source_row()))?;
     let mut pictures = ModelPictures::new(context, model.input_side());
     let mut done = 0;
+    let run = context.encoding.begin(dataset, rows.len());
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {
             return Err(TaskError::Stopped);
         }
         let (mut vectors, mut labels) = (Vec::new(), Vec::new());
+        let mut encoded_here = 0;
         pictures.for_each(batch, |row, pixels| {
+            run.set_done(done + encoded_here);
+            encoded_here += 1;
             // Calls are not made in parallel, because each call uses all cores already.
             let Ok(encoded) = model.encode_image(pixels) else { return };
             vectors.push((row, encoded.vector));

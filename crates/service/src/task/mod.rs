@@ -9,6 +9,7 @@ mod clustered_media;
 mod compare_folder;
 mod context;
 mod encode_media;
+mod encoding_runs;
 mod extract_media;
 mod extract_objects;
 mod fetch_batch;
@@ -31,6 +32,7 @@ mod wake_signal;
 
 use context::TaskContext;
 pub use context::WorkerContext;
+pub use encoding_runs::EncodingRuns;
 pub use runner::TaskRunner;
 
 /// The version of the stored features and words. Increase it if `index::extract` or `text::words` change their results,

@@ -45,6 +45,7 @@ impl Deployment {
             uploads: self.count_uploads(id)?,
             excluded,
             patterns: record.patterns,
+            encoding: self.encoding.progress(id),
         })
     }
 

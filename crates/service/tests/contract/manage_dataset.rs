@@ -157,7 +157,8 @@ async fn patterns_apply_at_the_next_rescan() {
     let local = service.good(&service.local("")).await;
     assert_eq!(
         local,
-        json!({"folder_missing": false, "uploads": 0, "excluded": 6, "patterns": no_patterns()})
+        json!({"folder_missing": false, "uploads": 0, "excluded": 6, "patterns": no_patterns(),
+               "encoding": null})
     );
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let folder = skipped.iter().find(|it| it.file.as_str() == "drafts").unwrap();

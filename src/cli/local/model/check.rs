@@ -7,13 +7,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{
-    added::{load_model, test_model},
-    named::model_folder,
-};
-use crate::cli::{
-    CliError, CliResult, Column, Document, Exit, Output,
-    values::{absolute_path, read_bytes_or_stdin},
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Document, Exit, Output,
+        values::{absolute_path, read_bytes_or_stdin},
+    },
+    usecase::models::{load_model, model_folder, test_model},
 };
 use tessera_encoder::{Encoder, ModelDescription, SelfTest};
 use tessera_picture::decode::decode;

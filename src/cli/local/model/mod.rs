@@ -4,14 +4,9 @@ mod added;
 mod available;
 mod check;
 mod get;
-mod named;
-mod starter;
+mod provider;
 
 use crate::cli::{CliResult, Context, service_options::ModelCommand};
-
-pub(super) use added::load_model;
-pub(super) use named::NO_MODEL;
-pub use named::model_folder;
 
 pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
     let out = &context.out;

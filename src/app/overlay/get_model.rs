@@ -1,0 +1,173 @@
+//! Gets a model for a dataset of a local folder: lists the models, says what one downloads, and starts the job after a
+//! confirmation. When the media are encoded, the search on screen is repeated.
+
+use std::path::PathBuf;
+
+use ratatui::{layout::Rect, text::Line};
+use tessera_model::{
+    AVAILABLE_MODELS, AvailableModel, Dataset, Failure, JobKind, ModelJob, ModelPlan, SafeText,
+    text::{count_with_noun, format_bytes, grouped_with_noun},
+};
+
+use crate::{
+    app::{
+        App, Dialog, DrawContext, Jobs, Level, Outbox,
+        overlay::{
+            command_list::{CommandList, ListKind},
+            fields::KeyResult,
+            pick_list::{Command, PickItem},
+        },
+    },
+    drawing::wrapped_rows,
+    input::Chord,
+    job::{Job, JobDataset, JobId, JobState},
+    message::{Lane, Payload, Request},
+};
+
+const COLUMNS: u16 = 76;
+
+/// Says what is downloaded and encoded, and asks for confirmation.
+#[derive(Clone, Debug)]
+pub struct ModelConfirmation {
+    pub dataset: JobDataset,
+    pub media: Option<u64>,
+    pub plan: ModelPlan,
+}
+
+impl ModelConfirmation {
+    /// Returns the lines of the dialog, the most important one first.
+    fn lines(&self) -> Vec<String> {
+        let ModelPlan { files, bytes, note, .. } = &self.plan;
+        let bytes = format_bytes(*bytes);
+        let first = match (*files, note.is_empty()) {
+            (0, _) => "The model is on this machine already. Nothing is downloaded.".to_owned(),
+            (_, false) => format!("Downloads {bytes}. {note}"),
+            (files, true) => {
+                format!("Downloads {}, {bytes}.", count_with_noun(files as u64, "file", "files"))
+            }
+        };
+        let media = self.media.map(|media| grouped_with_noun(media, "image", "images"));
+        let media = media.unwrap_or_else(|| "the media".to_owned());
+        vec![
+            first,
+            format!("Then encodes {media} of {}, and searches again.", self.dataset.name),
+            "x in the jobs stops the download. The next one resumes it.".to_owned(),
+        ]
+    }
+}
+
+impl Dialog for ModelConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        KeyResult::of_confirmation(chord)
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let columns = COLUMNS.min(screen.0);
+        let cells = columns.saturating_sub(3);
+        let rows = self.lines().into_iter().map(|line| wrapped_rows(&line, cells));
+        (columns, rows.sum::<u16>() + 2)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter get the model   Esc close"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        app.outbox.notify(Level::Success, format!("getting the model {}", self.plan.name));
+        app.jobs.start_getting_model(self.dataset, self.plan.name, &mut app.outbox);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Get the model {}", self.plan.name));
+        let theme = ctx.theme;
+        let lines = self.lines().into_iter().enumerate().map(|(number, text)| {
+            let style = if number == 0 { theme.text } else { theme.dim };
+            Line::styled(format!(" {}", SafeText::detail(&text)), style)
+        });
+        ctx.put_lines(inside, &lines.collect::<Vec<_>>());
+    }
+}
+
+/// Lists the models, the one for a first try in front.
+pub fn open_list(app: &mut App) {
+    let items = AVAILABLE_MODELS.iter().map(|model| {
+        let AvailableModel { name, size, languages, license, tried, purpose } = model;
+        let languages = if *languages == "none" { "no texts" } else { languages };
+        PickItem::new(Command::PlanModel(name), name)
+            .note(format!("{size} · {purpose} · {languages} · {license} · {tried}"))
+    });
+    let title = "Get a model: it finds pictures by what they show";
+    let items = items.collect();
+    CommandList::open(&mut app.overlays, &app.screen, ListKind::Models, title, items);
+}
+
+/// Asks what a model would download.
+pub fn plan(app: &mut App, name: &str) {
+    app.outbox.notify(Level::Success, format!("asking for the files of {name}"));
+    app.outbox.send(Lane::PlanModel, Request::PlanModel(name.to_owned()));
+}
+
+/// Applies the response to a request for a model.
+pub fn handle_response(app: &mut App, lane: &Lane, result: Result<Payload, Failure>) {
+    let outbox = &mut app.outbox;
+    match (lane, result) {
+        (Lane::PlanModel, Ok(Payload::ModelPlanned(plan))) => open_confirmation(app, plan),
+        (Lane::GetModel(id), Ok(Payload::ModelFolder(folder))) => {
+            app.jobs.give_model(*id, folder, outbox);
+        }
+        (Lane::GiveModel(id), Ok(Payload::ModelGiven(dataset))) => {
+            app.jobs.transition(*id, |job| job.encoding_finished(Ok(&dataset)), outbox);
+            repeat_searches(app, &dataset);
+        }
+        (Lane::GetModel(id), Err(failure)) => {
+            app.jobs.transition(*id, |job| job.model_received(Some(&failure)), outbox);
+            outbox.notify_failure(&failure);
+        }
+        (Lane::GiveModel(id), Err(failure)) => {
+            app.jobs.transition(*id, |job| job.encoding_finished(Err(&failure)), outbox);
+            outbox.notify_failure(&failure);
+        }
+        (lane, result) => outbox.report_failure_or_mismatch(lane, result),
+    }
+}
+
+/// Opens the confirmation, unless the user has opened another dialog since.
+fn open_confirmation(app: &mut App, plan: ModelPlan) {
+    let Some(dataset) = app.dataset().filter(|_| !app.overlays.is_open()) else { return };
+    let media = dataset.n_images;
+    let dataset = JobDataset { id: dataset.id, name: dataset.name.clone() };
+    app.overlays.open(ModelConfirmation { dataset, media, plan });
+}
+
+/// Repeats the searches of a dataset whose media are encoded now.
+fn repeat_searches(app: &mut App, dataset: &Dataset) {
+    app.service_data.enrichments.remove(&dataset.id);
+    app.service_data.overviews.retain(|(of, _), _| *of != dataset.id);
+    app.service_data.datasets.invalidate();
+    app.results.pages.invalidate(dataset.id);
+    let text = format!("{}: pictures are found by what they show now", dataset.name);
+    app.outbox.toast(text, &app.setup);
+}
+
+impl Jobs {
+    fn start_getting_model(&mut self, dataset: JobDataset, model: String, outbox: &mut Outbox) {
+        let kind = JobKind::GetModel(ModelJob { model: SafeText::name(&model) });
+        let id = self.create(dataset, kind, outbox);
+        if self.transition(id, Job::start_getting_model, outbox).is_some() {
+            outbox.send(Lane::GetModel(id), Request::GetModel(model));
+        }
+    }
+
+    /// Encodes the media of the job's dataset with the model that was downloaded.
+    pub(in crate::app) fn give_model(&mut self, id: JobId, folder: PathBuf, outbox: &mut Outbox) {
+        let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
+        if self.transition(id, |job| job.model_received(None), outbox).is_some() {
+            outbox.send(Lane::GiveModel(id), Request::GiveModel(dataset, folder));
+        }
+    }
+
+    /// Returns whether a model is being downloaded or applied.
+    pub(in crate::app) fn is_getting_model(&self) -> bool {
+        self.any_state(|state| matches!(state, JobState::GettingModel(..) | JobState::Encoding(..)))
+    }
+}

@@ -1,0 +1,71 @@
+//! Gets models for datasets of this machine, and reports how far their media are encoded.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tessera_client::Client;
+use tessera_model::{Dataset, DatasetId, Failure, ModelPlan, Status};
+
+use crate::usecase::models::ModelProvider;
+
+/// The time between two reads of the progress of encoding.
+const INTERVAL: Duration = Duration::from_millis(300);
+
+pub(super) struct ModelRequests(Option<Arc<dyn ModelProvider>>);
+
+impl ModelRequests {
+    pub fn new(provider: Option<Arc<dyn ModelProvider>>) -> Self {
+        Self(provider)
+    }
+
+    fn provider(&self) -> Result<&dyn ModelProvider, Failure> {
+        let missing = || Failure::local("models are for folders of this machine; open a folder");
+        self.0.as_deref().ok_or_else(missing)
+    }
+
+    pub async fn plan(&self, name: String) -> Result<ModelPlan, Failure> {
+        self.provider()?.plan(name).await
+    }
+
+    /// Downloads a model, and returns its folder.
+    pub async fn get(
+        &self,
+        name: String,
+        progress: impl FnMut(u64, Option<u64>) + Send,
+    ) -> Result<PathBuf, Failure> {
+        let progress = Mutex::new(progress);
+        let report = |done, total| {
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress(done, Some(total));
+        };
+        self.provider()?.get(name, &report).await
+    }
+
+    /// Gives a dataset the model in a folder, and waits until its media are encoded.
+    pub async fn give(
+        &self,
+        client: &Client,
+        dataset: DatasetId,
+        folder: PathBuf,
+        mut progress: impl FnMut(u64, Option<u64>) + Send,
+    ) -> Result<Dataset, Failure> {
+        self.provider()?.give(dataset, folder).await?;
+        loop {
+            let found = client.dataset(dataset).await?;
+            if found.status == Status::Error {
+                let failure = Failure::local("the media could not be encoded");
+                return Err(failure.with_detail(found.error));
+            }
+            if !found.status.is_busy() {
+                return Ok(found);
+            }
+            if let Some(encoding) = client.local_dataset(dataset).await?.encoding {
+                progress(encoding.done, Some(encoding.total));
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+}
