@@ -40,9 +40,7 @@ impl ListKind {
     fn columns(self) -> u16 {
         match self {
             Self::Actions => 112,
-            Self::Combinations | Self::FilterKinds | Self::History | Self::Models | Self::Views => {
-                100
-            }
+            Self::Combinations | Self::FilterKinds | Self::History | Self::Views => 100,
             Self::Log => 116,
             Self::Models => 160,
             Self::Profiles => 86,
