@@ -20,7 +20,9 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
-        PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment, export,
+        PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment,
+        examples::with_examples,
+        export,
         global_options::hide_rare_option,
         help::{self, OVERVIEW},
         image, jobs, keyboard,
@@ -221,7 +223,7 @@ pub fn definition() -> Command {
         Some(variable) if is_empty(variable) => argument.env(None::<&str>),
         _ => argument,
     };
-    with_arguments(Cli::command(), &without_empty)
+    with_examples(with_arguments(Cli::command(), &without_empty), "")
 }
 
 fn with_arguments(command: Command, change: &impl Fn(Arg) -> Arg) -> Command {

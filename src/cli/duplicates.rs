@@ -19,7 +19,6 @@ use crate::cli::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
 pub struct DuplicatesOptions {
     /// ID or name of the dataset.
     dataset: Option<String>,
@@ -49,13 +48,6 @@ pub struct DuplicatesOptions {
     #[arg(long, value_name = "KIND", requires = "keep")]
     link: Option<LinkChoice>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  tessera duplicates --folder ~/photos
-  tessera duplicates --folder ~/photos --keep largest --trash --dry-run
-  tessera duplicates --folder ~/photos --keep in:originals --move ~/copies
-  tessera duplicates --folder ~/photos --identical --keep oldest --link hard";
 
 pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {
     let action = options.action()?;

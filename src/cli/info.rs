@@ -22,7 +22,6 @@ use crate::cli::{CliError, CliResult, Column, Document, Exit, Output};
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
     /// Print the script that lets a shell complete commands, options and names.
-    #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
         /// The shell.
         shell: Shell,
@@ -38,12 +37,6 @@ pub enum InfoCommand {
     /// Show version information.
     Version,
 }
-
-const COMPLETION_EXAMPLES: &str = "\
-Examples:
-  tessera completion bash > ~/.local/share/bash-completion/completions/tessera
-  tessera completion zsh  > ~/.zfunc/_tessera
-  tessera completion fish > ~/.config/fish/completions/tessera.fish";
 
 /// Environment variables that do not correspond to an option.
 const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [

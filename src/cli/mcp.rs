@@ -23,19 +23,14 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = "The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool changes anything."
+)]
 pub struct McpOptions {
     /// Offer tools that change something, too: exports, selections, splits, rescans and reindexes.
     #[arg(long)]
     allow_changes: bool,
 }
-
-const EXAMPLES: &str = "\
-The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool changes anything.
-
-Examples:
-  claude mcp add photos -- tessera mcp --folder ~/photos
-  tessera mcp --profile lab --allow-changes";
 
 /// A command that is offered as a tool, with the arguments that it takes. Arguments that would write files on this
 /// machine are not offered.

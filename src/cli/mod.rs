@@ -16,6 +16,7 @@ mod deployment;
 mod doctor;
 mod duplicates;
 mod enrichment;
+mod examples;
 mod exit;
 mod export;
 mod global_options;

@@ -25,7 +25,7 @@ fn paint(number: u32) -> RgbImage {
 
 /// Creates a home with a folder: 24 pictures in `train` and 6 in `val`, of which two are copies of pictures in
 /// `train`, and one more copy in `train`. Each picture has a label, its folder's neighbor has none.
-fn photographs() -> tempfile::TempDir {
+pub(super) fn photographs() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("photos");
     let put = |path: String, picture: &RgbImage| {

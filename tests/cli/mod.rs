@@ -18,6 +18,7 @@ mod config;
 mod disk_faults;
 mod documents;
 mod durability;
+mod examples;
 mod export;
 mod export_formats;
 mod export_readers;

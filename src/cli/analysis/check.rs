@@ -17,7 +17,9 @@ use crate::{
 use tessera_model::{Dataset, text::escape_xml, vql::IssueKind};
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = "Exits with 11 if a check fails. The limits are the largest allowed numbers."
+)]
 pub struct CheckOptions {
     #[command(flatten)]
     source: DatasetOrFolder,
@@ -55,13 +57,6 @@ pub struct CheckOptions {
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
-
-const EXAMPLES: &str = "\
-Exits with 11 if a check fails. The limits are the largest allowed numbers.
-
-Examples:
-  tessera check ~/data --max-duplicates 1% --max-blur 2% --require-captions
-  tessera check ~/data --no-leaks train val --junit checks.xml";
 
 /// A number of media items, or a share of all of them.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,9 @@ use crate::cli::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = "Each media item is the one that looks least like those before it. Local deployments only."
+)]
 pub struct DiverseOptions {
     /// Number of media to select.
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -30,13 +32,6 @@ pub struct DiverseOptions {
     #[arg(long)]
     force: bool,
 }
-
-const EXAMPLES: &str = "\
-Each media item is the one that looks least like those before it. Local deployments only.
-
-Examples:
-  tessera dataset diverse 500 photos
-  tessera dataset diverse 100 photos --caption 'a red car' --name cars";
 
 const COLUMNS: &[Column] = &[Column::new("MEDIA ID", "media_id"), Column::new("FILE", "path")];
 

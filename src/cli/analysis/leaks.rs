@@ -15,7 +15,6 @@ use tessera_model::{Dataset, EntryContent, MediaId, SafeText, Selection, text::g
 use tessera_picture::Crop;
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
 pub struct LeaksOptions {
     /// The first part: a folder of the dataset, `tag:NAME`, or `selection:NAME`.
     a: String,
@@ -27,11 +26,6 @@ pub struct LeaksOptions {
     #[arg(long, value_name = "GROUPS", num_args = 0..=1, default_missing_value = "5")]
     pictures: Option<usize>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  tessera dataset leaks train val ~/data
-  tessera dataset leaks selection:train selection:test photos --pictures";
 
 const LEAK_COLUMNS: &[Column] = &[
     Column::new("SIMILARITY", "similarity"),

@@ -17,7 +17,6 @@ use tessera_model::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
 pub struct ReportOptions {
     #[command(flatten)]
     source: DatasetOrFolder,
@@ -34,12 +33,6 @@ pub struct ReportOptions {
     #[arg(long)]
     force: bool,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  tessera report ~/photos
-  tessera report ~/photos -o photos.html
-  tessera report photos --json --jq .issues";
 
 /// The number of rows of a table, and of examples of an issue.
 pub(super) const SHOWN: usize = 12;

@@ -22,7 +22,9 @@ use tessera_model::{
 };
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = "Near-duplicates and the frames of a video are always in one set. Each set is saved as a selection."
+)]
 pub struct DatasetSplitOptions {
     /// Shares of the sets, separated by slashes.
     #[arg(value_name = "SHARES", value_parser = parse_shares)]
@@ -48,13 +50,6 @@ pub struct DatasetSplitOptions {
     #[arg(long)]
     force: bool,
 }
-
-const EXAMPLES: &str = "\
-Near-duplicates and the frames of a video are always in one set. Each set is saved as a selection.
-
-Examples:
-  tessera dataset split 80/10/10 photos --by label --without rejected
-  tessera export start photos --selection train --images --download .";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SplitBy {

@@ -23,7 +23,6 @@ use tessera_picture::Crop;
 #[derive(Debug, Subcommand)]
 pub enum ImageCommand {
     /// Draw pictures below the prompt: one large picture, or several in a grid.
-    #[command(after_help = EXAMPLES)]
     Show {
         /// A file, `-` for standard input, an http(s) URL, or the ID of a media item in --dataset.
         #[arg(required = true, value_name = "FILE|URL|MEDIA")]
@@ -42,12 +41,6 @@ pub enum ImageCommand {
         viuer: bool,
     },
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  tessera image show van.jpg --box 0.1,0.2,0.5,0.6
-  tessera image show --grid 4 photos/*.jpg
-  tessera image show van.jpg --graphics half | less -R";
 
 const DEFAULT_GRID: u16 = 4;
 

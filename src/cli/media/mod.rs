@@ -27,10 +27,8 @@ use crate::{
 pub enum MediaCommand {
     /// Add media to a dataset: from object storage, from files on this machine, from an archive, or
     /// from a folder that the pipeline of an on-premises deployment can read.
-    #[command(after_help = EXAMPLES)]
     Add(Box<MediaAddOptions>),
     /// Move original files and their sidecars to another folder. Local folders only.
-    #[command(after_help = ACTION_EXAMPLES)]
     Move(Box<CopyOptions>),
     /// Copy original files and their sidecars to another folder. Local folders only.
     Copy(Box<CopyOptions>),
@@ -43,20 +41,6 @@ pub enum MediaCommand {
     /// Continue an action on original files that was interrupted by a crash.
     Resume,
 }
-
-const ACTION_EXAMPLES: &str = "\
-Examples:
-  tessera media move --folder ~/photos --selection blurred --to ~/blurred --dry-run
-  tessera media copy --folder ~/photos --caption 'a red car' --max-score 0.4 --to /mnt/usb/cars
-  find ~/photos -name '*_old.jpg' -print0 | tessera media trash --folder ~/photos --files-from - --yes
-  tessera media undo";
-
-const EXAMPLES: &str = "\
-Examples:
-  tessera media add street --dir ~/new --glob '*.jpg' --wait
-  tessera media add street --s3 s3://bucket/day-2/ --reindex
-  find . -name '*.jpg' -print0 |
-    tessera media add street --files-from - --split 2000 --then-reindex --wait";
 
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let options = match command {
