@@ -6,12 +6,12 @@ const EXAMPLES: &str = include_str!("../../assets/examples.txt");
 
 /// Adds the examples to the help of all commands below this one. `path` are the words of this command after `tessera`.
 pub(super) fn with_examples(command: Command, path: &str) -> Command {
-    let examples: String = examples_of(path).map(|line| format!("\n  {line}")).collect();
+    let examples: Vec<&str> = examples_of(path).collect();
     let command = if path.is_empty() || examples.is_empty() {
         command
     } else {
         let before = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
-        command.after_help(format!("{before}Examples:{examples}"))
+        command.after_help(format!("{before}Examples:\n  {}", examples.join("\n  ")))
     };
     command.mut_subcommands(|command| {
         let path = format!("{path} {}", command.get_name());
