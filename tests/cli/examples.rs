@@ -124,7 +124,7 @@ impl World {
         }
         fs::create_dir(home.path().join("tessera")).unwrap();
         let profile = "default_profile = 'pictures'\n[profiles.pictures]\nkind = 'local'\nfolder = 'photos'\n";
-        let profile = profile.replace("'photos'", &format!("{:?}", home.path().join("photos")));
+        let profile = profile.replace("photos", home.path().join("photos").to_str().unwrap());
         fs::write(home.path().join("tessera/config.toml"), profile).unwrap();
         Self { home, programs }
     }
