@@ -54,6 +54,8 @@ pub enum Lane {
     GetModel(JobId),
     /// Giving a dataset a model, and waiting until its media are encoded.
     GiveModel(JobId),
+    /// How far the media of a dataset are encoded.
+    Encoding(DatasetId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
     /// sent completely.
     Upload(JobId),
@@ -117,6 +119,7 @@ impl Lane {
             | Self::ChangeTags(_)
             | Self::StartJob(_)
             | Self::GiveModel(_)
+            | Self::Encoding(_)
             | Self::Upload(_)
             | Self::ExportPreview(..)
             | Self::Export(_)

@@ -107,6 +107,7 @@ impl App {
             }
             Action::Caption => CaptionSearchForm::open(&mut self.overlays, &self.results),
             Action::GetModel => get_model::open_list(self),
+            Action::DismissOffer => self.dismiss_model_offer(),
             Action::Relax => self.run_relaxed_search(),
             Action::Finer => self
                 .results

@@ -14,6 +14,7 @@ mod copy;
 mod event;
 mod input;
 pub mod jobs;
+mod model_offer;
 mod navigation;
 mod notifications;
 mod outbox;
@@ -45,6 +46,7 @@ pub use basket::Baskets;
 pub use cluster_members::{MemberList, MissingMembers};
 pub use event::{Event, Mouse, MouseKind};
 pub use jobs::Jobs;
+pub use model_offer::ModelOffer;
 pub use notifications::{Level, Notification, Notifications, RequestLog};
 pub use outbox::{Activity, CopyOutcome, Effect, JobAlert, Outbox, Tickets};
 pub use pane::{Datasets, PageCache, PageRange, Pane, QueryBuilder, Results};
@@ -98,6 +100,7 @@ pub struct App {
     query: QueryBuilder,
     history: SearchHistory,
     jobs: Jobs,
+    model_offer: ModelOffer,
     baskets: Baskets,
     tagging: Tagging,
     session: SessionState,

@@ -25,6 +25,7 @@ use crate::{
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
         viewer::{PictureList, focused_list},
     },
+    config::DeploymentKind,
     message::{Lane, Request},
 };
 
@@ -125,6 +126,7 @@ impl App {
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_reads());
+        reads.extend(self.encoding_read());
         reads.extend(self.overview_reads());
         reads.extend(self.tags_read());
         reads.extend(self.page_reads());
@@ -144,6 +146,7 @@ impl App {
             self.baskets.to_load(&self.results),
             needs_saved_views(self).then_some(StateKey::Views),
             self.history.needs_history().then_some(StateKey::History),
+            self.offer_state_to_load(),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
         keys.into_iter().flatten().map(read)
@@ -179,18 +182,31 @@ impl App {
     }
 
     /// Returns the reads of the enrichments of the dataset whose status is on screen, and of the dataset whose captions
-    /// are searched.
+    /// are searched or that may be offered a model.
     fn enrichment_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let shown = self.areas().status.and(self.selected_dataset()).map(|dataset| dataset.id);
         let view = self.results.view().map(|view| &view.search);
         let searched = view.filter(|search| matches!(search.query, Query::Caption { .. }));
         let searched = searched.map(|search| search.dataset).filter(|id| shown != Some(*id));
-        shown.into_iter().chain(searched).filter_map(|id| {
+        let offered = self.dataset_for_offer().filter(|id| ![shown, searched].contains(&Some(*id)));
+        [shown, searched, offered].into_iter().flatten().filter_map(|id| {
             let enrichment = self.service_data.enrichments.get(&id);
             let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
             let (lane, request) = (Lane::Enrichment(id), Request::Enrichment(id));
             Some(ScheduledRead { lane, request, due })
         })
+    }
+
+    /// Returns the read of how far the media of the dataset are encoded whose status is on screen.
+    fn encoding_read(&self) -> Option<ScheduledRead> {
+        let is_local = self.setup.deployment == DeploymentKind::Local;
+        let dataset = self.areas().status.and(self.selected_dataset()).filter(|_| is_local)?;
+        let id = dataset.status.is_busy().then_some(dataset.id)?;
+        let interval = self.setup.polling.interval(PollTarget::BusyDatasets, 0);
+        let interval = self.setup.poll_interval(interval, &self.screen);
+        let known = self.service_data.encodings.get(&id);
+        let due = known.map_or(Some(Uptime::ZERO), |known| known.due(Some(interval)))?;
+        Some(ScheduledRead { lane: Lane::Encoding(id), request: Request::LocalDataset(id), due })
     }
 
     /// Returns the reads of the counts that the open facets show.

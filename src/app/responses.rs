@@ -98,6 +98,7 @@ impl App {
             | Lane::ExportPreview(..)
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
+            Lane::Encoding(dataset) => self.encoding_loaded(dataset, result),
             Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
                 get_model::handle_response(self, &lane, result);
             }
@@ -164,6 +165,16 @@ impl App {
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
+    }
+
+    /// A failure is not shown, because the poll of the datasets shows it.
+    fn encoding_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
+        let encoding = result.map(|payload| match payload {
+            Payload::LocalDataset(local) => local.encoding,
+            _ => None,
+        });
+        let known = self.service_data.encodings.entry(dataset).or_default();
+        known.finish(self.outbox.now, encoding);
     }
 
     /// Applies what removing, renaming and rescanning datasets has done.
@@ -361,6 +372,10 @@ impl App {
                 self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);
             }
             StateKey::Views => saved_views_loaded(self, result),
+            StateKey::ModelOffer => {
+                let is_dismissed = result.map(|value| value.is_some());
+                self.model_offer.is_dismissed.finish(self.outbox.now, is_dismissed);
+            }
             // The session was loaded before the start.
             StateKey::Session => {}
         }

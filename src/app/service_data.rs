@@ -9,8 +9,8 @@ use std::{
 
 use lru::LruCache;
 use tessera_model::{
-    Dataset, DatasetId, Enrichment, EntityType, Failure, FolderListing, MediaId, Overview,
-    SafeText, SavedView, StateValue, Timestamp,
+    Dataset, DatasetId, EncodingProgress, Enrichment, EntityType, Failure, FolderListing, MediaId,
+    Overview, SafeText, SavedView, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
@@ -25,6 +25,8 @@ pub struct ServiceData {
     pub(in crate::app) unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub(in crate::app) enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
+    /// How far the media of busy datasets are encoded.
+    pub(in crate::app) encodings: BTreeMap<DatasetId, Remote<Option<EncodingProgress>>>,
     pub(in crate::app) overviews: BTreeMap<(DatasetId, EntityType), Remote<Overview>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
@@ -55,6 +57,12 @@ impl ServiceData {
     /// Returns the counts of a dataset, or `None` if the service has not sent them or does not count.
     pub fn overview(&self, dataset: DatasetId, entity: EntityType) -> Option<&Overview> {
         self.overviews.get(&(dataset, entity))?.value()
+    }
+
+    /// Returns how far the media of a dataset are encoded, while they are.
+    pub fn encoding(&self, dataset: DatasetId) -> Option<&EncodingProgress> {
+        self.dataset(dataset).filter(|dataset| dataset.status.is_busy())?;
+        self.encodings.get(&dataset)?.value()?.as_ref()
     }
 
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {

@@ -3,8 +3,8 @@
 
 use crate::{
     app::{
-        App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, Outbox,
-        Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
+        App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, ModelOffer,
+        Outbox, Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
         SearchHistory, ServiceData, SessionState, Setup, Tagging, Uptime,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
@@ -35,6 +35,7 @@ impl App {
             query: QueryBuilder::default(),
             history: SearchHistory::default(),
             jobs: Jobs::default(),
+            model_offer: ModelOffer::default(),
             baskets: Baskets::default(),
             tagging: Tagging::default(),
             session: SessionState::new(setup.session.clone().unwrap_or_default()),

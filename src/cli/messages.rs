@@ -142,6 +142,10 @@ impl ProgressBar {
         self.update(percent.unwrap_or(0).into(), all, text);
     }
 
+    pub fn set_count(&mut self, done: u64, all: u64, text: &str) {
+        self.update(done, Some(all), text);
+    }
+
     fn update(&mut self, done: u64, all: Option<u64>, text: &str) {
         if self.messages.quiet {
             return;

@@ -8,10 +8,11 @@ use tokio::time::timeout;
 
 use crate::cli::{
     CliError, CliResult, Connection, Context, Exit,
+    dataset::encoding_document,
     messages::ProgressBar,
     values::{now_rfc3339, timestamp_now},
 };
-use tessera_model::{Dataset, DatasetId, Failure, Status, polling::PollTarget};
+use tessera_model::{Dataset, DatasetId, EncodingProgress, Failure, Status, polling::PollTarget};
 
 /// The longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
@@ -30,8 +31,10 @@ pub struct Poller<'a> {
     /// Whether the events are the command's output rather than status messages.
     pub(super) is_primary_output: bool,
     consecutive_failures: u32,
-    /// The last reported status, percentage, and counts of images and videos.
-    pub(super) last_reported: Option<(Status, Option<u8>, [Option<u64>; 2])>,
+    /// How far this process has encoded the media of the dataset.
+    encoding: Option<EncodingProgress>,
+    /// The last reported status, percentage, and counts of images, videos and encoded media.
+    pub(super) last_reported: Option<(Status, Option<u8>, [Option<u64>; 3])>,
     pub(super) last_change: Instant,
     pub(super) progress_bar: Option<ProgressBar>,
 }
@@ -48,6 +51,7 @@ impl<'a> Poller<'a> {
             limit: Some(context.global.timeout.unwrap_or(DEFAULT_TIMEOUT)),
             is_primary_output: false,
             consecutive_failures: 0,
+            encoding: None,
             last_reported: None,
             last_change: now,
             progress_bar: None,
@@ -109,6 +113,7 @@ impl<'a> Poller<'a> {
         loop {
             let response = self.time_limit().apply(connection.client.dataset(dataset)).await?;
             if let Some(dataset) = self.tolerate_outage(response)? {
+                self.encoding = encoding(connection, &dataset).await;
                 return Ok(dataset);
             }
             self.wait_for_dataset().await?;
@@ -140,6 +145,15 @@ impl<'a> Poller<'a> {
         }
         self.emit("back", json!({}), "the service responds again")
     }
+}
+
+/// Returns how far the media of a busy dataset of this machine are encoded.
+async fn encoding(connection: &Connection<'_>, dataset: &Dataset) -> Option<EncodingProgress> {
+    if !connection.is_local() || !dataset.status.is_busy() {
+        return None;
+    }
+    // A failure is ignored, because the next request for the dataset reports it.
+    connection.client.local_dataset(dataset.id).await.ok()?.encoding
 }
 
 /// The total time limit and the rest of it, if there is a limit.
@@ -214,7 +228,9 @@ impl Poller<'_> {
     /// Reports what is new in a dataset. Returns the change of its status, if there is one.
     pub fn observe(&mut self, dataset: &Dataset) -> CliResult<Option<StatusChange>> {
         let to = dataset.status.clone();
-        let reported = (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos]);
+        let encoded = self.encoding.map(|encoding| encoding.done);
+        let reported =
+            (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos, encoded]);
         let before = self.last_reported.replace(reported.clone());
         if before.as_ref() == Some(&reported) {
             return Ok(None);
@@ -248,6 +264,7 @@ impl Poller<'_> {
                 "progress": dataset.progress,
                 "n_images": dataset.n_images,
                 "n_videos": dataset.n_videos,
+                "encoding": self.encoding.map(encoding_document),
             });
             return self.emit("progress", fields, "");
         }
@@ -256,7 +273,13 @@ impl Poller<'_> {
             let bar = self
                 .progress_bar
                 .get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
-            bar.set_percent(Some(percent), &format!("{status} {percent}%"));
+            match self.encoding {
+                Some(encoding) => {
+                    let text = format!("encoded {}", encoding.text());
+                    bar.set_count(encoding.done, encoding.total, &text);
+                }
+                None => bar.set_percent(Some(percent), &format!("{status} {percent}%")),
+            }
         }
         Ok(())
     }

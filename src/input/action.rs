@@ -134,6 +134,7 @@ actions! {
     Finer, "finer", "finer", Searching, "Finer clusters (granularity toward 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity toward 4)";
     GetModel, "get-model", "get a model", Searching, "Get a model, which finds pictures by what they show (local folders)";
+    DismissOffer, "dismiss-offer", "dismiss", Searching, "Stop offering a model below the results, for good";
     Filter, "filter", "filter", Searching, "Filter the loaded results by name, caption or label";
     Sort, "sort", "sort", Searching, "Sort the loaded results";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";

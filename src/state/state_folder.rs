@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::state::{
@@ -102,8 +102,11 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
         StateKey::Jobs => None,
         StateKey::History => Some("history.json".to_owned()),
         StateKey::Session => Some("session.json".to_owned()),
+        StateKey::ModelOffer => Some("model_offer.json".to_owned()),
     }
 }
+
+const MODEL_OFFER: &str = "tessera.model_offer/1";
 
 const JOBS: ListFile = ListFile { schema: "tessera.saved_jobs/1", list: "jobs", row: "job" };
 
@@ -114,6 +117,7 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::Views(list) => searches::write_views(list),
         StateValue::History(searches) => searches::write_history(searches),
         StateValue::Session(session) => searches::write_session(session),
+        StateValue::ModelOfferDismissed => json!({ "schema": MODEL_OFFER, "dismissed": true }),
     };
     tessera_files::write_user_file(path, format!("{document:#}\n"))
         .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
@@ -140,6 +144,10 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
         StateKey::Views => StateValue::Views(searches::read_views(&document)?),
         StateKey::History => StateValue::History(searches::read_history(&document)?),
         StateKey::Session => StateValue::Session(searches::read_session(&document)?),
+        StateKey::ModelOffer if document["schema"] == MODEL_OFFER => {
+            StateValue::ModelOfferDismissed
+        }
+        StateKey::ModelOffer => return Err(format!("expected the schema {MODEL_OFFER}")),
     })
 }
 

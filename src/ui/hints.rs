@@ -46,7 +46,7 @@ fn notification_end(app: &App) -> String {
 /// Draws the notification in its area.
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     let Some(notification) = ctx.app.notifications().current() else {
-        return;
+        return model_offer(ctx, area);
     };
     let theme = ctx.theme;
     let (mark, style) = match notification.level {
@@ -62,6 +62,24 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     let end = notification_end(ctx.app);
     let (_, right) = split_end(area, &end);
     ctx.put(right, 0, &[(end, theme.dim)]);
+}
+
+/// Offers a model in the line of notifications, while it is free.
+fn model_offer(ctx: &mut DrawContext, area: Rect) {
+    if !ctx.app.offers_model() || ctx.app.overlay().is_some() || ctx.app.viewer().is_some() {
+        return;
+    }
+    let theme = ctx.theme;
+    let key = |action| ctx.first_key(action).unwrap_or_default();
+    let (get, dismiss) = (key(Action::GetModel), key(Action::DismissOffer));
+    let parts = [
+        (" ", theme.dim),
+        (&*get, theme.key),
+        (" gets a model, which finds pictures by what they show   ", theme.dim),
+        (&*dismiss, theme.key),
+        (" dismisses this", theme.dim),
+    ];
+    ctx.put(area, 0, &parts);
 }
 
 /// The number of [`suggested_actions`] that the hints show. The help shows all of them.

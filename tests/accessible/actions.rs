@@ -51,7 +51,7 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 18] = [
 const SIZE: (u16, u16) = (120, 40);
 
 /// States of the interface. Each of them makes other actions available.
-const STATES: [fn() -> Desk; 33] = [
+const STATES: [fn() -> Desk; 34] = [
     || scene::browsing(SIZE.0, SIZE.1),
     || browsing_and("ctrl-t"),
     || scene::datasets(SIZE.0, SIZE.1),
@@ -83,6 +83,7 @@ const STATES: [fn() -> Desk; 33] = [
     uploaded,
     partial,
     || scene::local(SIZE.0, SIZE.1),
+    || scene::offering_model(SIZE.0, SIZE.1),
     local_selection,
     tagged,
 ];

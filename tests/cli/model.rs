@@ -1,6 +1,10 @@
 //! Tests `tessera model`, and `--model` of the commands with a local deployment.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tessera_encoder::Encoder;
@@ -9,7 +13,7 @@ use tessera_testing::{
     tiny_model::{ModelFolder, OPPOSITE_COLORS, OWN_COLORS},
 };
 
-use super::{documents::assert_described, outcome, picture, run, started, tessera};
+use super::{Serving, documents::assert_described, outcome, picture, run, started, tessera};
 
 fn check(folder: &Path, more: &[&str]) -> (i32, String, String) {
     let home = tempfile::tempdir().unwrap();
@@ -269,4 +273,46 @@ fn other_weights_make_another_model() {
     };
     assert_eq!(fingerprint(OWN_COLORS), fingerprint(OWN_COLORS));
     assert_ne!(fingerprint(OWN_COLORS), fingerprint(OPPOSITE_COLORS));
+}
+
+/// Returns how many media the service has encoded, and how many it encodes, once `is_met`.
+fn encoding(serving: &Serving, is_met: impl Fn(u64) -> bool) -> (u64, u64) {
+    let begun = Instant::now();
+    loop {
+        assert!(begun.elapsed() < Duration::from_mins(1), "nothing is encoded");
+        let (status, local) = serving.ask("GET", "/local/dataset/{id}");
+        assert_eq!(status, 200, "{local}");
+        let number = |key: &str| local["encoding"][key].as_u64();
+        if let (Some(done), Some(total)) = (number("done"), number("total"))
+            && is_met(done)
+        {
+            return (done, total);
+        }
+    }
+}
+
+#[test]
+fn encoding_continues_where_a_kill_ended_it() {
+    const PICTURES: u32 = 1_000;
+    let home = tempfile::tempdir().unwrap();
+    let photos = home.path().join("photos");
+    tessera_testing::pictures::write_noise(&photos, PICTURES);
+    let model = ModelFolder::clip();
+    let start = || {
+        let options = ["serve", "--no-auth", "--model", model.path().to_str().unwrap()];
+        started(tessera(home.path(), &[&options[..], &[photos.to_str().unwrap()]].concat()))
+    };
+    let mut serving = start();
+    let (done, total) = encoding(&serving, |done| done >= 64);
+    assert_eq!(total, u64::from(PICTURES));
+    serving.0.kill().unwrap();
+    serving.0.wait().unwrap();
+    drop(serving);
+    let serving = start();
+    let (_, rest) = encoding(&serving, |_| true);
+    // A batch of 32 pictures is stored at a time.
+    assert!(rest <= total - (done - 32), "{rest} of {total} after {done}");
+    assert_eq!(serving.indexed()["n_images"], PICTURES);
+    let (_, local) = serving.ask("GET", "/local/dataset/{id}");
+    assert_eq!(local["encoding"], Value::Null);
 }

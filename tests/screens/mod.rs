@@ -103,6 +103,7 @@ every! {
     add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "A");
     reindex: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 j j j R");
     remove_dataset: crate::support::scene::removing;
+    offering_model: crate::support::scene::offering_model;
     models: crate::support::scene::models;
     model_sizes: crate::support::scene::model_sizes;
     getting_model: crate::support::scene::getting_model;

@@ -9,8 +9,8 @@ use tessera::state::{StateFolder, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
     EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, FailedExport, Filter,
-    Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, Query, QueryText, Region,
-    ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search, SelectedCluster,
+    Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, ModelJob, Query, QueryText,
+    Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search, SelectedCluster,
     Selection, SelectionEntry, StateValue, Timestamp,
 };
 use tessera_wire::selection;
@@ -65,6 +65,7 @@ fn jobs() -> StateValue {
         JobKind::Export(export),
         JobKind::AddMedia(addition),
         JobKind::Reindex,
+        JobKind::GetModel(ModelJob { model: text.clone() }),
     ];
     let record = |(second, (kind, state)): (u64, (&JobKind, &SavedJobState))| JobRecord {
         started_at: Timestamp::from_secs(second),
@@ -223,4 +224,12 @@ fn a_session_round_trips() {
     assert_eq!(reload(&session, "session.json", |_| {}), Ok(session.clone()));
     let invalid = reload(&session, "session.json", |document| document["tabs"] = json!("x"));
     assert!(invalid.is_err());
+}
+
+#[test]
+fn a_dismissed_offer_round_trips() {
+    let dismissed = StateValue::ModelOfferDismissed;
+    let file = "model_offer.json";
+    assert_eq!(reload(&dismissed, file, |_| {}), Ok(dismissed.clone()));
+    assert!(reload(&dismissed, file, |document| document["schema"] = json!("x")).is_err());
 }

@@ -164,6 +164,19 @@ fn searching_in_vain(columns: u16, rows: u16) -> Desk {
     desk
 }
 
+/// Offers a model below the results of a local folder.
+pub fn offering_model(columns: u16, rows: u16) -> Desk {
+    let mut desk = local(columns, rows);
+    let models = serde_json::json!({ "CAPTION_IMAGES": { "id": "space" } });
+    let body = serde_json::json!({ "dataset_enrichment_models": { "enrichment_models": models } });
+    while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Enrichment(_))) {
+        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Enrichment(_)));
+        let enrichment = tessera_wire::enrichment::read_enrichment(&body);
+        desk.respond(ticket, Ok(Payload::Enrichment(enrichment)));
+    }
+    desk
+}
+
 /// Lists the models.
 pub fn models(columns: u16, rows: u16) -> Desk {
     let mut desk = searching_in_vain(columns, rows);

@@ -1,7 +1,8 @@
 //! Tests getting a model: the list, the sizes, the job of the download, and the search that is repeated afterwards.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
+use serde_json::json;
 use tessera::{
     app::{
         Event, Job, JobState,
@@ -14,6 +15,7 @@ use tessera_model::{
     Failure, JobKind, JobRecord, ModelJob, ModelPlan, SafeText, SavedJobState, StateKey,
     StateValue, Status, Timestamp,
 };
+use tessera_wire::enrichment::read_enrichment;
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -162,4 +164,44 @@ fn the_jobs_of_the_last_run_say_how_to_continue() {
     assert!(matches!(states[1], JobState::DatasetRunning), "{states:?}");
     let JobState::Failed(failure, None) = states[0] else { panic!("{states:?}") };
     assert!(failure.to_string().contains("the download resumes"), "{failure}");
+}
+
+/// Opens a local folder whose dataset has no model.
+fn without_model(kept: BTreeMap<StateKey, StateValue>) -> Desk {
+    let mut desk = Desk::keeping(kept);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer_page(page(0, 3));
+    let models = json!({ "CAPTION_IMAGES": { "id": "space" } });
+    let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
+    let id = dataset(1, Status::Ready).id;
+    desk.answer(Lane::Enrichment(id), Payload::Enrichment(read_enrichment(&body)));
+    desk
+}
+
+#[test]
+fn a_dismissed_offer_stays_away() {
+    let mut desk = without_model(BTreeMap::new());
+    assert!(desk.app.offers_model());
+    desk.press("g A");
+    assert!(!desk.app.offers_model());
+    assert_eq!(desk.kept.get(&StateKey::ModelOffer), Some(&StateValue::ModelOfferDismissed));
+    let mut desk = without_model(desk.kept);
+    assert!(!desk.app.offers_model());
+    desk.press("g A");
+    assert!(desk.notice().contains("no model is offered"), "{}", desk.notice());
+}
+
+#[test]
+fn a_model_is_offered_only_where_it_can_be_had_and_is_missing() {
+    let mut desk = without_model(BTreeMap::new());
+    desk.app.setup_mut().deployment = DeploymentKind::Hosted;
+    assert!(!desk.app.offers_model());
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.press("g a enter");
+    desk.answer(Lane::PlanModel, Payload::ModelPlanned(plan(1)));
+    desk.press("enter");
+    assert!(!desk.app.offers_model(), "it is being downloaded");
+    let desk = searching();
+    assert!(!desk.app.offers_model(), "nothing is known about the models of the dataset");
 }

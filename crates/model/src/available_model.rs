@@ -1,6 +1,10 @@
 //! Lists the models that `tessera model get` and the interface offer. Other models are had by the names of their
 //! repositories.
 
+use std::{fmt::Write as _, time::Duration};
+
+use crate::text::{format_duration, group_digits, grouped_with_noun};
+
 /// The name of the model that is made from published packages.
 pub const STARTER: &str = "starter";
 
@@ -39,6 +43,17 @@ pub struct EncodingProgress {
 }
 
 impl EncodingProgress {
+    /// Returns a text like `320 of 1 000 pictures, 53 pictures/s, 00:13 left`.
+    pub fn text(&self) -> String {
+        let total = grouped_with_noun(self.total, "picture", "pictures");
+        let mut text = format!("{} of {total}", group_digits(self.done));
+        if let (Some(speed), Some(left)) = (self.per_second, self.seconds_left()) {
+            let left = format_duration(Duration::from_secs(left));
+            let _ = write!(text, ", {speed:.0} pictures/s, {left} left");
+        }
+        text
+    }
+
     /// Returns the seconds until all media are encoded, if the speed is known.
     #[expect(
         clippy::cast_possible_truncation,

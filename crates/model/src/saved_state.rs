@@ -16,6 +16,8 @@ pub enum StateKey {
     Views,
     History,
     Session,
+    /// Whether the user has dismissed the offer of a model.
+    ModelOffer,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,7 @@ pub enum StateValue {
     /// The newest entry is the last one.
     History(Vec<HistoryEntry>),
     Session(SavedSession),
+    ModelOfferDismissed,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -102,6 +105,7 @@ impl StateValue {
             Self::Views(_) => StateKey::Views,
             Self::History(_) => StateKey::History,
             Self::Session(_) => StateKey::Session,
+            Self::ModelOfferDismissed => StateKey::ModelOffer,
         }
     }
 }

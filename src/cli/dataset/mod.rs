@@ -6,6 +6,7 @@ mod record;
 mod watch;
 
 use clap::Subcommand;
+pub(super) use record::encoding_document;
 use serde_json::json;
 use tessera_client::Endpoint;
 use watch::{ReactionOptions, WatchOptions};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tessera_model::{
-    Dataset, DatasetList, EntityType, FailureKind, LocalDataset, Operation, Overview, Permission,
-    Search, Status, text::count_with_noun,
+    Dataset, DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset, Operation,
+    Overview, Permission, Search, Status, text::count_with_noun,
 };
 use tessera_wire::dataset::DatasetBody;
 
@@ -119,14 +119,19 @@ pub(super) async fn show(
         "uploads": uploads,
         "excluded": excluded,
         "patterns": patterns,
-        "encoding": encoding.map(|encoding| json!({
-            "done": encoding.done,
-            "total": encoding.total,
-            "pictures_per_second": encoding.per_second,
-            "seconds_left": encoding.seconds_left(),
-        })),
+        "encoding": encoding.map(encoding_document),
     });
     connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
+}
+
+/// Returns how far the media of a dataset are encoded.
+pub(in crate::cli) fn encoding_document(encoding: EncodingProgress) -> Value {
+    json!({
+        "done": encoding.done,
+        "total": encoding.total,
+        "pictures_per_second": encoding.per_second,
+        "seconds_left": encoding.seconds_left(),
+    })
 }
 
 /// Warns that the folder of a dataset is missing, which its status does not say.

@@ -122,7 +122,10 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
     } else {
         Line::default()
     };
-    vec![status, detail]
+    let encoding = ctx.app.service_data().encoding(dataset.id);
+    let encoding =
+        encoding.map(|encoding| Line::styled(format!(" {}", encoding.text()), theme.dim));
+    [status, detail].into_iter().chain(encoding).collect()
 }
 
 fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, String); 6] {
