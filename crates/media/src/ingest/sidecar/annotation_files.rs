@@ -1,7 +1,7 @@
 //! Reads annotation files, which are JSON or XML. They are found by their content anywhere below the folder, because
 //! each tool has other names and folders for them.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use serde_json::value::RawValue;
 
@@ -13,6 +13,7 @@ use super::{
     metadata_row::{SidecarRow, describe_row},
     other_annotations,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    streamed_json::MAX_STREAMED_BYTES,
     voc,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
@@ -33,7 +34,19 @@ pub(super) struct PictureAnnotations {
 /// Reads the documents of all formats in JSON: first files that describe many pictures, then files of one picture.
 pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
     let mut pictures = Vec::new();
+    let huge: HashSet<&Path> = reader.files.larger_than(MAX_STREAMED_BYTES).collect();
+    let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
     for sidecar in unread(reader, "json") {
+        if huge.contains(sidecar) {
+            reader.report_size(sidecar, MAX_STREAMED_BYTES);
+            continue;
+        }
+        if large.contains(sidecar) {
+            if !coco::read_large(reader, sidecar) {
+                reader.report_size(sidecar, MAX_SHARED_SIDECAR_BYTES);
+            }
+            continue;
+        }
         let Some(text) = reader.read_json(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
         if let Err(cause) = serde_json::from_str::<&RawValue>(&text) {
             reader.report_problem(sidecar, format!("line {}: invalid JSON", cause.line()));

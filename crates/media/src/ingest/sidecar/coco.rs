@@ -1,9 +1,11 @@
 //! Reads COCO files, which are JSON with `images`, `categories` and `annotations`. Annotations are captions, boxes in
-//! pixels, polygons, masks, or categories of whole pictures.
+//! pixels, polygons, masks, or categories of whole pictures. A large file is read in parts, once for each list, because
+//! the categories usually follow the annotations.
 
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, hash_map::Entry},
+    io::Read as _,
     path::Path,
     sync::Arc,
 };
@@ -16,10 +18,11 @@ use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::{Reason, SidecarDiagnostics},
     file_index::FileIndex,
-    sidecar_reader::SidecarReader,
+    sidecar_reader::{SidecarReader, unreadable},
     stated_size::StatedSize,
+    streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
 };
-use crate::ingest::documents;
+use crate::ingest::{OriginalFiles, documents};
 
 #[derive(Deserialize)]
 pub(super) struct CocoDocument<'a> {
@@ -74,18 +77,92 @@ struct CocoAnnotation<'a> {
     iscrowd: Option<&'a RawValue>,
 }
 
+const IMAGES: &str = "images";
+const CATEGORIES: &str = "categories";
+const ANNOTATIONS: &str = "annotations";
+
+/// The lists of a document, in memory or in a file.
+pub(super) trait CocoLists {
+    /// Passes each element of a list to `take`. Returns what is wrong with the list as a whole.
+    fn for_each(&self, list: &str, take: &mut dyn FnMut(&RawValue)) -> Result<(), String>;
+}
+
+impl CocoLists for CocoDocument<'_> {
+    fn for_each(&self, list: &str, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
+        let values = match list {
+            IMAGES => self.images,
+            ANNOTATIONS => self.annotations,
+            _ => match self.categories {
+                Some(categories) => categories,
+                None => return Ok(()),
+            },
+        };
+        documents::for_each_element(values.get(), take)
+            .ok_or_else(|| format!("its {list} are not a list"))
+    }
+}
+
+/// A document that is too large to keep.
+struct CocoFile<'a> {
+    folder: &'a dyn OriginalFiles,
+    sidecar: &'a Path,
+}
+
+impl CocoFile<'_> {
+    /// Passes the elements of a list to `take`. Returns the lists of the document, and what is wrong with it.
+    fn read_list(
+        &self,
+        list: &str,
+        is_whole: bool,
+        take: &mut dyn FnMut(&RawValue),
+    ) -> Result<ListEnd, String> {
+        let unreadable = |cause| unreadable(&cause);
+        let file = self.folder.open_file(self.sidecar).map_err(unreadable)?;
+        let file = file.take(MAX_STREAMED_BYTES);
+        Ok(read_list(file, &[IMAGES, ANNOTATIONS], list, is_whole, take))
+    }
+}
+
+impl CocoLists for CocoFile<'_> {
+    fn for_each(&self, list: &str, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
+        self.read_list(list, false, take)?.end
+    }
+}
+
 /// Returns `None` for other JSON.
 pub(super) fn parse(text: &str) -> Option<CocoDocument<'_>> {
     documents::parse_object(text)
 }
 
-pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, document: &CocoDocument<'_>) {
+/// Reads a file that is larger than other files may be. Returns `false` for other JSON.
+pub(super) fn read_large(reader: &mut SidecarReader<'_>, sidecar: &Path) -> bool {
+    let file = CocoFile { folder: reader.folder(), sidecar };
+    match file.read_list("", true, &mut |_| {}) {
+        Ok(ListEnd { found, .. }) if !is_coco(&found) => return false,
+        Ok(ListEnd { end: Ok(()), .. }) => read(reader, sidecar, &file),
+        Ok(ListEnd { end: Err(why), .. }) | Err(why) => reader.report_problem(sidecar, why),
+    }
+    true
+}
+
+fn is_coco(names: &[String]) -> bool {
+    [IMAGES, ANNOTATIONS].iter().all(|list| names.iter().any(|name| name == list))
+}
+
+pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn CocoLists) {
     reader.mark_used(sidecar);
-    let (categories, bad_categories) = document.categories.map(read_categories).unwrap_or_default();
-    let (images, bad_images) = read_images(document.images, &reader.files, sidecar);
-    let (descriptions, bad_annotations) =
-        read_annotations(document.annotations, &images, &categories);
-    for (media, description) in descriptions {
+    let mut categories = CategoryNames::new();
+    let bad_categories =
+        read_elements(lists, CATEGORIES, "category", |value| add_category(&mut categories, value));
+    let (mut images, shared_sidecar) = (CocoPictures::new(), sidecar.into());
+    let bad_images = read_elements(lists, IMAGES, "image", |value| {
+        add_image(&mut images, value, &reader.files, &shared_sidecar)
+    });
+    let mut described = DescribedPictures::default();
+    let bad_annotations = read_elements(lists, ANNOTATIONS, "annotation", |value| {
+        described.add(value, &images, &categories)
+    });
+    for (media, description) in described.descriptions {
         reader.add_description(media, description);
     }
     let problems: Vec<_> =
@@ -95,22 +172,20 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, document: &Co
     }
 }
 
-/// Passes each element of a list to `take`. Returns what is wrong with the list.
-fn read_list<'a>(
-    list: &'a RawValue,
-    noun: &'static str,
+/// Passes each element of a list to `take`. Returns what is wrong with the elements and the list.
+fn read_elements(
+    lists: &dyn CocoLists,
     plural: &'static str,
-    mut take: impl FnMut(&'a RawValue) -> Result<(), Reason>,
+    noun: &'static str,
+    mut take: impl FnMut(&RawValue) -> Result<(), Reason>,
 ) -> Option<String> {
     let mut diagnostics = SidecarDiagnostics::new(noun, plural);
-    let is_list = documents::for_each_element(list.get(), |value| {
+    let end = lists.for_each(plural, &mut |value| {
         diagnostics.next_position();
         diagnostics.check(take(value));
     });
-    match is_list {
-        Some(()) => diagnostics.summary(),
-        None => Some(format!("its {plural} are not a list")),
-    }
+    let problems: Vec<String> = diagnostics.summary().into_iter().chain(end.err()).collect();
+    (!problems.is_empty()).then(|| problems.join("; "))
 }
 
 /// Normalizes an identifier, which may be a number or a string. A number may have a decimal point, because tables
@@ -124,27 +199,23 @@ fn parse_id(value: &RawValue) -> Cow<'_, str> {
     }
 }
 
-type CategoryNames<'a> = HashMap<Cow<'a, str>, String>;
+/// The names of the categories by identifier.
+type CategoryNames = HashMap<Box<str>, String>;
 
-/// Returns the names of the categories by identifier, and what is wrong with the list.
-fn read_categories(list: &RawValue) -> (CategoryNames<'_>, Option<String>) {
-    let mut categories = HashMap::new();
-    let problem = read_list(list, "category", "categories", |value| {
-        let category: Option<CocoCategory<'_>> = documents::parse_object(value.get());
-        let category = category.ok_or("it is not a JSON object")?;
-        let id = parse_id(category.id.ok_or("it has no id")?);
-        let name = category.name.and_then(documents::parse_name);
-        let name = name.and_then(|name| normalized_name(&name));
-        // A category without a name is called by its number, so that its boxes are kept.
-        let end = name.as_ref().map(drop).ok_or("it has no name".into());
-        let name = name.unwrap_or_else(|| format!("class {id}"));
-        if categories.get(&id).is_some_and(|known| *known != name) {
-            return Err("its id belongs to an earlier category, which is used".into());
-        }
-        categories.insert(id, name);
-        end
-    });
-    (categories, problem)
+fn add_category(categories: &mut CategoryNames, value: &RawValue) -> Result<(), Reason> {
+    let category: Option<CocoCategory<'_>> = documents::parse_object(value.get());
+    let category = category.ok_or("it is not a JSON object")?;
+    let id = parse_id(category.id.ok_or("it has no id")?);
+    let name = category.name.and_then(documents::parse_name);
+    let name = name.and_then(|name| normalized_name(&name));
+    // A category without a name is called by its number, so that its boxes are kept.
+    let end = name.as_ref().map(drop).ok_or("it has no name".into());
+    let name = name.unwrap_or_else(|| format!("class {id}"));
+    if categories.get(&*id).is_some_and(|known| *known != name) {
+        return Err("its id belongs to an earlier category, which is used".into());
+    }
+    categories.insert(id.into(), name);
+    end
 }
 
 /// The file of an image, and its size in the document. The file is `None` if it is missing or not certain.
@@ -153,72 +224,94 @@ struct CocoPicture<'f> {
     size: Option<StatedSize>,
 }
 
-type CocoPictures<'a, 'f> = HashMap<Cow<'a, str>, CocoPicture<'f>>;
+/// The media files by image identifier.
+type CocoPictures<'f> = HashMap<Box<str>, CocoPicture<'f>>;
 
-/// Returns the media files by image identifier, and what is wrong with the list.
-fn read_images<'a, 'f>(
-    list: &'a RawValue,
+fn add_image<'f>(
+    images: &mut CocoPictures<'f>,
+    value: &RawValue,
     files: &FileIndex<'f>,
-    sidecar: &Path,
-) -> (CocoPictures<'a, 'f>, Option<String>) {
-    let shared_sidecar: Arc<Path> = sidecar.into();
-    let mut images = CocoPictures::new();
-    let problem = read_list(list, "image", "images", |value| {
-        let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
-        let image = image.ok_or("it is not a JSON object")?;
-        let name = image.file_name.or(image.coco_url);
-        let (id, name) = image.id.zip(name).ok_or("it has no id or no file_name")?;
-        let name = documents::parse_name(name).ok_or("its file_name is not a text".into());
-        let found = name.and_then(|name| files.resolve(&name, sidecar));
-        let media = found.as_ref().ok().copied();
-        match images.entry(parse_id(id)) {
-            Entry::Occupied(known) if known.get().media == media => found.map(drop),
-            Entry::Occupied(mut known) => {
-                known.get_mut().media = None;
-                Err("its id belongs to another image, too, so annotations of this id are not used"
-                    .into())
-            }
-            Entry::Vacant(entry) => {
-                let pixels = |side: Option<&RawValue>| side.and_then(documents::parse_number);
-                let (width, height) = (pixels(image.width), pixels(image.height));
-                let size = StatedSize::new(width, height, shared_sidecar.clone());
-                entry.insert(CocoPicture { media, size });
-                found.map(drop)
-            }
+    sidecar: &Arc<Path>,
+) -> Result<(), Reason> {
+    let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
+    let image = image.ok_or("it is not a JSON object")?;
+    let name = image.file_name.or(image.coco_url);
+    let (id, name) = image.id.zip(name).ok_or("it has no id or no file_name")?;
+    let name = documents::parse_name(name).ok_or("its file_name is not a text".into());
+    let found = name.and_then(|name| files.resolve(&name, sidecar));
+    let media = found.as_ref().ok().copied();
+    match images.entry(parse_id(id).into()) {
+        Entry::Occupied(known) if known.get().media == media => found.map(drop),
+        Entry::Occupied(mut known) => {
+            known.get_mut().media = None;
+            Err("its id belongs to another image, too, so annotations of this id are not used"
+                .into())
         }
-    });
-    (images, problem)
+        Entry::Vacant(entry) => {
+            let pixels = |side: Option<&RawValue>| side.and_then(documents::parse_number);
+            let (width, height) = (pixels(image.width), pixels(image.height));
+            let size = StatedSize::new(width, height, sidecar.clone());
+            entry.insert(CocoPicture { media, size });
+            found.map(drop)
+        }
+    }
 }
 
-/// Returns the descriptions of the media files, and what is wrong with the annotations.
-fn read_annotations<'f>(
-    list: &RawValue,
-    images: &CocoPictures<'_, 'f>,
-    categories: &CategoryNames<'_>,
-) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
-    let mut descriptions = BTreeMap::<_, MediaDescription>::new();
-    let problem = read_list(list, "annotation", "annotations", |value| {
+/// Maximum number of objects of a document, which take about 1 GB.
+const MAX_FILE_OBJECTS: usize = 5_000_000;
+/// Maximum number of coordinates in the outlines of a document, which take 800 MB.
+const MAX_FILE_COORDINATES: usize = 100_000_000;
+
+/// The descriptions of the media files, whose objects and outlines are limited over the whole document.
+#[derive(Default)]
+struct DescribedPictures<'f> {
+    descriptions: BTreeMap<&'f Path, MediaDescription>,
+    objects: usize,
+    coordinates: usize,
+}
+
+impl<'f> DescribedPictures<'f> {
+    fn add(
+        &mut self,
+        value: &RawValue,
+        images: &CocoPictures<'f>,
+        categories: &CategoryNames,
+    ) -> Result<(), Reason> {
         let annotation = documents::parse_object::<CocoAnnotation<'_>>(value.get());
         let annotation = annotation.ok_or("it is not a JSON object")?;
-        let image = annotation.image_id.and_then(|id| images.get(&parse_id(id)));
+        let image = annotation.image_id.and_then(|id| images.get(&*parse_id(id)));
         let image = image.ok_or("its image_id is not in images")?;
         // A missing image has already been reported.
         let Some(media) = image.media else { return Ok(()) };
-        let description = descriptions.entry(media).or_default();
+        let description = self.descriptions.entry(media).or_default();
         if description.objects.is_empty() {
             description.stated_size.clone_from(&image.size);
         } else if description.stated_size != image.size {
             return Err("its image has another size than an earlier image of the same file".into());
         }
-        add_annotation(&annotation, description, categories).map_err(Reason::from)
-    });
-    (descriptions, problem)
+        let before = description.objects.len();
+        let end = add_annotation(&annotation, description, categories);
+        if let [object] = &mut description.objects[before..] {
+            self.objects += 1;
+            let outlines = &mut object.annotation.polygons;
+            self.coordinates += outlines.iter().map(Vec::len).sum::<usize>();
+            if self.objects > MAX_FILE_OBJECTS {
+                description.objects.pop();
+                return Err("only the first 5,000,000 objects of a file are kept".into());
+            }
+            if self.coordinates > MAX_FILE_COORDINATES {
+                outlines.clear();
+                return Err("only outlines with 100,000,000 coordinates in all are kept".into());
+            }
+        }
+        end.map_err(Reason::from)
+    }
 }
 
 fn add_annotation(
     annotation: &CocoAnnotation<'_>,
     description: &mut MediaDescription,
-    categories: &CategoryNames<'_>,
+    categories: &CategoryNames,
 ) -> Result<(), &'static str> {
     if let Some(caption) = annotation.caption {
         description
@@ -234,7 +327,7 @@ fn add_annotation(
         };
     }
     let extent = annotation_extent(annotation, segmentation.as_ref())?;
-    let label = annotation.category_id.and_then(|key| categories.get(&parse_id(key)));
+    let label = annotation.category_id.and_then(|key| categories.get(&*parse_id(key)));
     let label = label.ok_or("its category_id is not in categories")?;
     let Some(extent) = extent else {
         // Datasets of classification have neither a box nor a segmentation.

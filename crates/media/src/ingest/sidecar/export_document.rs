@@ -2,18 +2,9 @@
 //! write it. Each item has a list of typed `metadata_items`, and its boxes are in pixels. The file is read item by item,
 //! because it has a line for each media item of a dataset.
 
-use std::{
-    cell::Cell,
-    collections::BTreeMap,
-    fmt,
-    io::{self, Read},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
-use serde::{
-    Deserialize,
-    de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
@@ -23,111 +14,27 @@ use super::{
     own_columns::push_json,
     sidecar_names::METADATA_JSON,
     sidecar_reader::SidecarReader,
+    streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
 };
 use crate::ingest::documents;
 
-/// Maximum size of a document, which is read in parts.
-const MAX_BYTES: u64 = 2 << 30;
-/// Maximum size of an item, and of a value outside the items.
-const MAX_ITEM_BYTES: usize = 8 << 20;
-const TOO_LARGE: &str = "an item is larger than 8 MiB";
+const ITEMS: &str = "media_items";
 
 /// Reads every export of the folder. Other JSON is ignored.
 pub(crate) fn read(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSON) {
-        let Some(file) = reader.open(sidecar, MAX_BYTES) else { continue };
-        let allowance = &Cell::new(MAX_ITEM_BYTES);
+        let Some(file) = reader.open(sidecar, MAX_STREAMED_BYTES) else { continue };
         let mut diagnostics = SidecarDiagnostics::new("item", "items");
-        let mut is_export = false;
         let take = &mut |item: &RawValue| {
             diagnostics.next_position();
             let end = read_item(reader, sidecar, item, &mut diagnostics);
             diagnostics.check(end);
         };
-        let items = ItemList { allowance, take };
-        let document = Document { items, is_export: &mut is_export };
-        let file = BoundedReader { file, allowance };
-        let end = serde_json::Deserializer::from_reader(file).deserialize_map(document);
-        if is_export {
+        let ListEnd { found, end } = read_list(file, &[ITEMS], ITEMS, true, take);
+        if !found.is_empty() {
             reader.mark_used(sidecar);
-            let end = end.map_err(|cause| {
-                let (line, is_io) = (cause.line(), cause.is_io());
-                let reason = is_io.then(|| io::Error::from(cause).to_string());
-                format!("line {line}: {}", reason.as_deref().unwrap_or("invalid JSON"))
-            });
             reader.report_rows(sidecar, diagnostics, end);
         }
-    }
-}
-
-/// Reads as many bytes as are allowed until the next item, because the parser keeps whole values.
-struct BoundedReader<'a, R> {
-    file: R,
-    allowance: &'a Cell<usize>,
-}
-
-impl<R: Read> Read for BoundedReader<'_, R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let length = self.file.read(out)?;
-        let left = self.allowance.get().checked_sub(length);
-        self.allowance.set(left.ok_or_else(|| io::Error::other(TOO_LARGE))?);
-        Ok(length)
-    }
-}
-
-struct Document<'a> {
-    items: ItemList<'a>,
-    /// Set once the document turns out to be an export.
-    is_export: &'a mut bool,
-}
-
-struct ItemList<'a> {
-    allowance: &'a Cell<usize>,
-    take: &'a mut dyn FnMut(&RawValue),
-}
-
-impl<'de> Visitor<'de> for Document<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an export")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            if key == "media_items" {
-                *self.is_export = true;
-                map.next_value_seed(&mut self.items)?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-            self.items.allowance.set(MAX_ITEM_BYTES);
-        }
-        Ok(())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut ItemList<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, items: D) -> Result<(), D::Error> {
-        items.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut ItemList<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of media items")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element::<Box<RawValue>>()? {
-            (self.take)(&item);
-            self.allowance.set(MAX_ITEM_BYTES);
-        }
-        Ok(())
     }
 }
 

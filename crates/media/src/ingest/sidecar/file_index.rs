@@ -64,6 +64,12 @@ impl<'a> FileIndex<'a> {
         }
     }
 
+    /// Returns the files with more bytes than this.
+    pub fn larger_than(&self, bytes: u64) -> impl Iterator<Item = &'a Path> + use<'a> {
+        let files = self.scan.files.iter().filter(move |file| file.stat.size > bytes);
+        files.map(|file| file.path.as_path())
+    }
+
     pub fn all(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
         self.scan.files.iter().map(|file| file.path.as_path())
     }

@@ -27,6 +27,7 @@ mod photo_files;
 mod sidecar_names;
 mod sidecar_reader;
 mod stated_size;
+mod streamed_json;
 mod text_file;
 mod voc;
 mod yolo;

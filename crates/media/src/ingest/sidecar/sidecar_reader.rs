@@ -86,6 +86,15 @@ impl<'a> SidecarReader<'a> {
         self.read_text(path, limit).map(documents::without_nan)
     }
 
+    pub(super) fn folder(&self) -> &'a dyn OriginalFiles {
+        self.folder
+    }
+
+    /// Reports that a file is larger than `limit`.
+    pub(super) fn report_size(&mut self, path: &Path, limit: u64) {
+        self.report_problem(path, too_large(limit));
+    }
+
     /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is reported as a problem.
     pub fn open(
         &mut self,
@@ -181,7 +190,7 @@ impl<'a> SidecarReader<'a> {
     }
 }
 
-fn unreadable(cause: &io::Error) -> String {
+pub(super) fn unreadable(cause: &io::Error) -> String {
     format!("it cannot be read ({})", cause.kind())
 }
 

@@ -358,3 +358,49 @@ fn objects_beyond_the_limit_are_counted() {
         "annotation 4097: only the first 4,096 objects of a picture are kept; 903 more annotations";
     assert_eq!(folder.problem_of("x.json"), why);
 }
+
+/// Writes a COCO file above the size up to which other JSON is read. Returns the number of annotations.
+fn write_large(folder: &TestFolder, path: &str, tail: &str) -> usize {
+    let note = "x".repeat(64 << 10);
+    let annotation =
+        format!(r#"{{"image_id":7,"category_id":8,"bbox":[1,2,3,4],"note":"{note}"}},"#);
+    let count = (64 << 20) / annotation.len() + 1;
+    let head = r#"{"images": [{"id": 7, "file_name": "1.jpg"}],
+        "annotations": ["#;
+    folder.write(path, format!("{head}{}{tail}", annotation.repeat(count)));
+    count
+}
+
+#[test]
+fn a_large_file_is_read_in_parts() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let tail = r#"{"image_id": 7, "category_id": 3, "bbox": [1, 2, 3, 4], "score": NaN}, 5,
+        {"image_id": 7, "caption": "last"}], "categories": [{"id": 3, "name": "dog"}]}"#;
+    let count = write_large(&folder, "annotations/instances.json", tail);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "last", "", "", "dog")]);
+    let why = format!(
+        "annotation 1: its category_id is not in categories; annotation {}: it is not a JSON \
+         object; {} more annotations",
+        count + 2,
+        count - 1
+    );
+    assert_eq!(folder.problem_of("annotations/instances.json"), why);
+}
+
+#[test]
+fn a_large_file_that_is_damaged_or_of_another_format_is_named() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    write_large(&folder, "coco.json", r#"{"image_id": 7, "caption": "#);
+    assert!(folder.problem_of("coco.json").ends_with("invalid JSON"));
+    let element = format!("\"{}\"", "x".repeat(9 << 20));
+    write_large(&folder, "coco.json", &format!("{element}]}}"));
+    let why = folder.problem_of("coco.json");
+    assert!(why.ends_with("more annotations; line 2: an item is larger than 8 MiB"), "{why}");
+    let blank = " ".repeat(64 << 20);
+    for text in [format!("[1,{blank}1]"), format!("{{\"images\": [1]{blank}}}")] {
+        folder.write("coco.json", text);
+        assert_eq!(folder.problem_of("coco.json"), "it is larger than 64 MiB");
+    }
+    std::fs::File::create(folder.path("coco.json")).unwrap().set_len((2 << 30) + 1).unwrap();
+    assert_eq!(folder.problem_of("coco.json"), "it is larger than 2048 MiB");
+}
