@@ -136,7 +136,8 @@ write_packages() {
     local target=$1
     case $target in *-linux-gnu) ;; *) return 0 ;; esac
     step cargo deb --quiet --locked --no-build --no-strip --target "$target" --output "$out/"
-    step cargo generate-rpm --target "$target" --source-date "$SOURCE_DATE_EPOCH" --output "$out/"
+    # Older versions of rpm know no newer compression.
+    step cargo generate-rpm --target "$target" --source-date "$SOURCE_DATE_EPOCH" --payload-compress gzip --output "$out/"
 }
 
 # Fills in the version, the address and the checksums of the archives.
