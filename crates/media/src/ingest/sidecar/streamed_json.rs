@@ -165,10 +165,12 @@ impl<R: Read> Values<R> {
     }
 
     fn skip_mark(&mut self) -> Result<(), String> {
-        self.fill()?;
-        if self.chunk[..self.end].starts_with(BYTE_ORDER_MARK) {
-            self.start = BYTE_ORDER_MARK.len();
-        }
+        let mut first = Vec::new();
+        let mark = BYTE_ORDER_MARK.len();
+        let read = self.file.by_ref().take(mark as u64).read_to_end(&mut first);
+        read.map_err(|cause| cause.to_string())?;
+        self.chunk[..first.len()].copy_from_slice(&first);
+        (self.start, self.end) = if first == BYTE_ORDER_MARK { (0, 0) } else { (0, first.len()) };
         Ok(())
     }
 
