@@ -109,7 +109,12 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
     };
     let pixels: Arc<[[u8; 3]]> = (0..count).map(pixel).collect();
     let cells = (canvas.columns, canvas.rows);
-    Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(pixels) }
+    Thumbnail {
+        cells,
+        original: (640, 480),
+        encoded: Encoded::Pixels(pixels),
+        differing_pixels: None,
+    }
 }
 
 /// Creates a core with a page on screen and all its visible pictures.

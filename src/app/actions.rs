@@ -12,6 +12,7 @@ use crate::{
             add_media::AddMediaForm,
             archive_inspector::ArchiveInspector,
             caption::CaptionSearchForm,
+            duplicate_review::DuplicateReview,
             export::ExportForm,
             facets::Facets,
             fact_sheet::FactSheet,
@@ -148,7 +149,7 @@ impl App {
             }
             Action::TrashFiles => file_actions::plan(self, FileAction::Trash),
             Action::UndoFileAction => file_actions::undo(self),
-            Action::SelectDuplicates => TextPrompt::open_for_duplicates(self),
+            Action::ReviewDuplicates => DuplicateReview::open(self),
             Action::SaveSelection => {
                 TextPrompt::open_for_selection_file(self, PromptPurpose::SaveSelection);
             }

@@ -434,7 +434,7 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
         Action::MoveFiles | Action::CopyFiles | Action::LinkFiles | Action::TrashFiles => {
             file_reason(app).or_else(|| something_selected(&app.baskets, &app.results))
         }
-        Action::UndoFileAction | Action::SelectDuplicates => file_reason(app),
+        Action::UndoFileAction | Action::ReviewDuplicates => file_reason(app),
         Action::Select => cluster_selected(&app.results),
         Action::SelectRange | Action::SelectPage => {
             cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))

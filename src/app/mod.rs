@@ -71,7 +71,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        overlay::fields::{self, KeyResult},
+        overlay::{
+            duplicate_groups::Decisions,
+            fields::{self, KeyResult},
+        },
         screen::InputState,
         session::SessionState,
         view::pictures::VisiblePicture,
@@ -301,6 +304,8 @@ pub struct Overlays {
     pub(in crate::app) palette_history: Vec<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub(in crate::app) picked_actions: BTreeMap<String, u32>,
+    /// What the user has decided in reviews of duplicates.
+    pub(in crate::app) duplicate_decisions: Decisions,
     /// Whether the open form waits for the status of its dataset.
     submit_pending: bool,
     /// The form of the newest addition, so that the user can correct it if the service rejects it.

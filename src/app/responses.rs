@@ -10,9 +10,10 @@ use crate::{
         App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
         basket::count_with_noun,
         overlay::{
-            add_media::AddMediaForm, archive_inspector::ArchiveInspector, export::ExportForm,
-            fact_sheet::FactSheet, file_actions, file_patterns, get_model, login::LoginForm,
-            manage_dataset, saved_views::saved_views_loaded,
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector,
+            duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
+            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset,
+            saved_views::saved_views_loaded,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -204,7 +205,11 @@ impl App {
                 file_actions::finished(self, dataset, &outcome);
             }
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
-                file_actions::select_duplicates(self, dataset, &groups);
+                DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
+            }
+            (Lane::FileAction(_), Err(failure)) => {
+                DuplicateReview::finding_failed(&mut self.overlays);
+                self.outbox.notify_failure(&failure);
             }
             (Lane::Tags(dataset), Ok(Payload::Tags(tags))) => {
                 let known = self.tagging.tags.entry(dataset).or_default();

@@ -159,7 +159,7 @@ actions! {
     LinkFiles, "link-files", "link files", Selection, "Create hard links to the original files of the selection in a folder (local folders)";
     TrashFiles, "trash-files", "trash files", Selection, "Put the original files of the selection into the trash (local folders)";
     UndoFileAction, "undo-file-action", "undo files", Selection, "Revert the last action on original files";
-    SelectDuplicates, "select-duplicates", "duplicates", Selection, "Select all near-duplicates except those that a rule keeps (local folders)";
+    ReviewDuplicates, "review-duplicates", "duplicates", Selection, "Review near-duplicates: compare them in groups, and decide which ones go (local folders)";
     SaveSelection, "save-selection", "save", Selection, "Save the selection to a file";
     OpenSelection, "open-selection", "open file", Selection, "Replace the selection with one loaded from a file";
     TagMode, "tag-mode", "tag", Tagging, "Tag, pick and rate with a key each (toggle)";

@@ -49,8 +49,8 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::TrashFiles], "delete remove erase bin discard"),
     (&[Action::UndoFileAction], "restore revert put back recover"),
     (
-        &[Action::SelectDuplicates],
-        "duplicate similar copies identical clean dedupe deduplicate redundant",
+        &[Action::ReviewDuplicates],
+        "duplicate similar copies identical clean dedupe deduplicate redundant delete select compare",
     ),
     (&[Action::SaveSelection, Action::OpenSelection], "load write list file path"),
     (&[Action::TagMode], "label labels annotate rate stars pick flag"),

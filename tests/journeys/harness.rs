@@ -13,6 +13,7 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, ReopenCommand, Setup},
+    config::DeploymentKind,
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -76,6 +77,20 @@ impl Service {
         service
     }
 
+    /// Does the same as `over_paintings`, with copies of the first pictures beside them.
+    pub async fn over_copies(count: usize, copies: usize) -> Self {
+        let service = Self::over(|folder| {
+            tessera_testing::pictures::copy_samples(folder, count);
+            for picture in pictures_in(folder).iter().take(copies) {
+                let name = picture.file_name().unwrap().to_string_lossy();
+                std::fs::copy(picture, folder.join(format!("copy of {name}"))).unwrap();
+            }
+        })
+        .await;
+        service.deployment.wait_until_idle().await;
+        service
+    }
+
     async fn over(fill: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("paintings");
@@ -129,8 +144,12 @@ impl Service {
 
     /// Returns a picture of the dataset.
     pub fn a_picture(&self) -> PathBuf {
-        let entries = std::fs::read_dir(self.folder.path().join("paintings")).unwrap();
-        entries.map(|entry| entry.unwrap().path()).min().unwrap()
+        self.pictures().swap_remove(0)
+    }
+
+    /// Returns the pictures of the dataset in the order of their names.
+    pub fn pictures(&self) -> Vec<PathBuf> {
+        pictures_in(&self.folder.path().join("paintings"))
     }
 
     fn client(&self) -> Client {
@@ -141,6 +160,13 @@ impl Service {
         let url = BaseUrl::parse(&format!("http://{}", self.address)).unwrap();
         Client::new(ServiceConfig::new(url, access).unwrap()).unwrap()
     }
+}
+
+fn pictures_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut pictures: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    pictures.sort();
+    pictures
 }
 
 /// The program as a user has it, but without a terminal.
@@ -159,7 +185,22 @@ impl Person {
 
     /// Does the same as `at`, with a state folder.
     pub async fn keeping(service: &Service, journal: StateFolder) -> Self {
+        Self::with(service, journal, WorkerOptions::default(), DeploymentKind::Hosted).await
+    }
+
+    /// Does the same as `at`, as a user of a local folder whose files the worker acts on.
+    pub async fn with_worker(service: &Service, options: WorkerOptions) -> Self {
+        Self::with(service, StateFolder::default(), options, DeploymentKind::Local).await
+    }
+
+    async fn with(
+        service: &Service,
+        journal: StateFolder,
+        options: WorkerOptions,
+        deployment: DeploymentKind,
+    ) -> Self {
         let setup = Setup {
+            deployment,
             initial_dataset: Some(service.dataset.to_string()),
             download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),
             reopen_command: ReopenCommand::Whole("tessera demo".into()),
@@ -169,10 +210,8 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
-        let session = RunningApp::new(
-            App::new(setup),
-            worker::spawn(service.client(), journal, WorkerOptions::default()),
-        );
+        let session =
+            RunningApp::new(App::new(setup), worker::spawn(service.client(), journal, options));
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

@@ -3,6 +3,7 @@
 //! pending, never for a duration. Tests move the clock of the core.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod duplicates;
 mod exporting;
 mod harness;
 mod jobs;

@@ -108,6 +108,10 @@ every! {
     model_sizes: crate::support::scene::model_sizes;
     getting_model: crate::support::scene::getting_model;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
+    duplicates: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "");
+    duplicate_group: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter");
+    duplicate_difference: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter d");
+    duplicates_end: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter n n");
     filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
     members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");
     tabs: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t = 1");

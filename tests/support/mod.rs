@@ -1,6 +1,7 @@
 //! Helpers that the tests of the core, the screens and hostile text share.
 
 pub mod desk;
+pub mod duplicates;
 pub mod frames;
 pub mod scene;
 pub mod styled;

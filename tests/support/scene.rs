@@ -29,6 +29,7 @@ pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
         cells: (canvas.columns, canvas.rows),
         original: (640, 480),
         encoded: Encoded::Pixels(pixels),
+        differing_pixels: None,
     }
 }
 

@@ -27,7 +27,7 @@ fn key(number: u128) -> PictureKey {
 }
 
 fn thumbnail(encoded: Encoded) -> Thumbnail {
-    Thumbnail { cells: (4, 2), original: (40, 40), encoded }
+    Thumbnail { cells: (4, 2), original: (40, 40), encoded, differing_pixels: None }
 }
 
 fn kitty_thumbnail(size: (u32, u32), payload: usize) -> Thumbnail {

@@ -236,7 +236,8 @@ fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
     let view = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
     for number in 0..100 {
         let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
-        let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
+        let thumbnail =
+            Thumbnail { cells: (9, 9), original: (9, 9), encoded, differing_pixels: None };
         pictures.insert(view(number), CANVAS, Ok(thumbnail));
         pictures.touch(view(0), CANVAS);
     }
@@ -255,7 +256,7 @@ fn a_failure_does_not_replace_a_picture() {
     pictures.insert(view.clone(), CANVAS, failure());
     assert!(pictures.get(&view, CANVAS).is_some_and(Result::is_err));
     let encoded = Encoded::Kitty { payload: "x".into(), size: (9, 9) };
-    let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
+    let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded, differing_pixels: None };
     pictures.insert(view.clone(), CANVAS, Ok(thumbnail));
     pictures.insert(view.clone(), CANVAS, failure());
     assert!(pictures.get(&view, CANVAS).is_some_and(Result::is_ok));

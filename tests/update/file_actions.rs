@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tessera::{
-    app::{
-        availability::unavailable_reason,
-        overlay::{file_actions::FileActionConfirmation, prompt::TextPrompt},
-    },
+    app::{availability::unavailable_reason, overlay::file_actions::FileActionConfirmation},
     config::DeploymentKind,
     input::Action,
     message::{Lane, Payload, Request},
@@ -14,10 +11,8 @@ use tessera::{
 use tessera_curation::{
     FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan, Skipped,
     TargetLayout,
-    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage},
 };
-use tessera_model::{FailureKind, MediaId, Status};
-use uuid::Uuid;
+use tessera_model::{FailureKind, Status};
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -68,7 +63,7 @@ fn files_are_acted_on_only_in_local_folders_with_a_selection() {
         assert!(reason.contains("nothing is selected"), "{reason}");
     }
     desk.press("space");
-    for action in ACTIONS.into_iter().chain([Action::UndoFileAction, Action::SelectDuplicates]) {
+    for action in ACTIONS.into_iter().chain([Action::UndoFileAction, Action::ReviewDuplicates]) {
         assert_eq!(unavailable_reason(&desk.app, action), None, "{action:?}");
     }
     desk.app.setup_mut().read_only = true;
@@ -129,48 +124,4 @@ fn nothing_happens_without_files_or_after_a_failure() {
     desk.press("g u");
     desk.fail(lane(), FailureKind::Local);
     assert!(desk.notice().contains("it broke"), "{}", desk.notice());
-}
-
-#[test]
-fn the_duplicates_that_a_rule_does_not_keep_are_selected() {
-    let folder = tempfile::tempdir().unwrap();
-    let image = |number: u128| {
-        let path = folder.path().join(format!("{number}.jpg"));
-        std::fs::write(&path, "same").unwrap();
-        DuplicateImage {
-            media: MediaId(Uuid::from_u128(number)).to_string(),
-            original: original(&path),
-            size: (8, 8),
-            pixels: 64,
-            blur_percent: 0,
-        }
-    };
-    let other = |number| OtherImage {
-        image: image(number),
-        kept: image(1).original.path,
-        similarity: 1.0,
-        is_identical: true,
-    };
-    let decided = DuplicateGroup { kept: vec![image(1)], others: vec![other(2), other(3)] };
-    let undecided = DuplicateGroup { kept: vec![image(4), image(5)], others: Vec::new() };
-    let mut desk = local();
-    desk.press("g d");
-    assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), "largest");
-    desk.press("ctrl-u");
-    desk.type_text("newest");
-    desk.press("enter");
-    assert!(desk.notice().contains("expected largest"), "{}", desk.notice());
-    desk.press("ctrl-u");
-    desk.type_text("oldest");
-    desk.press("enter");
-    let id = dataset(1, Status::Ready).id;
-    assert_eq!(desk.requests().last(), Some(&&Request::FindDuplicates(id, KeepRule::Oldest)));
-    desk.answer(lane(), Payload::Duplicates(vec![decided, undecided]));
-    let notice = desk.notice();
-    assert!(
-        notice.contains("selected 2 copies in 1 group; 1 group without an image to keep"),
-        "{notice}"
-    );
-    let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
-    assert_eq!(selection.len(), 2);
 }

@@ -13,6 +13,7 @@ mod basket;
 mod comparison;
 mod components;
 mod copying;
+mod duplicates;
 mod endurance;
 mod exports;
 mod file_actions;

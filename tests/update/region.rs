@@ -177,7 +177,12 @@ fn the_picture_under_the_cursor_is_requested_and_cancelled() {
 /// Returns a picture of 640x480 pixels as the worker would fit it.
 fn fitted(canvas: Canvas) -> Thumbnail {
     let cells = Fit::new((640, 480), canvas).cells;
-    Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(Arc::new([])) }
+    Thumbnail {
+        cells,
+        original: (640, 480),
+        encoded: Encoded::Pixels(Arc::new([])),
+        differing_pixels: None,
+    }
 }
 
 /// Responds with the picture that the picker waits for, and returns its view.

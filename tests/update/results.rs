@@ -11,12 +11,16 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Cluster, EntityType, Failure, FailureKind, HistoryEntry, Page, Relevance, SafeText, ScoreKind,
-    Search, StateKey, StateValue, Status,
+    Cluster, EntityType, Failure, FailureKind, Filter, HistoryEntry, Page, Relevance, SafeText,
+    ScoreKind, Search, StateKey, StateValue, Status,
     set_algebra::{SetOperator, combine},
+    vql::{ColumnValue, FileProperty, Operator, Property},
 };
 
-use crate::support::desk::{Desk, cluster, dataset, page};
+use crate::support::{
+    desk::{Desk, cluster, dataset, page},
+    duplicates::local_desk,
+};
 
 /// Returns clusters with these scores, in this order.
 fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
@@ -535,4 +539,41 @@ fn members_of_clusters_that_differ_are_compared_one_by_one() {
     assert_eq!(left[0].previews, a.previews[2..]);
     let both = combine(&[a], &[b], SetOperator::Intersection);
     assert_eq!(both[0].previews.len(), 2);
+}
+
+#[test]
+fn a_name_that_is_not_on_the_page_is_searched_in_the_whole_dataset_by_enter() {
+    let mut desk = local_desk(120, 40);
+    desk.press("/");
+    desk.type_text("holidays");
+    desk.press("enter");
+    let searched = |desk: &Desk| -> Option<Search> {
+        desk.requests().into_iter().find_map(|request| match request {
+            Request::Explore(search) => Some(search.clone()),
+            _ => None,
+        })
+    };
+    let search = searched(&desk).unwrap();
+    let path = Property::File(FileProperty::Path);
+    let name = ColumnValue::Text("holidays".to_owned());
+    let filter = Filter::property(path, Operator::Contains, &[name]).unwrap();
+    assert_eq!((search.page, search.filters), (0, vec![filter]));
+    desk.answer_page(Page::default());
+    desk.press("esc");
+    assert_eq!(desk.app.results().visible_clusters().len(), 3, "the page is whole again");
+}
+
+#[test]
+fn enter_keeps_a_filter_that_matches_and_tab_searches_all_names() {
+    let mut desk = local_desk(120, 40);
+    desk.press("/ 1 enter");
+    assert!(!desk.app.results().visible_clusters().is_empty());
+    assert_eq!(desk.app.results().view().unwrap().search.filters, []);
+    desk.press("/ tab");
+    assert_eq!(desk.app.results().view().unwrap().search.filters.len(), 1);
+    let mut elsewhere = Desk::with_clusters(3);
+    elsewhere.press("/");
+    elsewhere.type_text("holidays");
+    elsewhere.press("tab enter");
+    assert_eq!(elsewhere.app.results().view().unwrap().search.filters, []);
 }

@@ -116,14 +116,14 @@ fn the_palette_finds_actions_datasets_and_themes() {
 fn the_palette_and_the_menu_find_actions_by_other_words() {
     let mut desk = Desk::with_clusters(3);
     for (word, name) in [
-        ("duplicate", "select duplicates"),
+        ("duplicate", "review duplicates"),
         ("similar", "similar"),
         ("delete", "trash files"),
         ("path", "copy name"),
         ("label", "tag mode"),
         ("copy path", "copy name"),
         ("invert", "select rest"),
-        ("dedupe", "select duplicates"),
+        ("dedupe", "review duplicates"),
     ] {
         desk.press(":");
         desk.type_text(word);

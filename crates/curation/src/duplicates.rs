@@ -4,6 +4,7 @@
 use std::{
     cmp::Reverse,
     collections::HashMap,
+    fmt,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -59,6 +60,19 @@ pub enum KeepRule {
 impl KeepRule {
     pub const NAMES: &str =
         "largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN";
+}
+
+impl fmt::Display for KeepRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Largest => f.write_str("largest"),
+            Self::Oldest => f.write_str("oldest"),
+            Self::BestQuality => f.write_str("best-quality"),
+            Self::ShortestName => f.write_str("shortest-name"),
+            Self::InFolder(folder) => write!(f, "in:{}", folder.display()),
+            Self::Path(pattern) => write!(f, "path:{pattern}"),
+        }
+    }
 }
 
 impl FromStr for KeepRule {

@@ -17,6 +17,7 @@ use crate::{
     source_colors::{CodedColors, SourceColors, to_srgb},
     view::Crop,
 };
+use tessera_model::Region;
 
 /// At this quality, a tile has no visible blocks, and a sixth of the size of a PNG.
 const ITERM_QUALITY: u8 = 88;
@@ -28,6 +29,8 @@ pub struct Thumbnail {
     /// The upright size of the original, in pixels.
     pub original: (u32, u32),
     pub encoded: Encoded,
+    /// In a difference of two whole pictures of the same size: how many of their pixels differ at all.
+    pub differing_pixels: Option<u64>,
 }
 
 /// A picture encoded for a protocol. Cloning is cheap.
@@ -98,7 +101,7 @@ pub fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, Decode
         Protocol::Sixel => Encoded::Sequence(sixel::encode(&picture).into()),
         Protocol::Iterm => Encoded::Sequence(iterm_sequence(&picture, cells)?.into()),
     };
-    Ok(Thumbnail { cells, original, encoded })
+    Ok(Thumbnail { cells, original, encoded, differing_pixels: None })
 }
 
 fn iterm_sequence(picture: &RgbImage, (columns, rows): (u16, u16)) -> Result<String, DecodeError> {
@@ -124,11 +127,37 @@ pub fn difference(
     canvas: Canvas,
 ) -> Result<Thumbnail, DecodeError> {
     let mut fitted = fit_picture(one, crop, canvas)?;
-    let other = fit_to(other, crop, fitted.fit)?;
-    for (pixel, other) in fitted.picture.pixels_mut().zip(other.pixels()) {
+    let fitted_other = fit_to(other, crop, fitted.fit)?;
+    for (pixel, other) in fitted.picture.pixels_mut().zip(fitted_other.pixels()) {
         *pixel = difference_color(*pixel, *other);
     }
-    encode(fitted, canvas)
+    let differing_pixels = match crop {
+        Crop::Zoomed(Region::WHOLE, _) | Crop::Full => {
+            count_differing_pixels([one, other], fitted.original)?
+        }
+        _ => None,
+    };
+    Ok(Thumbnail { differing_pixels, ..encode(fitted, canvas)? })
+}
+
+/// The most pixels of a picture whose pixels are counted, because both pictures are decoded at their full size.
+const MAX_COUNTED_PIXELS: u64 = 64_000_000;
+
+/// Counts the pixels that differ at all between two pictures, the first of which has this size. Returns `None` for
+/// pictures of different sizes, and for very large ones.
+fn count_differing_pixels(
+    [one, other]: [&[u8]; 2],
+    size: (u32, u32),
+) -> Result<Option<u64>, DecodeError> {
+    if u64::from(size.0) * u64::from(size.1) > MAX_COUNTED_PIXELS {
+        return Ok(None);
+    }
+    if one == other {
+        return Ok(Some(0));
+    }
+    let (one, other) = (decode(one, u32::MAX)?.pixels, decode(other, u32::MAX)?.pixels);
+    let differing = || one.pixels().zip(other.pixels()).filter(|(one, other)| one != other);
+    Ok((one.dimensions() == other.dimensions()).then(|| differing().count() as u64))
 }
 
 /// Returns the crop of a picture, scaled to the size of another picture.

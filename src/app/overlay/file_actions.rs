@@ -3,14 +3,9 @@
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_curation::{
-    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout,
-    duplicates::{DuplicateGroup, KeepRule, OtherImage},
-    first_skipped,
+    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout, first_skipped,
 };
-use tessera_model::{
-    DatasetId, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
-    text::count_with_noun,
-};
+use tessera_model::{DatasetId, SafeText, Selection, text::count_with_noun};
 
 use crate::{
     app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
@@ -127,38 +122,4 @@ pub fn undo(app: &mut App) {
     if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
         app.outbox.send(Lane::FileAction(dataset), Request::UndoFileAction(dataset));
     }
-}
-
-/// Requests the groups of near-duplicates.
-pub fn find_duplicates(app: &mut App, rule: KeepRule) {
-    if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
-        app.outbox.send(Lane::FileAction(dataset), Request::FindDuplicates(dataset, rule));
-    }
-}
-
-/// Selects all images of the groups except those that the rule keeps.
-pub fn select_duplicates(app: &mut App, dataset: DatasetId, groups: &[DuplicateGroup]) {
-    let others = groups.iter().flat_map(|group| &group.others);
-    let entry = |other: &OtherImage| {
-        let name = other.image.original.path.file_name().unwrap_or_default();
-        Some(SelectionEntry {
-            name: SafeText::file_name(&name.to_string_lossy()),
-            entity: EntityType::Images,
-            granularity: Granularity::default(),
-            content: EntryContent::MediaItem(other.image.media.parse().ok()?, None),
-        })
-    };
-    let selection: Selection = others.filter_map(entry).collect();
-    let undecided = groups.iter().filter(|group| group.others.is_empty()).count();
-    app.baskets.edit_of(dataset, |basket| basket.replace(&selection), &mut app.outbox);
-    let copies = count_with_noun(selection.len(), "copy", "copies");
-    let groups = count_with_noun(groups.len() - undecided, "group", "groups");
-    let rest = match undecided {
-        0 => String::new(),
-        count => {
-            format!("; {} without an image to keep", count_with_noun(count, "group", "groups"))
-        }
-    };
-    let text = format!("selected {copies} in {groups}{rest}; u restores the previous selection");
-    app.outbox.notify(Level::Success, text);
 }

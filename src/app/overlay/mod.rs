@@ -8,6 +8,8 @@ pub mod add_media;
 pub mod archive_inspector;
 pub mod caption;
 pub mod command_list;
+pub mod duplicate_groups;
+pub mod duplicate_review;
 pub mod export;
 pub mod facets;
 pub mod fact_sheet;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use ratatui::layout::Rect;
-use tessera_curation::duplicates::KeepRule;
 use tessera_model::{DatasetId, SafeText, Selection, tag::tag_name};
 use tui_input::Input;
 
@@ -32,8 +31,6 @@ pub enum PromptPurpose {
     RenameDataset(DatasetId),
     /// The folder for the files that this action moves, copies or links.
     TargetFolder(Action),
-    /// Which of several near-duplicates to keep.
-    KeepRule,
     NewTag,
 }
 
@@ -48,7 +45,6 @@ impl PromptPurpose {
             Self::TargetFolder(Action::CopyFiles) => "Copy the files of the selection",
             Self::TargetFolder(Action::LinkFiles) => "Link the files of the selection",
             Self::TargetFolder(_) => "Move the files of the selection",
-            Self::KeepRule => "Select duplicates, except",
             Self::NewTag => "Create a tag",
         }
     }
@@ -61,7 +57,6 @@ impl PromptPurpose {
             Self::GoToPage => "the number of a page; a page has up to 100 clusters",
             Self::RenameDataset(_) => "the new name; the folder keeps its name",
             Self::TargetFolder(_) => "a folder; sidecars go along, and nothing is replaced",
-            Self::KeepRule => KeepRule::NAMES,
             Self::NewTag => "a name of at most 100 characters",
         }
     }
@@ -154,7 +149,6 @@ impl Dialog for TextPrompt {
             PromptPurpose::GoToPage => "Enter go there   Esc close",
             PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
             PromptPurpose::TargetFolder(_) => "Enter preview   Esc close",
-            PromptPurpose::KeepRule => "Enter select   Esc close",
             PromptPurpose::NewTag => "Enter create   Esc close",
         }
     }
@@ -182,12 +176,6 @@ impl Dialog for TextPrompt {
             PromptPurpose::TargetFolder(action) => self.target_folder(&app.setup).map(|folder| {
                 file_actions::plan(app, file_actions::to_folder(action, folder));
             }),
-            PromptPurpose::KeepRule => self
-                .text
-                .value()
-                .trim()
-                .parse()
-                .map(|rule| file_actions::find_duplicates(app, rule)),
             PromptPurpose::NewTag => match tag_name(self.text.value()) {
                 Some(name) => {
                     app.create_tag(&name);
@@ -226,10 +214,6 @@ impl TextPrompt {
         if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
             app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.as_str()));
         }
-    }
-
-    pub(in crate::app) fn open_for_duplicates(app: &mut App) {
-        app.overlays.open(TextPrompt::new(PromptPurpose::KeepRule, "largest"));
     }
 
     pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {

@@ -1,7 +1,12 @@
 //! Shows the input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
-//! while it is typed.
+//! while it is typed. In a local deployment, the typed text can also be searched for in all names of the dataset.
 
 use ratatui::layout::Rect;
+use tessera_model::{
+    Filter, Search,
+    text::grouped_with_noun,
+    vql::{ColumnValue, FileProperty, Operator, Property},
+};
 use tui_input::Input;
 
 use crate::{
@@ -14,6 +19,7 @@ use crate::{
         },
         view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
     },
+    config::DeploymentKind,
     drawing::{split_columns, split_end},
     input::{Chord, Key},
 };
@@ -23,14 +29,29 @@ pub struct FilterInput {
     /// The pane whose list is filtered: the datasets or the results.
     pub pane: Pane,
     pub text: Input,
+    names: NameSearch,
+}
+
+/// Whether the text is searched for in all names of the dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameSearch {
+    /// Datasets have no such search, and neither have other deployments.
+    Unavailable,
+    Available,
+    Requested,
 }
 
 impl Dialog for FilterInput {
-    /// Esc clears the filter and closes the input.
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    /// Esc clears the filter and closes the input. Enter on a page without a match searches all names.
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
         match chord.key {
             Key::Esc => self.text.reset(),
-            Key::Enter => {}
+            Key::Enter => {
+                if self.can_search_names() && app.results.visible_clusters().is_empty() {
+                    self.names = NameSearch::Requested;
+                }
+            }
+            Key::Tab if self.can_search_names() => self.names = NameSearch::Requested,
             _ => {
                 edit(&mut self.text, chord);
                 return KeyResult::Stay;
@@ -49,7 +70,10 @@ impl Dialog for FilterInput {
     }
 
     fn hints(&self) -> &'static str {
-        "type to filter   Enter apply   Esc clear"
+        match self.names {
+            NameSearch::Unavailable => "type to filter   Enter apply   Esc clear",
+            _ => "type to filter   Enter apply   Tab search all names   Esc clear",
+        }
     }
 
     fn filters_a_pane(&self) -> bool {
@@ -61,12 +85,12 @@ impl Dialog for FilterInput {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        FilterInput::set(
-            &mut app.datasets,
-            &mut app.results,
-            self.pane,
-            self.text.value().to_owned(),
-        );
+        let searches_names = self.names == NameSearch::Requested;
+        let typed = if searches_names { "" } else { self.text.value() };
+        FilterInput::set(&mut app.datasets, &mut app.results, self.pane, typed.to_owned());
+        if searches_names {
+            search_names(app, self.text.value());
+        }
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -78,7 +102,12 @@ impl Dialog for FilterInput {
                 app.results.page().map_or(0, |page| page.clusters.len()),
             ),
         };
-        let matches = format!(" {left} of {all} loaded ");
+        let all_names = if left == 0 && self.can_search_names() {
+            format!("· Enter searches all {} ", names_text(app))
+        } else {
+            String::new()
+        };
+        let matches = format!(" {left} of {all} loaded {all_names}");
         let (prompt, rest) = split_columns(area, 3);
         let (field, end) = split_end(rest, &matches);
         ctx.put(prompt, 0, &[(" / ", theme.key)]);
@@ -92,8 +121,15 @@ impl FilterInput {
         let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, pane) {
             let text = options.filter.as_str().into();
-            app.overlays.open(FilterInput { pane, text });
+            let is_possible =
+                pane == Pane::Results && app.setup.deployment == DeploymentKind::Local;
+            let names = if is_possible { NameSearch::Available } else { NameSearch::Unavailable };
+            app.overlays.open(FilterInput { pane, text, names });
         }
+    }
+
+    fn can_search_names(&self) -> bool {
+        self.names != NameSearch::Unavailable && names_filter(self.text.value()).is_some()
     }
 
     pub(in crate::app) fn apply_typed(app: &mut App) {
@@ -108,6 +144,27 @@ impl FilterInput {
             options.filter = typed;
         }
     }
+}
+
+/// Returns the filter for media whose path contains a text, if something is typed.
+fn names_filter(text: &str) -> Option<Filter> {
+    let text = ColumnValue::Text(text.trim().to_owned());
+    Filter::property(Property::File(FileProperty::Path), Operator::Contains, &[text]).ok()
+}
+
+/// Returns the number of names of the open dataset with its noun: `12 340 names`.
+pub(crate) fn names_text(app: &App) -> String {
+    let count = app.dataset().and_then(|dataset| dataset.n_images);
+    count.map_or_else(|| "names".to_owned(), |count| grouped_with_noun(count, "name", "names"))
+}
+
+/// Searches the paths of the whole dataset, whatever was searched for before.
+fn search_names(app: &mut App, text: &str) {
+    let Some(filter) = names_filter(text) else { return };
+    let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
+    let Search { entity, granularity, dataset, .. } = search;
+    let filters = vec![filter];
+    app.open_search(Search { entity, granularity, filters, ..Search::browse(dataset) });
 }
 
 /// Returns the filter and order of the list in a pane. The detail shares the options of the results.

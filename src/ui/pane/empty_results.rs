@@ -1,12 +1,17 @@
 //! Draws what the results pane shows if a search found nothing or was refused: why, and what leads on.
 
 use ratatui::layout::Rect;
-use tessera_model::{EnrichmentModel, Failure, ModelStatus, Query, QueryText, text::capitalize};
+use tessera_model::{
+    EnrichmentModel, Failure, Filter, ModelStatus, Query, QueryText, SafeText,
+    text::{capitalize, grouped_with_noun},
+    vql::{FileProperty, Operator, Property, PropertyValue},
+};
 
 use crate::{
     app::{
         DrawContext, Job, JobState, RelaxedSearch, View,
         jobs::rows::job_summary,
+        overlay::sort_filter::names_text,
         query::{ChipState, chips},
     },
     config::DeploymentKind,
@@ -43,6 +48,17 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         ];
         return ctx.centered_message(body, theme.text, &lines);
     }
+    if let (0, false, Some(text)) = (view.search.page, is_busy, searched_name(view)) {
+        let lines = [
+            format!("No file or folder is called “{}”.", SafeText::name(text)),
+            format!(
+                "All {} of the dataset were searched, with their folders.",
+                names_text(ctx.app)
+            ),
+            "Esc goes back".to_owned(),
+        ];
+        return ctx.centered_message(body, theme.text, &lines);
+    }
     if let (0, false, Some(relaxed)) =
         (view.search.page, is_busy, ctx.app.results().relaxed_search())
     {
@@ -66,6 +82,34 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         (0, Query::Browse) => ["Nothing matches all filters.", "Esc goes back"],
     };
     ctx.centered_message(body, theme.text, &lines);
+}
+
+/// Says that the filter of the loaded results leaves none, and where it has looked.
+pub(in crate::ui) fn draw_filtered(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let loaded = ctx.app.results().page().map_or(0, |page| page.clusters.len());
+    let clusters = grouped_with_noun(loaded as u64, "loaded cluster", "loaded clusters");
+    let page = view.search.page + 1;
+    let looked = format!("The filter has looked at the {clusters} of page {page}. Esc clears it");
+    let mut lines = vec!["No loaded cluster matches the filter.".to_owned(), looked];
+    if ctx.app.setup().deployment == DeploymentKind::Local {
+        let key = ctx.first_key(Action::Filter).unwrap_or_default();
+        lines.push(format!("{key}, then Enter searches all {}", names_text(ctx.app)));
+    }
+    ctx.centered_message(body, ctx.theme.text, &lines);
+}
+
+/// Returns the text that a search looks for in all names, if it looks for nothing else.
+fn searched_name(view: &View) -> Option<&str> {
+    let (Query::Browse, [Filter::Property(filter)]) = (&view.search.query, &*view.search.filters)
+    else {
+        return None;
+    };
+    match (filter.property(), filter.operator(), filter.values()) {
+        (Property::File(FileProperty::Path), Operator::Contains, [PropertyValue::Text(text)]) => {
+            Some(text)
+        }
+        _ => None,
+    }
 }
 
 /// Says that nothing matches a text, which media the text was compared with, and what else finds pictures.

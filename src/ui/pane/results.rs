@@ -37,8 +37,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     match (app.results().page(), failure) {
         (Some(page), _) if page.clusters.is_empty() => empty_results::draw(ctx, body, view),
         (Some(_), _) if app.results().tiles().is_empty() => {
-            let lines = ["No loaded cluster matches the filter.", "Esc clears it"];
-            ctx.centered_message(body, ctx.theme.text, &lines);
+            empty_results::draw_filtered(ctx, body, view);
         }
         (Some(_), _) => draw_tiles(ctx, area),
         (None, Some(failure)) if app.results().needs_query(app.service_data()) => {

@@ -1,0 +1,689 @@
+//! Reviews near-duplicates: a list of groups, two images of a group beside each other with what speaks for each, and an
+//! end that says what goes and offers what to do with it. The decisions are in `duplicate_groups`.
+
+use ratatui::{
+    layout::{
+        Constraint::{Fill, Length, Min},
+        Layout, Rect,
+    },
+    style::Style,
+    text::{Line, Span},
+};
+use tessera_curation::{
+    FileAction,
+    duplicates::{DuplicateGroup, KeepRule},
+};
+use tessera_model::{
+    DatasetId, PictureSource, SafeText,
+    text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate},
+};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
+use time::OffsetDateTime;
+use tui_input::Input;
+
+use crate::{
+    app::{
+        App, Dialog, DrawContext, Level, Mouse, MouseKind, Overlays, Pane,
+        overlay::{
+            duplicate_groups::{DuplicateGroups, Merit, ReviewGroup, ReviewImage},
+            fields::{KeyResult, edit},
+            file_actions,
+            prompt::{PromptPurpose, TextPrompt},
+        },
+        pane::{cycle, inner_area, moved_cursor, rows_to_move, scroll_top},
+        view::pictures::VisiblePicture,
+        viewer::{ZoomPosition, actual_zoom},
+    },
+    drawing::{Theme, below, display_width, field_area, rows_of_line},
+    input::{Action, Chord, Key},
+    message::{Lane, Request},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewStage {
+    List,
+    Group,
+    End,
+}
+
+/// What happens when the review closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReviewExit {
+    Leave,
+    FindAgain,
+    Trash,
+    Move,
+    Select,
+}
+
+#[derive(Clone, Debug)]
+pub struct DuplicateReview {
+    dataset: DatasetId,
+    pub rule: KeepRule,
+    /// The rule that is being typed.
+    typed_rule: Option<Input>,
+    pub found: DuplicateGroups,
+    is_loading: bool,
+    pub stage: ReviewStage,
+    /// The selected group.
+    pub group: usize,
+    /// The selected image of the group.
+    pub image: usize,
+    shows_difference: bool,
+    /// Whether a pixel of the picture is a pixel of the screen.
+    is_zoomed: bool,
+    /// The first visible line of the end.
+    top: usize,
+    /// What the last key has done, or why it has done nothing.
+    message: String,
+    exit: ReviewExit,
+}
+
+/// The rules that a key goes through. The other rules need a folder or a pattern.
+const RULES: [&str; 4] = ["largest", "best-quality", "oldest", "shortest-name"];
+
+/// The columns of the list before the name.
+const LIST_COLUMNS: usize = 44;
+/// The columns of a group at which the similarity, and at which the sharpness of an image is shown.
+const SIMILARITY_COLUMNS: u16 = 72;
+const SHARPNESS_COLUMNS: u16 = 100;
+/// The smallest number of columns for a path.
+const MIN_PATH_COLUMNS: usize = 12;
+/// The smallest height of the pictures.
+const MIN_PICTURE_ROWS: u16 = 4;
+
+struct ReviewAreas {
+    /// The names above the pictures, and the pictures.
+    halves: [(Rect, Rect); 2],
+    table: Rect,
+}
+
+impl DuplicateReview {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+        let review = Self {
+            dataset,
+            rule: KeepRule::Largest,
+            typed_rule: None,
+            found: DuplicateGroups::with_decisions(app.overlays.duplicate_decisions.clone()),
+            is_loading: true,
+            stage: ReviewStage::List,
+            group: 0,
+            image: 0,
+            shows_difference: false,
+            is_zoomed: false,
+            top: 0,
+            message: String::new(),
+            exit: ReviewExit::Leave,
+        };
+        review.find(app);
+    }
+
+    /// Requests the groups by the rule, and shows the review meanwhile.
+    fn find(mut self, app: &mut App) {
+        self.is_loading = true;
+        let request = Request::FindDuplicates(self.dataset, self.rule.clone());
+        app.outbox.send(Lane::FileAction(self.dataset), request);
+        app.overlays.open(self);
+    }
+
+    pub(in crate::app) fn groups_found(
+        overlays: &mut Overlays,
+        dataset: DatasetId,
+        groups: &[DuplicateGroup],
+    ) {
+        let Some(review) = overlays.dialog_mut::<Self>().filter(|it| it.dataset == dataset) else {
+            return;
+        };
+        review.is_loading = false;
+        review.found.replace(groups);
+        (review.stage, review.group) = (ReviewStage::List, 0);
+        review.enter_group(0);
+        review.message = format!("by the rule {}", review.rule);
+    }
+
+    /// Shows the groups that were found before, or closes.
+    pub(in crate::app) fn finding_failed(overlays: &mut Overlays) {
+        let Some(review) = overlays.dialog_mut::<Self>() else { return };
+        review.is_loading = false;
+        if review.found.groups.is_empty() {
+            overlays.close();
+        }
+    }
+
+    fn selected_group(&self) -> Option<&ReviewGroup> {
+        self.found.groups.get(self.group)
+    }
+
+    /// Returns the two images that are beside each other: the first one of the group, and the selected one.
+    fn pair(&self) -> Option<[&ReviewImage; 2]> {
+        let images = &self.selected_group()?.images;
+        Some([images.first()?, images.get(self.image.max(1))?])
+    }
+
+    fn enter_group(&mut self, group: usize) {
+        self.group = group;
+        self.image = 1;
+        self.message.clear();
+    }
+
+    fn step_group(&mut self, by: isize) {
+        let is_last = self.group + 1 >= self.found.groups.len();
+        if by > 0 && is_last {
+            self.stage = ReviewStage::End;
+            return self.message.clear();
+        }
+        self.enter_group(moved_cursor(self.group, by, self.found.groups.len()));
+    }
+
+    fn undo(&mut self) {
+        match self.found.undo() {
+            Some(group) => {
+                self.group = group;
+                self.image = 1;
+                self.message = format!("undone in group {}", group + 1);
+            }
+            None => "there is nothing to undo in this review".clone_into(&mut self.message),
+        }
+    }
+
+    fn leave(&mut self, exit: ReviewExit) -> KeyResult {
+        self.exit = exit;
+        KeyResult::Accept
+    }
+
+    fn key_in_rule(&mut self, chord: Chord) -> KeyResult {
+        let Some(typed) = &mut self.typed_rule else { return KeyResult::Stay };
+        match chord.key {
+            Key::Esc => self.typed_rule = None,
+            Key::Enter => match typed.value().trim().parse() {
+                Ok(rule) => {
+                    (self.rule, self.typed_rule) = (rule, None);
+                    return self.leave(ReviewExit::FindAgain);
+                }
+                Err(reason) => self.message = reason,
+            },
+            _ => _ = edit(typed, chord),
+        }
+        KeyResult::Stay
+    }
+
+    /// Handles the keys that the list and the groups share.
+    fn key_of_review(&mut self, chord: Chord) -> KeyResult {
+        match chord.key {
+            Key::Char('u') => self.undo(),
+            Key::Char('f') => self.stage = ReviewStage::End,
+            Key::Char('R') => self.typed_rule = Some(self.rule.to_string().into()),
+            Key::Char('r') => {
+                let rule = self.rule.to_string();
+                let current = RULES.into_iter().find(|each| *each == rule).unwrap_or(RULES[3]);
+                if let Ok(rule) = cycle(&RULES, current, 1).parse() {
+                    self.rule = rule;
+                    return self.leave(ReviewExit::FindAgain);
+                }
+            }
+            _ => {}
+        }
+        KeyResult::Stay
+    }
+
+    fn key_in_list(&mut self, chord: Chord) -> KeyResult {
+        let count = self.found.groups.len();
+        match chord.key {
+            Key::Esc | Key::Char('q') => return self.leave(ReviewExit::Leave),
+            _ if count == 0 => {}
+            Key::Char('j') => self.group = moved_cursor(self.group, 1, count),
+            Key::Char('k') => self.group = moved_cursor(self.group, -1, count),
+            Key::Char('g') | Key::Home => self.group = 0,
+            Key::Char('G') | Key::End => self.group = count - 1,
+            Key::Enter | Key::Right | Key::Char('l') => {
+                self.enter_group(self.group);
+                self.stage = ReviewStage::Group;
+            }
+            key => match rows_to_move(key) {
+                Some(by) => self.group = moved_cursor(self.group, by, count),
+                None => return self.key_of_review(chord),
+            },
+        }
+        KeyResult::Stay
+    }
+
+    fn key_in_group(&mut self, chord: Chord) -> KeyResult {
+        let count = self.selected_group().map_or(0, |group| group.images.len());
+        match chord.key {
+            Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
+            Key::Char('j') => self.image = moved_cursor(self.image, 1, count),
+            Key::Char('k') => self.image = moved_cursor(self.image, -1, count),
+            Key::Enter | Key::Right | Key::Char('l' | 'n') => self.step_group(1),
+            Key::Left | Key::Char('h' | 'p') => self.step_group(-1),
+            Key::Char('d') => self.shows_difference ^= true,
+            Key::Char('z') => self.is_zoomed ^= true,
+            Key::Char('x' | ' ') => {
+                self.message = match self.found.toggle(self.group, self.image) {
+                    Ok(()) => "changed; u undoes it".to_owned(),
+                    Err(reason) => reason.to_owned(),
+                };
+            }
+            Key::Char('o') => {
+                self.found.keep_only(self.group, self.image);
+                "only this image stays; u undoes it".clone_into(&mut self.message);
+            }
+            Key::Char('a') => {
+                self.found.keep_all(self.group);
+                "all images of this group stay; u undoes it".clone_into(&mut self.message);
+            }
+            key => match rows_to_move(key) {
+                Some(by) => self.image = moved_cursor(self.image, by, count),
+                None => return self.key_of_review(chord),
+            },
+        }
+        KeyResult::Stay
+    }
+
+    fn key_at_end(&mut self, chord: Chord) -> KeyResult {
+        let exit = match chord.key {
+            Key::Char('t') => ReviewExit::Trash,
+            Key::Char('m') => ReviewExit::Move,
+            Key::Char('s') => ReviewExit::Select,
+            Key::Esc | Key::Char('q') => {
+                self.stage = ReviewStage::List;
+                return KeyResult::Stay;
+            }
+            Key::Char('u') => {
+                self.undo();
+                return KeyResult::Stay;
+            }
+            key => {
+                let by = match key {
+                    Key::Char('j') => Some(1),
+                    Key::Char('k') => Some(-1),
+                    _ => rows_to_move(key),
+                };
+                let lines = self.found.groups.iter().map(|group| group.images.len()).sum();
+                self.top = moved_cursor(self.top, by.unwrap_or(0), lines);
+                return KeyResult::Stay;
+            }
+        };
+        if self.found.going().next().is_none() {
+            "no file goes, so there is nothing to do".clone_into(&mut self.message);
+            return KeyResult::Stay;
+        }
+        self.leave(exit)
+    }
+
+    /// Returns the areas of a group. Without room for pictures, the table takes it all.
+    fn areas(&self, area: Rect, app: &App) -> ReviewAreas {
+        let inside = inner_area(area);
+        let images = self.selected_group().map_or(0, |group| group.images.len());
+        let shows_pictures =
+            app.screen.protocol != Protocol::None && app.screen.has_room_for_pictures();
+        let most = if shows_pictures {
+            inside.height.saturating_sub(MIN_PICTURE_ROWS + 2) / 2
+        } else {
+            u16::MAX
+        };
+        let rows = u16::try_from(images).unwrap_or(u16::MAX).min(most).max(2);
+        let constraints = [Length(1), Min(0), Length(rows), Length(1)];
+        let [names, pictures, table, _] = Layout::vertical(constraints).areas(inside);
+        let halves = |area| Layout::horizontal([Fill(1), Fill(1)]).spacing(1).areas::<2>(area);
+        let [[left_name, right_name], [left, right]] = [halves(names), halves(pictures)];
+        ReviewAreas { halves: [(left_name, left), (right_name, right)], table }
+    }
+
+    /// Returns the pictures of the two halves with their requests. Both show the same part at the same size.
+    fn half_pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {
+            return Vec::new();
+        };
+        let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
+        let halves = self.areas(area, app).halves.map(|(_, half)| half);
+        let shown = halves.into_iter().zip(pair).enumerate();
+        let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
+            let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
+            let is_difference = index == 1 && self.shows_difference;
+            let subject = if is_difference {
+                PictureSubject::Difference(pair[0].media, pair[1].media)
+            } else {
+                PictureSubject::Media(image.media)
+            };
+            let compared_with = is_difference.then(|| source(pair[1]));
+            let source = source(if is_difference { pair[0] } else { image });
+            let view = PictureView { subject, crop };
+            (half, VisiblePicture { view, source, compared_with, canvas })
+        };
+        shown.filter(|(_, (half, _))| half.height > 0).map(picture).collect()
+    }
+
+    fn part_of(&self, image: &ReviewImage, canvas: Canvas) -> (Crop, Canvas) {
+        let size = image.image.size;
+        let actual = self.pair().map(|pair| actual_zoom(pair[0].image.size, canvas).max(1.0));
+        let zoom = actual.filter(|_| self.is_zoomed).unwrap_or(1.0);
+        let (part, canvas) = ZoomPosition { zoom, ..ZoomPosition::default() }.part(size, canvas);
+        (Crop::Zoomed(part, [].into()), canvas)
+    }
+}
+
+impl Dialog for DuplicateReview {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        if self.typed_rule.is_some() {
+            return self.key_in_rule(chord);
+        }
+        if self.is_loading {
+            let is_leaving = matches!(chord.key, Key::Esc | Key::Char('q'));
+            return if is_leaving { self.leave(ReviewExit::Leave) } else { KeyResult::Stay };
+        }
+        match self.stage {
+            ReviewStage::List => self.key_in_list(chord),
+            ReviewStage::Group => self.key_in_group(chord),
+            ReviewStage::End => self.key_at_end(chord),
+        }
+    }
+
+    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        let key = match mouse.kind {
+            MouseKind::WheelUp => Key::Up,
+            MouseKind::WheelDown => Key::Down,
+            _ => return,
+        };
+        self.handle_key(Chord::plain(key), app);
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        screen
+    }
+
+    fn hints(&self) -> &'static str {
+        if self.typed_rule.is_some() {
+            return "Enter use the rule   Esc cancel";
+        }
+        match self.stage {
+            _ if self.is_loading => "Esc close",
+            ReviewStage::List => {
+                "Enter open   f finish   r next rule   R other rule   u undo   Esc close"
+            }
+            ReviewStage::Group => {
+                "x keep/goes   o only   a all   d difference   n p group   u undo   f finish   z 1:1   Esc list"
+            }
+            ReviewStage::End => "t trash   m move   s select   Esc back",
+        }
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        self.typed_rule.as_mut()
+    }
+
+    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        let pictures = self.half_pictures(self.area(app.screen.size), app);
+        pictures.into_iter().map(|(_, picture)| picture).collect()
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        app.overlays.duplicate_decisions.clone_from(self.found.decisions());
+        match self.exit {
+            ReviewExit::Leave => return,
+            ReviewExit::FindAgain => return self.find(app),
+            ReviewExit::Trash | ReviewExit::Move | ReviewExit::Select => {}
+        }
+        let selection = self.found.selection();
+        app.baskets.edit_of(self.dataset, |basket| basket.replace(&selection), &mut app.outbox);
+        let files = grouped_with_noun(selection.len() as u64, "file", "files");
+        let text = format!("selected {files} that go; u restores the previous selection");
+        app.outbox.notify(Level::Success, text);
+        match self.exit {
+            ReviewExit::Trash => file_actions::plan(app, FileAction::Trash),
+            ReviewExit::Move => {
+                TextPrompt::open(&mut app.overlays, PromptPurpose::TargetFolder(Action::MoveFiles));
+            }
+            ReviewExit::Select | ReviewExit::Leave | ReviewExit::FindAgain => {
+                app.panes.focus = Pane::Basket;
+            }
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &self.title());
+        if self.is_loading {
+            let lines = ["Looking for near-duplicates"];
+            return ctx.centered_message(inside, ctx.theme.dim, &lines);
+        }
+        if self.found.groups.is_empty() {
+            let lines = ["No near-duplicates were found in this dataset."];
+            return ctx.centered_message(inside, ctx.theme.dim, &lines);
+        }
+        match self.stage {
+            ReviewStage::List => self.draw_list(ctx, inside),
+            ReviewStage::Group => self.draw_group(ctx, area),
+            ReviewStage::End => self.draw_end(ctx, inside),
+        }
+        let last = Rect { y: inside.bottom().saturating_sub(1), height: 1, ..inside };
+        self.draw_message(ctx, last);
+    }
+}
+
+impl DuplicateReview {
+    fn title(&self) -> String {
+        let count = self.found.groups.len();
+        let groups = grouped_with_noun(count as u64, "group", "groups");
+        match (self.stage, self.selected_group()) {
+            (ReviewStage::Group, Some(group)) => {
+                let totals = self.found.totals(std::slice::from_ref(group));
+                let freed = format_bytes(totals.freed_bytes);
+                let number = group_digits(self.group as u64 + 1);
+                let count = group_digits(count as u64);
+                format!("Duplicates: group {number} of {count}, frees {freed}")
+            }
+            (ReviewStage::End, _) => format!("Duplicates: the end of {groups}"),
+            _ => {
+                let freed = format_bytes(self.found.totals(&self.found.groups).freed_bytes);
+                format!("Duplicates: {groups}, frees {freed}")
+            }
+        }
+    }
+
+    fn draw_message(&self, ctx: &mut DrawContext, area: Rect) {
+        let theme = ctx.theme;
+        match &self.typed_rule {
+            Some(typed) => {
+                let label = format!(" keep ({}): ", KeepRule::NAMES);
+                let label = if area.width > 120 { label } else { " keep: ".to_owned() };
+                ctx.put(area, 0, &[(&label, theme.accent)]);
+                let column = u16::try_from(display_width(&label)).unwrap_or(0);
+                ctx.text_field(field_area(area, 0, column), typed, true);
+            }
+            None => ctx.put(area, 0, &[(" ", theme.text), (&self.message, theme.dim)]),
+        }
+    }
+
+    fn draw_list(&self, ctx: &mut DrawContext, inside: Rect) {
+        let room = usize::from(inside.height.saturating_sub(1));
+        let names: Vec<SafeText> = self.found.groups.iter().map(ReviewGroup::name).collect();
+        let widest = names.iter().map(|name| display_width(name.as_str())).max().unwrap_or(0);
+        let is_wide = LIST_COLUMNS + widest <= usize::from(inside.width);
+        // A name that does not fit is below its row if there is room for all names.
+        let lines = if is_wide || 2 * names.len() > room { 1 } else { 2 };
+        let rows = room / lines;
+        let top = scroll_top(self.group.saturating_sub(rows / 2), self.group, rows);
+        let theme = ctx.theme;
+        let visible = self.found.groups.iter().zip(&names).enumerate().skip(top).take(rows);
+        for (row, (index, (group, name))) in (0..inside.height).step_by(lines).zip(visible) {
+            let totals = self.found.totals(std::slice::from_ref(group));
+            let is_decided =
+                group.images.iter().any(|it| self.found.decisions().contains_key(&it.media));
+            let mark = if index == self.group { " ▸ " } else { "   " };
+            let images = count_with_noun(group.images.len(), "image", "images");
+            let mut parts = vec![
+                (mark.to_owned(), theme.accent),
+                (if is_decided { "✓ " } else { "  " }.to_owned(), theme.success),
+                (format!("{images:<11}"), theme.text),
+                (format!("keeps {:<4}", totals.kept), theme.success),
+                (format!("frees {:>10}  ", format_bytes(totals.freed_bytes)), theme.moving),
+            ];
+            if lines == 1 {
+                parts.push((name.to_string(), theme.dim));
+            } else {
+                ctx.put(inside, row + 1, &[("     ", theme.dim), (name.as_str(), theme.dim)]);
+            }
+            ctx.put(inside, row, &parts);
+            ctx.select_row(inside, row, index == self.group);
+        }
+        ctx.scroll_mark(area_around(inside), top, rows, self.found.groups.len());
+    }
+
+    fn draw_group(&self, ctx: &mut DrawContext, area: Rect) {
+        let (Some(group), Some(pair)) = (self.selected_group(), self.pair()) else { return };
+        let areas = self.areas(area, ctx.app);
+        let pictures = self.half_pictures(area, ctx.app);
+        for (index, ((name, _), image)) in areas.halves.iter().zip(pair).enumerate() {
+            let text = match pictures.get(1) {
+                Some((_, map)) if index == 1 && self.shows_difference => {
+                    difference_text(ctx.app, map)
+                }
+                _ => image.path().to_string(),
+            };
+            let is_selected = self.image == 0 && index == 0 || self.image > 0 && index == 1;
+            let style = if is_selected { ctx.theme.accent } else { ctx.theme.dim };
+            let text = end_of(&text, usize::from(name.width.saturating_sub(2)));
+            ctx.put(*name, 0, &[(if is_selected { "▸ " } else { "  " }, style), (&text, style)]);
+        }
+        for (half, picture) in pictures {
+            ctx.draw_picture(half, picture.view, picture.canvas);
+        }
+        let rows = usize::from(areas.table.height);
+        let top = scroll_top(0, self.image, rows);
+        for (row, index) in (0..areas.table.height).zip(top..group.images.len()) {
+            let parts = self.image_parts(ctx, group, index, areas.table.width);
+            ctx.put(areas.table, row, &parts);
+            ctx.select_row(areas.table, row, index == self.image);
+        }
+        let table =
+            Rect { y: areas.table.y.saturating_sub(1), height: areas.table.height + 2, ..area };
+        ctx.scroll_mark(table, top, rows, group.images.len());
+    }
+
+    /// Returns the columns of an image: the decision, and what speaks for the image.
+    fn image_parts(
+        &self,
+        ctx: &DrawContext,
+        group: &ReviewGroup,
+        index: usize,
+        width: u16,
+    ) -> Vec<(String, Style)> {
+        let (theme, image) = (ctx.theme, &group.images[index]);
+        let (decision, style) = decision_text(theme, self.found.goes(image));
+        let (columns, rows) = image.image.size;
+        let mut parts = vec![
+            (if index == self.image { " ▸ " } else { "   " }.to_owned(), theme.accent),
+            (format!("{decision}  "), style),
+        ];
+        let mut merit = |text: String, cells: usize, merit: Merit| {
+            let is_better = group.is_better(index, merit);
+            let (text, style) =
+                if is_better { (text + "+", theme.success) } else { (text, theme.text) };
+            parts.push((format!("{text:<cells$}"), style));
+        };
+        merit(format!("{columns}×{rows}"), 12, Merit::Pixels);
+        merit(format_bytes(image.bytes()), 11, Merit::Bytes);
+        merit(day(image.image.original.content.modified), 12, Merit::Age);
+        if width >= SHARPNESS_COLUMNS {
+            merit(format!("blur {} %", image.image.blur_percent), 12, Merit::Sharpness);
+        }
+        let similarity = match image.similarity {
+            _ if image.is_identical => "same bytes".to_owned(),
+            Some(similarity) => format!("{:.1} %", similarity * 100.0),
+            None => String::new(),
+        };
+        if width >= SIMILARITY_COLUMNS {
+            parts.push((format!("{:<6}{similarity:<12}", image.format()), theme.dim));
+        }
+        let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
+        let room = usize::from(width).saturating_sub(used + 1);
+        if room >= MIN_PATH_COLUMNS {
+            parts.push((end_of(image.path().as_str(), room), theme.text));
+        }
+        parts
+    }
+
+    fn draw_end(&self, ctx: &mut DrawContext, inside: Rect) {
+        let theme = ctx.theme;
+        let totals = self.found.totals(&self.found.groups);
+        let files = |count: usize| grouped_with_noun(count as u64, "file", "files");
+        let (kept, going) = (files(totals.kept), files(totals.going));
+        let freed = format_bytes(totals.freed_bytes);
+        let mut lines = vec![
+            Line::styled(format!(" {kept} stay, {going} go: {freed} are freed."), theme.text),
+            Line::default(),
+        ];
+        lines.extend(WAYS_ON.map(|(key, text)| {
+            Line::from(vec![
+                Span::styled(format!("   {key}  "), theme.key),
+                Span::styled(text, theme.text),
+            ])
+        }));
+        lines.push(Line::default());
+        lines.extend(NOTES.map(|note| Line::styled(note, theme.dim)));
+        lines.push(Line::default());
+        ctx.put_lines(inside, &lines);
+        let head: usize =
+            lines.iter().map(|line| rows_of_line(line, usize::from(inside.width))).sum();
+        let list = below(inside, u16::try_from(head).unwrap_or(u16::MAX));
+        let images = self.found.groups.iter().flat_map(|group| &group.images).skip(self.top);
+        for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
+            let (decision, style) = decision_text(theme, self.found.goes(image));
+            let size = format_bytes(image.bytes());
+            let parts = [
+                (format!("   {decision}  {size:>10}  "), style),
+                (image.path().to_string(), theme.text),
+            ];
+            ctx.put(list, row, &parts);
+        }
+    }
+}
+
+/// The keys of the end, with what they do.
+const WAYS_ON: [(&str, &str); 3] = [
+    ("t", "put the files that go into the trash"),
+    ("m", "move the files that go to a folder"),
+    ("s", "list the files that go, as the selection"),
+];
+
+const NOTES: [&str; 2] =
+    [" Nothing has changed yet.", " Each action shows a preview, and can be undone."];
+
+fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
+    if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
+}
+
+/// Says how many pixels differ, as far as this is known.
+fn difference_text(app: &App, picture: &VisiblePicture) -> String {
+    let drawn = app.service_data.pictures.get(&picture.view, picture.canvas);
+    match drawn.and_then(|drawn| drawn.as_ref().ok()).map(|drawn| drawn.differing_pixels) {
+        Some(Some(count)) => format!("{} differ", grouped_with_noun(count, "pixel", "pixels")),
+        Some(None) => "differences, at the size of the screen".to_owned(),
+        None => "comparing".to_owned(),
+    }
+}
+
+/// Returns the day in UTC of nanoseconds since 1970.
+fn day(nanoseconds: i64) -> String {
+    let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(nanoseconds));
+    time.map_or_else(|_| String::new(), |time| time.date().to_string())
+}
+
+/// Returns the end of a text that fits into some cells, because the name is at the end of a path.
+fn end_of(text: &str, cells: usize) -> String {
+    if display_width(text) <= cells {
+        return text.to_owned();
+    }
+    let reversed: String = text.chars().rev().collect();
+    truncate(&reversed, cells).chars().rev().collect()
+}
+
+/// Returns the frame around an inner area.
+fn area_around(inside: Rect) -> Rect {
+    Rect {
+        x: inside.x.saturating_sub(1),
+        y: inside.y.saturating_sub(1),
+        width: inside.width + 2,
+        height: inside.height + 2,
+    }
+}

@@ -1,0 +1,173 @@
+//! Tests the review of duplicates: what is found, decided, undone and handed on.
+
+use std::path::Path;
+
+use tessera::{
+    app::{
+        Pane,
+        overlay::duplicate_review::{DuplicateReview, ReviewStage},
+    },
+    message::{Lane, Payload, Request},
+};
+use tessera_curation::{
+    FileAction,
+    duplicates::{DuplicateGroup, KeepRule},
+};
+use tessera_model::{FailureKind, SelectionItem, Status};
+use tessera_picture::{Crop, Protocol};
+
+use crate::support::{
+    desk::{Desk, dataset},
+    duplicates::{group, local_desk, reviewing},
+};
+
+fn lane() -> Lane {
+    Lane::FileAction(dataset(1, Status::Ready).id)
+}
+
+fn review(desk: &Desk) -> &DuplicateReview {
+    desk.app.dialog().expect("the review is open")
+}
+
+/// Returns the names of the files that go.
+fn going(desk: &Desk) -> Vec<String> {
+    let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    review(desk).found.going().map(|image| name(&image.image.original.path)).collect()
+}
+
+#[test]
+fn a_review_asks_for_the_groups_and_lists_the_one_that_frees_most_first() {
+    let mut desk = local_desk(120, 40);
+    desk.press("g d");
+    let id = dataset(1, Status::Ready).id;
+    assert_eq!(desk.requests().last(), Some(&&Request::FindDuplicates(id, KeepRule::Largest)));
+    desk.press("x f enter");
+    assert_eq!(review(&desk).stage, ReviewStage::List, "nothing is reviewed before it is found");
+    desk.answer(lane(), Payload::Duplicates(vec![group(1, &[10, 9]), group(4, &[50, 40, 30])]));
+    let first: Vec<usize> =
+        review(&desk).found.groups.iter().map(|group| group.images.len()).collect();
+    assert_eq!(first, [3, 2]);
+    assert_eq!(going(&desk), ["5.jpg", "6.jpg", "2.jpg"]);
+}
+
+#[test]
+fn a_failure_is_reported_and_closes_the_empty_review() {
+    let mut desk = local_desk(120, 40);
+    desk.press("g d");
+    desk.fail(lane(), FailureKind::Local);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    assert!(desk.app.dialog::<DuplicateReview>().is_none());
+}
+
+#[test]
+fn x_toggles_an_image_and_u_undoes_it_in_its_group() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter x");
+    assert_eq!(going(&desk), ["6.jpg", "2.jpg"], "the selected image stays after all");
+    desk.press("n x u");
+    assert_eq!((review(&desk).group, going(&desk).len()), (1, 2));
+    desk.press("u");
+    assert_eq!((review(&desk).group, going(&desk).len()), (0, 3));
+    desk.press("u");
+    assert_eq!(going(&desk), ["5.jpg", "6.jpg", "2.jpg"], "nothing more is undone");
+}
+
+#[test]
+fn the_last_image_of_a_group_stays() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter k x");
+    assert_eq!(going(&desk), ["5.jpg", "6.jpg", "2.jpg"]);
+    desk.press("j j o");
+    assert_eq!(going(&desk), ["4.jpg", "5.jpg", "2.jpg"], "only the selected image stays");
+    desk.press("a");
+    assert_eq!(going(&desk), ["2.jpg"], "all images of the group stay");
+    desk.press("u u");
+    assert_eq!(going(&desk), ["5.jpg", "6.jpg", "2.jpg"]);
+}
+
+#[test]
+fn another_rule_keeps_the_decisions_unless_they_would_keep_nothing() {
+    let mut desk = reviewing(120, 40);
+    desk.press("n n enter j x esc r");
+    let id = dataset(1, Status::Ready).id;
+    let of_rule = Request::FindDuplicates(id, KeepRule::BestQuality);
+    assert_eq!(desk.requests().last(), Some(&&of_rule));
+    desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30]), group(1, &[10, 9])]));
+    assert_eq!(going(&desk), ["5.jpg", "2.jpg"], "6.jpg stays, as the user has decided");
+    desk.press("R ctrl-u");
+    desk.type_text("newest");
+    desk.press("enter esc R ctrl-u");
+    desk.type_text("in:originals");
+    desk.press("enter");
+    let of_rule = Request::FindDuplicates(id, KeepRule::InFolder("originals".into()));
+    assert_eq!(desk.requests().last(), Some(&&of_rule));
+    // The image that the user has kept is now in a group in which all other images go.
+    let DuplicateGroup { kept, others } = group(4, &[50, 40, 30]);
+    let alone = DuplicateGroup { kept: vec![others[0].image.clone()], others: vec![] };
+    desk.answer(lane(), Payload::Duplicates(vec![DuplicateGroup { kept, others }, alone]));
+    assert_eq!(review(&desk).found.groups.len(), 1, "a group has at least two images");
+}
+
+#[test]
+fn decisions_survive_closing_the_review() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter x esc esc");
+    assert!(desk.app.dialog::<DuplicateReview>().is_none());
+    desk.press("g d");
+    desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
+    assert_eq!(going(&desk), ["6.jpg"]);
+}
+
+#[test]
+fn the_end_selects_what_goes_and_plans_the_action_on_it() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter n n");
+    assert_eq!(review(&desk).stage, ReviewStage::End);
+    desk.press("t");
+    let selected = |items: &[SelectionItem]| match items {
+        [SelectionItem::Media(media)] => media.len(),
+        _ => items.len(),
+    };
+    let planned = desk.requests().into_iter().find_map(|request| match request {
+        Request::PlanFileAction(_, items, FileAction::Trash) => Some(selected(items)),
+        _ => None,
+    });
+    assert_eq!(planned, Some(3));
+    assert!(desk.notice().contains("selected 3 files that go"), "{}", desk.notice());
+    desk.press("u");
+    let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
+    assert!(selection.is_empty(), "u restores the previous selection");
+}
+
+#[test]
+fn the_end_lists_what_goes_in_the_basket_and_does_nothing_without_files() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter a n a n s");
+    assert_eq!(review(&desk).stage, ReviewStage::End, "no file goes");
+    desk.press("u s");
+    assert_eq!(desk.app.panes().focus, Pane::Basket);
+    let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
+    assert_eq!(selection.len(), 1);
+}
+
+#[test]
+fn both_halves_show_the_same_part_at_the_same_size() {
+    let mut desk = reviewing(120, 40);
+    desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.press("enter");
+    let pictures = |desk: &Desk| -> Vec<(u16, u16)> {
+        let lanes = desk.open.iter().filter_map(|(ticket, _)| match &ticket.lane {
+            Lane::Picture(view, canvas) if matches!(view.crop, Crop::Zoomed(..)) => {
+                Some((canvas.columns, canvas.rows))
+            }
+            _ => None,
+        });
+        lanes.collect()
+    };
+    let shown = pictures(&desk);
+    assert_eq!(shown.len(), 2, "{:?}", desk.open);
+    assert!(shown[0].0.abs_diff(shown[1].0) <= 1 && shown[0].1 == shown[1].1, "{shown:?}");
+    desk.press("d");
+    let differs = |(_, request): &(_, Request)| matches!(request, Request::Difference(..));
+    assert_eq!(desk.open.iter().filter(|open| differs(open)).count(), 1);
+}
