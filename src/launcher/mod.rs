@@ -8,12 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-mod profile_login;
-mod target;
-mod welcome;
-
-use profile_login::{key_pair_owner, login_setup};
-use target::LaunchTarget;
+use target::{LaunchTarget, key_pair_owner, login_setup};
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, LoginSetup, Pane, ReopenCommand},
@@ -30,6 +25,9 @@ use tessera::{
 };
 use tessera_client::{Client, Trace};
 use tessera_model::{DatasetId, SafeText, SavedSession};
+
+mod target;
+mod welcome;
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 

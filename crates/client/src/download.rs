@@ -10,24 +10,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use reqwest::{
-    Response, StatusCode, Url,
-    header::{
-        ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED,
-        RANGE,
-    },
-};
-
 use crate::{
-    bounded_unpack::{self, ArchiveError, VerifiedArchive},
+    bounded_unpack::{self, ArchiveError, BodyDecoder, VerifiedArchive, content_encoding},
     client::Client,
-    content_encoding::{BodyDecoder, content_encoding},
     errors::AttemptError,
     part_file::{ExistingFile, PartFile},
     recorder::Attempt,
     request::ApiRequest,
     retry::RetryState,
     transport::BodyReader,
+};
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{
+        ACCEPT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_RANGE, LAST_MODIFIED,
+        RANGE,
+    },
 };
 use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,

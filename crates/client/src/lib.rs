@@ -8,7 +8,6 @@ mod add_media;
 mod auth;
 mod bounded_unpack;
 mod client;
-mod content_encoding;
 mod curl;
 mod download;
 mod encryption;

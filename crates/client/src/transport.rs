@@ -10,16 +10,9 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use bytes::{Bytes, BytesMut};
-use reqwest::{
-    ClientBuilder, Response, StatusCode, Url,
-    header::{CONTENT_LENGTH, CONTENT_TYPE},
-    redirect,
-};
-
 use crate::{
     auth::{AuthHeader, AuthProvider},
-    content_encoding::decode_body,
+    bounded_unpack::decode_body,
     curl::DryRun,
     encryption::tls_config,
     errors::{AttemptError, ErrorResponse, FailureContext},
@@ -30,6 +23,12 @@ use crate::{
     response::{ApiResponse, FieldWarnings},
     retry::{ClientPolicy, RetryEngine, RetryState},
     service_config::{BaseUrl, ServiceConfig},
+};
+use bytes::{Bytes, BytesMut};
+use reqwest::{
+    ClientBuilder, Response, StatusCode, Url,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    redirect,
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};

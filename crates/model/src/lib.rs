@@ -16,7 +16,6 @@ pub mod ids;
 pub mod ingest;
 pub mod job;
 mod keyword;
-mod local_dataset;
 pub mod local_files;
 pub mod picture_source;
 pub mod polling;
@@ -30,14 +29,16 @@ mod shell_command;
 pub mod tag;
 pub mod task_tracker;
 pub mod text;
-mod unicode_names;
 pub mod vql;
 
 pub use annotation::{Annotation, LabeledRegion, Mask};
 pub use available_model::{AVAILABLE_MODELS, AvailableModel, EncodingProgress, ModelPlan, STARTER};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
-pub use dataset::{Dataset, DatasetList, Operation, Permission, RecordField, Status};
+pub use dataset::{
+    Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
+    Permission, RecordField, RescanResult, Status,
+};
 pub use enrichment::{AppliedModel, Coverage, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportPreview, ExportSpec, ExportState, ExportTask,
@@ -56,7 +57,6 @@ pub use job::{
     AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState, Timestamp,
 };
 pub use keyword::{Anchor, AnchorKind, EntityType};
-pub use local_dataset::{FileChanges, LocalDataset, MAX_PATTERNS, PatternLists, RescanResult};
 pub use local_files::{FileKind, FolderEntry, FolderListing};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
@@ -70,6 +70,5 @@ pub use shell_command::ShellCommand;
 pub use tag::{
     DatasetTag, DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget, UserTags,
 };
-pub use text::SafeText;
-pub use unicode_names::{composed, is_same_name, search_form};
+pub use text::{SafeText, composed, is_same_name, search_form};
 pub use vql::{Filter, Fraction, QueryText};

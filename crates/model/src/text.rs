@@ -3,10 +3,14 @@
 //! Names, captions and error details come from untrusted files and machines. If they were printed raw, they could move
 //! the cursor, set the clipboard or change the terminal's title. Everything that reaches a screen, a table or a log is
 //! therefore a `SafeText`.
+//!
+//! Names that users type are compared with names from outside in one form. Unicode writes `é` as one character (NFC, as
+//! keyboards do) or as two (NFD, as the file names of macOS do), and both look the same.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize};
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -266,4 +270,46 @@ pub fn is_invisible(code: u32) -> bool {
         | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xFFFE | 0xFFFF
         | 0x1_D173..=0x1_D17A | 0xE_0000..=0x10_FFFF)
         || code & 0xFFFE == 0xFFFE
+}
+
+/// Returns the text in NFC.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        IsNormalized::No | IsNormalized::Maybe => text.nfc().collect::<String>().into(),
+    }
+}
+
+/// Whether two names are the same text.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    one == other || composed(one) == composed(other)
+}
+
+/// Returns the form of a text in which typed text is searched: lower case in NFC.
+pub fn search_form(text: &str) -> String {
+    // Some characters are only composed after their conversion.
+    let lower = text.to_lowercase();
+    match composed(&lower) {
+        Cow::Borrowed(_) => lower,
+        Cow::Owned(composed) => composed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn composed_and_decomposed_names_are_the_same() {
+        let (composed, decomposed) = ("Caf\u{e9} cr\u{e8}me", "Cafe\u{301} cre\u{300}me");
+        assert!(is_same_name(composed, decomposed) && is_same_name(decomposed, composed));
+        assert!(!is_same_name(composed, "Cafe creme") && !is_same_name("a", "A"));
+        assert_eq!(search_form(composed), search_form(decomposed));
+        assert_eq!(search_form("STREET Cams"), "street cams");
+        // The syllables of Korean are composed by another rule.
+        assert!(is_same_name(
+            "\u{d55c}\u{ae00}",
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{1173}\u{11af}"
+        ));
+    }
 }

@@ -2,21 +2,21 @@
 //!
 //! A [`Filter`] is valid by construction. The `wire` crate reads and writes filters as JSON.
 
-mod combined;
 mod explanation;
 mod pattern;
 mod period;
 mod property;
 mod values;
 
-pub use combined::{Alternatives, NegatedFilter};
 pub use pattern::PathPattern;
 pub use period::Period;
 pub use property::{
     ColumnName, ColumnValue, FileProperty, ItemValue, Number, Operator, OwnColumns, Property,
     PropertyFilter, PropertyValue, format_of_file,
 };
-pub use values::{Fraction, InvalidField, Label, MAX_VALUES, QueryText, ValueList};
+pub use values::{
+    Alternatives, Fraction, InvalidField, Label, MAX_VALUES, NegatedFilter, QueryText, ValueList,
+};
 
 use values::non_blank;
 

@@ -1,21 +1,19 @@
 //! Decodes pictures with the `image` crate: the first frame only, with bounded memory. The picture is downscaled at
-//! once if far fewer pixels are needed.
+//! once if far fewer pixels are needed. ICO files and PNG files without an end are first put into a form that the crate
+//! decodes.
 
 use std::{borrow::Cow, io::ErrorKind};
 
-use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
-
 use crate::{
     format::PictureFormat,
-    ico::largest_picture,
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
         lock_memory, memory_limit,
     },
-    png_end::with_end,
     source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
     tone_map::to_eight_bits,
 };
+use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
 
 /// The background for transparent parts. Dark and light drawings are both visible on this gray.
 const BACKGROUND: u32 = 0x80;
@@ -274,4 +272,60 @@ impl PixelSum {
         #[expect(clippy::cast_possible_truncation, reason = "both parts are at most 255 full")]
         self.color.map(|light| ((light + behind + full / 2) / full) as u8)
     }
+}
+
+const HEADER_LENGTH: usize = 6;
+const ENTRY_LENGTH: usize = 16;
+
+/// Returns the largest picture: a PNG, or an ICO with only this picture. Returns `None` if the file is damaged.
+pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let (header, rest) = bytes.split_first_chunk::<HEADER_LENGTH>()?;
+    let count = usize::from(u16::from_le_bytes([header[4], header[5]]));
+    let entries = rest.as_chunks::<ENTRY_LENGTH>().0;
+    let entry = entries.get(..count)?.iter().max_by_key(|entry| {
+        // A side of 256 pixels is stored as 0.
+        let side = |stored: u8| if stored == 0 { 256 } else { u32::from(stored) };
+        (side(entry[0]) * side(entry[1]), u16::from_le_bytes([entry[6], entry[7]]))
+    })?;
+    let number = |at: usize| {
+        let number = entry.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
+        usize::try_from(number).ok()
+    };
+    let picture = bytes.get(number(12)?..)?.get(..number(8)?)?;
+    if picture.starts_with(b"\x89PNG") {
+        return Some(Cow::Borrowed(picture));
+    }
+    let offset = u32::try_from(HEADER_LENGTH + ENTRY_LENGTH).ok()?.to_le_bytes();
+    Some(Cow::Owned([&header[..4], &[1, 0], &entry[..12], &offset, picture].concat()))
+}
+
+const SIGNATURE_LENGTH: usize = 8;
+/// The last chunk: its length, its name, and its checksum.
+const END: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60, 0x82];
+
+/// Returns the file. If it has pixels but no end, returns a copy that ends after its last complete chunk.
+pub fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if bytes.ends_with(&END) {
+        return Cow::Borrowed(bytes);
+    }
+    let (mut at, mut has_pixels) = (SIGNATURE_LENGTH, false);
+    while let Some((name, next)) = chunk(bytes, at) {
+        if name == END[4..8] {
+            return Cow::Borrowed(bytes);
+        }
+        has_pixels |= &name == b"IDAT";
+        at = next;
+    }
+    match bytes.get(..at) {
+        Some(complete) if has_pixels => Cow::Owned([complete, &END].concat()),
+        _ => Cow::Borrowed(bytes),
+    }
+}
+
+/// Returns the name of the complete chunk at `at`, and the position of the next one.
+fn chunk(bytes: &[u8], at: usize) -> Option<([u8; 4], usize)> {
+    let (length, rest) = bytes.get(at..)?.split_first_chunk()?;
+    let end =
+        at.checked_add(usize::try_from(u32::from_be_bytes(*length)).ok()?)?.checked_add(12)?;
+    (end <= bytes.len()).then_some((*rest.first_chunk()?, end))
 }

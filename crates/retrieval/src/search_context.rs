@@ -2,6 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use crate::{
+    index_cache::IndexCache,
+    member_columns::MemberColumns,
+    models::Models,
+    search_query::RetrievalError,
+    stored_pictures::{REQUEST_LIMIT, StoredPictures},
+    user_tags::UserTagIndex,
+};
 use tessera_encoder::Encoder;
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
 use tessera_search::{
@@ -9,8 +17,7 @@ use tessera_search::{
     member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
     similarity::{CopyCandidate, CopySearch},
     text::{
-        exact_words::ExactWords,
-        full_text_query::{FullTextQuery, parse},
+        full_text_query::{ExactWords, FullTextQuery, parse},
         name_words::NameQuery,
     },
 };
@@ -21,15 +28,6 @@ use tessera_store::{
     picture_table::StoredPicture,
     query_image,
     search_table::SearchTableLimits,
-};
-
-use crate::{
-    index_cache::IndexCache,
-    member_columns::MemberColumns,
-    models::Models,
-    search_query::RetrievalError,
-    stored_pictures::{REQUEST_LIMIT, StoredPictures},
-    user_tags::UserTagIndex,
 };
 
 /// The parts of a deployment that a search needs.

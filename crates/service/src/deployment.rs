@@ -9,14 +9,11 @@ use std::{
     time::Duration,
 };
 
-use uuid::Uuid;
-
 use crate::{
-    common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     opened_archive::{folder_of_archive, remove_unused, skipped_members},
     originals::{Originals, is_missing, storage_location},
-    settings::DeploymentSettings,
+    settings::{DeploymentSettings, record_settings, require_recorded_settings},
     tag_writer::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
@@ -38,6 +35,7 @@ use tessera_store::{
     indexing_task::{self, IndexingTaskKind},
     source,
 };
+use uuid::Uuid;
 
 /// The interval at which the store is asked whether a dataset is still being indexed.
 const INDEXING_CHECK: Duration = Duration::from_millis(50);

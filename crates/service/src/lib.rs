@@ -5,7 +5,6 @@
 //! `archive` writes exports.
 
 mod archive;
-mod common_settings;
 mod deployment;
 mod error;
 mod folder_watch;

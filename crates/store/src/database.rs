@@ -8,8 +8,6 @@ use std::{
     },
 };
 
-use uuid::Uuid;
-
 use super::{
     StoreError,
     connection_pool::{ConnectionPool, Outage},
@@ -17,15 +15,15 @@ use super::{
     postgres::{PostgresServer, StoreAddress},
     setting,
     several_processes::{
-        folder_lock::{self, FolderLock},
+        folder_lock::{self, FolderLock, TaskLock},
         lease,
         task_listener::TaskListener,
-        task_lock::TaskLock,
     },
     sqlite::{DatabaseFile, FileChanges, OpenedDatabase},
 };
 use tessera_files::ensure_private_dir;
 use tessera_media::network_file_system::network_file_system_of;
+use uuid::Uuid;
 
 /// The location of a database, with everything that its engine does in addition to running SQL.
 enum Location {

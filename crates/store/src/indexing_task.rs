@@ -2,11 +2,10 @@
 //! changes the status of its dataset along the transitions of the API document, in the same transaction as its own
 //! state. The database allows one running indexing task per dataset.
 //!
-//! A crash leaves an indexing task RUNNING. The worker that takes its lease next runs it again.
+//! A crash leaves an indexing task RUNNING. The worker that takes its lease next runs it again. The unfinished indexing
+//! tasks and exports are counted here, too.
 
 use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
 
 use super::{
     columns::{from_json, to_json},
@@ -14,6 +13,7 @@ use super::{
     engine::{Connection, QueryError, Result, Row, Transaction, params},
     now_micros, query, remove_ranges, store_now,
 };
+use serde::{Deserialize, Serialize};
 use tessera_files::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
 
@@ -200,4 +200,50 @@ fn set_final_state(transaction: &Transaction, running: &IndexingTask, stage: &st
     remove_ranges(transaction, running.row)?;
     let sql = "UPDATE indexing_task SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
     query::execute(transaction, sql, params![running.row, stage])
+}
+
+/// The name of exports, next to the names of the kinds of indexing tasks.
+const EXPORT: &str = "EXPORT";
+
+const INDEXING_TASKS: &str = "SELECT count(*), count(lease.task), min(created_at),
+                                 min(CASE WHEN lease.task IS NULL THEN created_at END) FROM indexing_task
+                          LEFT JOIN lease ON task = 'indexing/' || row AND expires_at > ?1
+                          WHERE stage = 'RUNNING' AND kind = ?2";
+const EXPORTS: &str = "SELECT count(*), count(lease.task), min(created_at),
+                              min(CASE WHEN lease.task IS NULL THEN created_at END)
+                       FROM export
+                       LEFT JOIN lease ON task = 'export/' || lower(hex(id)) AND expires_at > ?1
+                       WHERE status IN ('INIT', 'IN_PROGRESS')";
+
+/// The unfinished tasks of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedTasks {
+    pub kind: &'static str,
+    /// The number of tasks that a worker has begun.
+    pub running: u64,
+    /// The number of tasks that wait for a worker.
+    pub queued: u64,
+    /// The time at which the oldest task was accepted, in microseconds since 1970.
+    pub oldest: Option<i64>,
+    /// The time at which the oldest waiting task was accepted.
+    pub oldest_queued: Option<i64>,
+}
+
+/// Returns the unfinished tasks of each kind, including kinds without any.
+pub fn unfinished_tasks(connection: &Connection) -> Result<Vec<UnfinishedTasks>> {
+    let now = store_now(connection)?;
+    let mut tasks = Vec::new();
+    for kind in IndexingTaskKind::ALL {
+        let values = params![now, kind.as_str()];
+        let read = |row: &Row| read_tasks(kind.as_str(), row);
+        tasks.push(query::one(connection, INDEXING_TASKS, values, read)?);
+    }
+    tasks.push(query::one(connection, EXPORTS, params![now], |row| read_tasks(EXPORT, row))?);
+    Ok(tasks)
+}
+
+fn read_tasks(kind: &'static str, row: &Row) -> Result<UnfinishedTasks> {
+    let (all, running): (u64, u64) = (row.get(0)?, row.get(1)?);
+    let (oldest, oldest_queued) = (row.get(2)?, row.get(3)?);
+    Ok(UnfinishedTasks { kind, running, queued: all - running, oldest, oldest_queued })
 }

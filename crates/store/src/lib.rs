@@ -40,7 +40,6 @@ pub mod tagged_files;
 pub mod tags;
 pub mod upload;
 pub mod vectors;
-pub mod workload;
 
 pub use columns::{now_micros, store_now};
 pub use database::Store;

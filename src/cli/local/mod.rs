@@ -6,15 +6,11 @@ mod access_log;
 #[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
-mod export_files;
-#[cfg(feature = "local")]
 mod listening;
 #[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
 mod originals;
-#[cfg(feature = "local")]
-mod requirements;
 #[cfg(feature = "local")]
 mod serve;
 #[cfg(feature = "local")]
@@ -33,9 +29,9 @@ pub use demo::{run_text_tour, start_demo};
 #[cfg(feature = "local")]
 pub use model::run_model;
 #[cfg(feature = "local")]
-pub use requirements::check_requirements;
-#[cfg(feature = "local")]
 pub use serve::{serve, work};
+#[cfg(feature = "local")]
+pub use service::check_requirements;
 #[cfg(feature = "local")]
 pub use service::{LocalService, LocalSettings, check_storage_folder, local_settings};
 #[cfg(feature = "local")]

@@ -1,15 +1,15 @@
-//! Gives commands and the worker the originals of local datasets.
+//! Gives commands and the worker the files of this machine behind local datasets and exports.
 
 use std::{path::PathBuf, sync::Arc};
-
-use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
-use tessera_model::{DatasetId, Failure, SelectionItem};
-use tessera_service::{Deployment, LocalError};
 
 use crate::{
     cli::LocalService,
     usecase::file_actions::{DiverseFinder, OriginalFinder},
 };
+use tessera_client::OriginalLookup;
+use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
+use tessera_model::{DatasetId, ExportTaskId, Failure, SelectionItem};
+use tessera_service::{Deployment, LocalError};
 
 impl LocalService {
     /// Returns what finds the originals of the datasets of this service.
@@ -49,4 +49,23 @@ impl OriginalFinder for DeploymentOriginals {
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
 fn failure(error: LocalError) -> Failure {
     Failure::local(error.to_string())
+}
+
+impl LocalService {
+    /// Returns the file of a finished archive, if it is on this machine.
+    pub fn archive_file(&self, export: ExportTaskId) -> Option<PathBuf> {
+        self.deployment.archive_file(export)
+    }
+
+    /// Returns the function that finds the file of this machine that is or contains an original.
+    pub fn original_paths(&self) -> OriginalLookup {
+        let deployment = self.deployment.clone();
+        Arc::new(move |id| deployment.original_path(id))
+    }
+
+    /// Returns the function that finds the original of a media item on this machine.
+    pub fn originals(&self) -> OriginalLookup {
+        let deployment = self.deployment.clone();
+        Arc::new(move |id| deployment.original_file(id))
+    }
 }

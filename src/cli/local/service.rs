@@ -1,4 +1,5 @@
-//! Runs the local service in this process, and builds the settings that it is opened with.
+//! Runs the local service in this process, builds the settings that it is opened with, and checks what it needs from
+//! this machine.
 
 use std::{
     collections::HashMap,
@@ -8,14 +9,10 @@ use std::{
     sync::Arc,
 };
 
-use tokio::{
-    sync::oneshot,
-    task::{JoinHandle, spawn_blocking},
-};
-
 use crate::{
     cli::{
         CliError, CliResult, Exit, FolderOpening,
+        exit::CheckResult,
         local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
     },
@@ -28,13 +25,18 @@ use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
     DatasetId, Failure, PatternLists, SafeText,
-    text::{count_with_noun, grouped_with_noun},
+    text::{count_with_noun, format_bytes, grouped_with_noun},
 };
-pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
     OriginalPaths, ServerOptions, ServiceCredentials, SkippedFile,
 };
+use tokio::{
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking},
+};
+
+pub use tessera_service::DeploymentSettings as LocalSettings;
 
 pub struct LocalService {
     /// Direct access to the deployment, for what is not part of the API.
@@ -344,6 +346,35 @@ fn storage_settings() -> CliResult<StorageSettings> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     StorageSettings::from_env(variables)
         .map_err(|why| CliError::usage(format!("object storage: {why}")))
+}
+
+/// Below this free space in bytes, exports and indexes of usual size may not fit.
+const LITTLE_SPACE: u64 = 2 << 30;
+
+/// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet.
+pub fn check_requirements(data: &Path) -> Vec<CheckResult> {
+    let videos = match DeploymentSettings::detect().ffmpeg {
+        Some(program) => {
+            CheckResult::passed("videos, AVIF and HEIF", program.display().to_string())
+        }
+        None => CheckResult::warning(
+            "videos, AVIF and HEIF",
+            "skipped; install ffmpeg and ffprobe to show them",
+        ),
+    };
+    let mut results = vec![videos];
+    results.extend(check_space(data));
+    results
+}
+
+/// Returns nothing if the space cannot be found out, because the folder itself is checked elsewhere.
+fn check_space(data: &Path) -> Option<CheckResult> {
+    let existing = data.ancestors().find(|folder| folder.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let message = format!("{} are free for indexes and exports", format_bytes(free));
+    let result = if free < LITTLE_SPACE { CheckResult::warning } else { CheckResult::passed };
+    Some(result("disk", message))
 }
 
 #[cfg(test)]

@@ -1,13 +1,5 @@
 //! Runs a search page by page, until a limit or the last page is reached.
 
-use serde_json::Value;
-use tessera_client::RawPage;
-use tessera_model::{
-    Cluster, Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
-    basket::cluster_entry,
-};
-use tessera_wire::preview::LinkForm;
-
 use crate::{
     cli::{
         CliError, CliResult, Connection, Exit,
@@ -15,14 +7,20 @@ use crate::{
         search::{
             self,
             document::{self, ContactSheet, RowFormat, SearchResults},
-            found_media::{FoundMedia, MediaCollector, MediaLimits},
+            found_media::{FoundMedia, MediaCollector, MediaLimits, PathPrinter},
             pages::PageCursor,
-            paths::PathPrinter,
             request::{self, CutOptions, PageOptions, RankingSource, SearchOptions, SearchRequest},
         },
     },
     usecase::MemberReader,
 };
+use serde_json::Value;
+use tessera_client::RawPage;
+use tessera_model::{
+    Cluster, Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
+    basket::cluster_entry,
+};
+use tessera_wire::preview::LinkForm;
 
 /// A search that is ready to be sent. An image anchor is already registered.
 struct PreparedSearch<'a> {

@@ -5,7 +5,6 @@ mod execute;
 mod find_all;
 mod found_media;
 mod pages;
-mod paths;
 mod request;
 
 use document::count_clusters;

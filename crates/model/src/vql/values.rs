@@ -1,7 +1,9 @@
-//! Values that several filters have: numbers from 0.0 to 1.0, texts, labels and lists, each valid by construction.
+//! Values of filters: numbers from 0.0 to 1.0, texts, labels, lists, and filters inside filters, each valid by
+//! construction.
 
 use std::fmt;
 
+use super::{Filter, MAX_FILTERS};
 use serde::{Deserialize, Serialize};
 
 /// A number from 0.0 to 1.0. It is stored as its bits, which sort like the numbers because no number is negative.
@@ -138,5 +140,54 @@ impl std::error::Error for InvalidField {}
 impl InvalidField {
     pub fn new(field: &'static str, reason: impl Into<String>) -> Self {
         Self { field, reason: reason.into() }
+    }
+}
+
+/// Filters of which at least one must match. None of them is such a list itself, which bounds the depth.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Alternatives(Vec<Filter>);
+
+impl Alternatives {
+    pub fn new(filters: Vec<Filter>) -> Result<Self, InvalidField> {
+        if filters.is_empty() || filters.len() > MAX_FILTERS {
+            return Err(InvalidField::new("", format!("must have 1 to {MAX_FILTERS} filters")));
+        }
+        filters.iter().try_for_each(require_condition)?;
+        if filters.iter().any(Filter::has_alternatives) {
+            return Err(InvalidField::new("", "must not contain any_of again"));
+        }
+        Ok(Self(filters))
+    }
+
+    pub fn as_slice(&self) -> &[Filter] {
+        &self.0
+    }
+}
+
+/// A filter that must not match.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NegatedFilter(Box<Filter>);
+
+impl NegatedFilter {
+    pub fn new(filter: Filter) -> Result<Self, InvalidField> {
+        require_condition(&filter)?;
+        if matches!(filter, Filter::Not(_)) {
+            return Err(InvalidField::new("", "must not contain not again"));
+        }
+        Ok(Self(Box::new(filter)))
+    }
+
+    pub fn filter(&self) -> &Filter {
+        &self.0
+    }
+}
+
+fn require_condition(filter: &Filter) -> Result<(), InvalidField> {
+    match filter {
+        Filter::FullText(_) | Filter::Semantic { .. } | Filter::Similar { .. } => {
+            let reason = "must not contain text or similarity, because these rank the results";
+            Err(InvalidField::new("", reason))
+        }
+        _ => Ok(()),
     }
 }

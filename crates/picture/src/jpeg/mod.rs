@@ -13,7 +13,6 @@
     reason = "the range of every value cast is given by the format or by the mask just before"
 )]
 
-mod error;
 mod header;
 mod huffman;
 mod scan;
@@ -21,8 +20,7 @@ mod scan;
 mod tests;
 mod uncommon;
 
-pub use error::{JpegError, MAX_SCANS};
-pub use header::segments_before_scan;
+pub use header::{JpegError, MAX_SCANS, segments_before_scan};
 pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};

@@ -2,7 +2,6 @@
 //! and words of file names.
 
 pub mod bm25;
-pub mod exact_words;
 pub mod full_text_query;
 pub mod language;
 mod language_detection;

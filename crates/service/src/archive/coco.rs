@@ -3,20 +3,19 @@
 
 use std::{collections::HashMap, io::Write};
 
-use serde_json::{Value, json};
-use zip::write::SimpleFileOptions;
-
 use super::{
     MissingPictures, Zip,
-    categories::Categories,
     metadata::{
-        ArchiveContent, MetadataRow, bounding_box, dataset_url, for_each_row, object_label,
+        ArchiveContent, Categories, MetadataRow, bounding_box, dataset_url, for_each_row,
+        object_label,
     },
 };
 use crate::task_error::TaskError;
+use serde_json::{Value, json};
 use tessera_model::annotation::round_pixels;
 use tessera_store::{export::ExportEntry, now_micros};
 use tessera_wire::{export::column, fields::format_iso8601};
+use zip::write::SimpleFileOptions;
 
 /// The columns of a keypoint.
 const KEYPOINT: usize = 3;

@@ -1,8 +1,12 @@
 //! The rows of the metadata of an archive, one per media item. `json_document` and `parquet_columns` write the same rows.
 
-use std::{collections::HashMap, io, path::PathBuf};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    io,
+    path::PathBuf,
+};
 
-use super::{IMAGES_PREFIX, MissingPictures, image_names::UniqueNames};
+use super::{IMAGES_PREFIX, image_names::UniqueNames};
 use crate::{
     links::{FILE_ORIGIN, media_link},
     originals::{Originals, storage_location},
@@ -10,7 +14,7 @@ use crate::{
     task_error::TaskError,
 };
 use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
-use tessera_model::vql::IssueKind;
+use tessera_model::{SafeText, text::count_with_noun, vql::IssueKind};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
     Connection, Store, StoreError,
@@ -204,4 +208,64 @@ pub(super) fn media_type(kind: MediaKind) -> &'static str {
 pub(super) fn video_info(media: &MediaRecord) -> Option<(String, f64)> {
     let name = media.path.file_name().unwrap_or_default();
     media.frame.map(|frame| (name.to_string_lossy().into_owned(), frame.seconds))
+}
+
+pub(super) struct Categories(Vec<String>);
+
+impl Categories {
+    pub(super) fn of(content: &ArchiveContent) -> Result<Self, TaskError> {
+        Ok(Self(export::object_labels(content.connection, content.dataset.id)?))
+    }
+
+    /// Returns the labels in the order of their numbers.
+    pub(super) fn labels(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Returns the number of a label, counted from 0.
+    pub(super) fn number(&self, label: &str) -> u64 {
+        self.0.partition_point(|other| other.as_str() < label) as u64
+    }
+}
+
+/// The pictures that an archive lacks.
+#[derive(Debug, Default)]
+pub(crate) struct MissingPictures {
+    /// The rows of pictures that could not be read.
+    pub unreadable: HashSet<i64>,
+    /// The pictures whose files have changed since they were indexed, by row.
+    pub changed: BTreeMap<i64, MediaRecord>,
+}
+
+/// The maximum number of changed files that a message names.
+const MAX_NAMED: usize = 10;
+
+impl MissingPictures {
+    pub fn contains(&self, row: i64) -> bool {
+        self.unreadable.contains(&row) || self.changed.contains_key(&row)
+    }
+
+    /// Describes what is missing, or returns `None` if nothing is.
+    pub fn message(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if !self.unreadable.is_empty() {
+            parts.push(format!("{} pictures could not be read", self.unreadable.len()));
+        }
+        if !self.changed.is_empty() {
+            let first = self.changed.values().take(MAX_NAMED);
+            let mut names: Vec<String> =
+                first.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
+            let further = self.changed.len().saturating_sub(MAX_NAMED);
+            if further > 0 {
+                names.push(format!("and {further} more"));
+            }
+            let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
+            parts.push(format!(
+                "{count} changed after indexing and {} left out: {}. Rescan the dataset, and export again",
+                if self.changed.len() == 1 { "was" } else { "were" },
+                names.join(", ")
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
 }

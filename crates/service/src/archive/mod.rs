@@ -1,15 +1,12 @@
 //! Writes the archive of an export, a ZIP file. The pictures come first, because the metadata after them names only
 //! pictures that could be read.
 
-mod categories;
 mod coco;
 mod export_preview;
 mod hugging_face;
 mod image_names;
 mod json_document;
-mod local_files;
 mod metadata;
-mod missing_pictures;
 mod parquet_columns;
 mod parquet_table;
 mod pictures;
@@ -31,8 +28,7 @@ use tessera_media::ingest::disk_quota::ClaimedFile;
 use tessera_model::ExportFormat;
 
 pub(crate) use export_preview::PreviewBuilder;
-pub(crate) use metadata::{ArchiveContent, LinkSigning, SourceFolders};
-pub(crate) use missing_pictures::MissingPictures;
+pub(crate) use metadata::{ArchiveContent, LinkSigning, MissingPictures, SourceFolders};
 
 /// The folder in which an archive has its pictures.
 const IMAGES_PREFIX: &str = "images/";

@@ -3,16 +3,14 @@
 
 use std::io::{self, Write};
 
-use zip::write::SimpleFileOptions;
-
 use super::{
     MissingPictures, Zip,
-    categories::Categories,
-    metadata::{ArchiveContent, for_each_row, object_label},
+    metadata::{ArchiveContent, Categories, for_each_row, object_label},
 };
 use crate::task_error::TaskError;
 use tessera_model::{Annotation, ExportFormat, Region};
 use tessera_store::media::MediaRecord;
+use zip::write::SimpleFileOptions;
 
 pub(super) fn write_yolo(
     content: &ArchiveContent,

@@ -3,6 +3,10 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
+use super::{
+    AppState, body_buffer, monitored_stream,
+    request_observer::{RequestMetrics, RequestObserver},
+};
 use axum::{
     Router,
     extract::State,
@@ -16,13 +20,8 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, info::Info},
     registry::{Registry, Unit},
 };
-
-use super::{
-    AppState, body_buffer, monitored_response,
-    request_observer::{RequestMetrics, RequestObserver},
-};
 use tessera_retrieval::CacheUsage;
-use tessera_store::{now_micros, workload::UnfinishedTasks};
+use tessera_store::{indexing_task::UnfinishedTasks, now_micros};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -44,7 +43,7 @@ pub(crate) fn metrics_router(app: AppState) -> Router {
     let observer = RequestObserver { access_log: None, metrics: RequestMetrics::default() };
     Router::new()
         .route("/metrics", get(metrics))
-        .layer(from_fn_with_state(observer, monitored_response::monitor_response))
+        .layer(from_fn_with_state(observer, monitored_stream::monitor_response))
         .with_state(state)
 }
 

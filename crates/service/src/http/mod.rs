@@ -15,7 +15,6 @@ mod export;
 mod local_dataset;
 mod media;
 mod metrics;
-mod monitored_response;
 mod monitored_stream;
 mod multipart_form;
 mod openapi;

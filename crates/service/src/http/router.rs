@@ -1,23 +1,22 @@
 //! Assembles all routes: the API below `/api/v1`, media and archives behind links, and probes. Each file of handlers
 //! adds its own routes.
 
-use axum::{
-    Extension, Router,
-    middleware::{from_fn, from_fn_with_state},
-};
-use utoipa::openapi::OpenApi;
-
 use super::{
     AppState, add_media, app_state, auth,
     checked_routes::{CheckedRoutes, method_not_allowed},
     compat, connections, credentials, dataset, explore, export, local_dataset, media,
-    monitored_response,
+    monitored_stream,
     openapi::{self, OpenApiDocument},
     origin_check, probes,
     problem::Problem,
     query_image, tags,
 };
+use axum::{
+    Extension, Router,
+    middleware::{from_fn, from_fn_with_state},
+};
 use tessera_wire::endpoints::{API_PREFIX, LOCAL_PREFIX};
+use utoipa::openapi::OpenApi;
 
 pub(crate) fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
@@ -52,7 +51,7 @@ pub(crate) fn build_router(state: AppState) -> Router {
         .merge(probe_routes.method_not_allowed_fallback(method_not_allowed))
         .layer(from_fn(origin_check::add_security_headers))
         .layer(Extension(description))
-        .layer(from_fn_with_state(state.observer.clone(), monitored_response::monitor_response))
+        .layer(from_fn_with_state(state.observer.clone(), monitored_stream::monitor_response))
         .with_state(state)
 }
 

@@ -6,11 +6,11 @@ use std::{cmp::Reverse, collections::HashMap};
 use super::{
     TaskContext,
     clustered_media::{ClusterLevel, ClusteredMedia},
-    member_features::{MemberVectors, Scope, read_members},
-    progress::ProgressRange,
+    context::ProgressRange,
+    member_features::{
+        MemberVectors, Scope, SimilarMembers, StoredKeypoints, read_members, similar_members,
+    },
     several_processes::{is_shared, shared_similar_members},
-    similar_members::{SimilarMembers, similar_members},
-    stored_keypoints::StoredKeypoints,
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, Granularity};

@@ -1,20 +1,18 @@
-//! The environment of tasks: the store, the settings, the lease, and whether to stop.
+//! The environment of tasks: the store, the settings, the lease, the running tasks of this process, whether to stop, and
+//! the progress.
 
 use std::{
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, Weak,
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     thread,
     time::Duration,
 };
 
-use tokio::runtime::{Builder, Runtime};
-use uuid::Uuid;
-
-use super::{encoding_runs::EncodingRuns, running_tasks::RunningTasks};
+use super::encoding_runs::EncodingRuns;
 use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
@@ -26,10 +24,13 @@ use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
     QueryError, Store, StoreError, Transaction, dataset,
     lease::{self, Lease, LeasedTask},
+    lock,
     picture_pack::PackedPictures,
     source::SourceFolder,
     store_now,
 };
+use tokio::runtime::{Builder, Runtime};
+use uuid::Uuid;
 
 /// The numbers of steps of the first and of the longest pause before a task is run again. A pause is divided into steps,
 /// so that a stop is noticed.
@@ -301,5 +302,96 @@ impl TaskContext {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// The running tasks, shared by the threads that run tasks and the thread that extends leases.
+#[derive(Debug, Default)]
+pub(crate) struct RunningTasks(Mutex<RunningState>);
+
+#[derive(Debug, Default)]
+struct RunningState {
+    /// Whether no further task may begin.
+    is_stopped: bool,
+    /// The leases of the tasks, with the flag that stops each task. The flag no longer exists when the task has ended.
+    tasks: Vec<(Lease, Weak<AtomicBool>)>,
+}
+
+impl RunningTasks {
+    /// Registers a task. Returns the flag that is set when the task must stop.
+    pub fn begin(&self, lease: &Lease) -> Arc<AtomicBool> {
+        let mut state = lock(&self.0);
+        let stop = Arc::new(AtomicBool::new(state.is_stopped));
+        state.tasks.retain(|(_, stop)| stop.strong_count() > 0);
+        state.tasks.push((lease.clone(), Arc::downgrade(&stop)));
+        stop
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        lock(&self.0).is_stopped
+    }
+
+    pub(crate) fn stop_all(&self) {
+        let mut state = lock(&self.0);
+        state.is_stopped = true;
+        state.tasks.iter().for_each(|(_, stop)| set(stop));
+    }
+
+    /// Stops the task of a lease that another worker has taken.
+    pub fn stop(&self, lost: &Lease) {
+        let state = lock(&self.0);
+        let lost = state.tasks.iter().filter(|(lease, _)| lease == lost);
+        lost.for_each(|(_, stop)| set(stop));
+    }
+
+    /// Returns the leases of the tasks that have not ended.
+    pub fn leases(&self) -> Vec<Lease> {
+        let state = lock(&self.0);
+        let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);
+        running.map(|(lease, _)| lease.clone()).collect()
+    }
+}
+
+fn set(stop: &Weak<AtomicBool>) {
+    if let Some(stop) = stop.upgrade() {
+        stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns the share that is done, 0.0-1.0, or 0.0 if there is nothing to do.
+#[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
+pub(crate) fn fraction(done: usize, all: usize) -> f64 {
+    done as f64 / all.max(1) as f64
+}
+
+pub(crate) struct ProgressRange<'a> {
+    context: &'a TaskContext,
+    dataset: DatasetId,
+    from: f64,
+    to: f64,
+    reported: AtomicU8,
+}
+
+impl<'a> ProgressRange<'a> {
+    /// Creates the range between two shares of the whole, which are 0.0-1.0.
+    pub fn new(context: &'a TaskContext, dataset: DatasetId, from: f64, to: f64) -> Self {
+        Self { context, dataset, from, to, reported: AtomicU8::new(0) }
+    }
+
+    pub(crate) fn subrange(&self, from: f64, to: f64) -> Self {
+        let at = |share: f64| self.from + share * (self.to - self.from);
+        Self::new(self.context, self.dataset, at(from), at(to))
+    }
+
+    /// Reports which share of this range is done, 0.0-1.0. Returns whether to continue.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    pub fn report(&self, share: f64) -> bool {
+        let whole = self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
+        let percent = (whole * 100.0) as u8;
+        if self.reported.fetch_max(percent, Ordering::Relaxed) < percent {
+            // An error is ignored: if the store cannot be written, writing the result fails too, with a message.
+            let _ = self.context.report_progress(self.dataset, whole);
+        }
+        self.context.check_cancelled().is_ok()
     }
 }

@@ -7,15 +7,14 @@ use std::{
     path::Path,
 };
 
-use image::RgbImage;
-
 use super::{
     TaskContext,
+    context::{ProgressRange, fraction},
     extract_media::MAX_FILE_BYTES,
     member_features::Scope,
-    progress::{ProgressRange, fraction},
 };
 use crate::{task_error::TaskError, usecase::UNREADABLE_MODEL};
+use image::RgbImage;
 use tessera_encoder::{Encoder, HashedFile};
 use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
 use tessera_model::{DatasetId, Region};

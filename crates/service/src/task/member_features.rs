@@ -1,4 +1,7 @@
-//! Reads the media that are clustered, with their features.
+//! Reads the media that are clustered, with their features and keypoints, and computes their neighbor graph and
+//! near-duplicates in one process. `several_processes/shared_ranges` computes the same together with other workers.
+
+use std::ops::Range;
 
 use super::{
     TaskContext,
@@ -8,7 +11,9 @@ use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::{
     index::{DIMENSION, Keypoints},
-    similarity::Vectors,
+    similarity::{
+        DuplicatePair, KeypointSource, NeighborGraph, Vectors, near_duplicates, neighbor_graph,
+    },
 };
 use tessera_store::{QueryError, media, picture_features};
 
@@ -82,4 +87,72 @@ impl MemberVectors {
         })?;
         Ok(Self { vectors, corners })
     }
+}
+
+pub(super) struct StoredKeypoints<'a> {
+    pub(super) context: &'a TaskContext,
+    pub(super) dataset: DatasetId,
+    pub(super) entity: EntityType,
+    pub(super) source: Option<i64>,
+    pub(super) members: &'a ClusteredMedia,
+    pub(super) corners: usize,
+}
+
+impl KeypointSource for StoredKeypoints<'_> {
+    type Error = TaskError;
+
+    fn rows(&self) -> usize {
+        self.members.len()
+    }
+
+    fn corners(&self) -> usize {
+        self.corners
+    }
+
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), TaskError> {
+        let Some(rows) = self.members.rows_in_order(positions) else { return Ok(()) };
+        let read = self.context.store.read(|c| {
+            picture_features::for_each_look(
+                c,
+                self.dataset,
+                self.entity,
+                self.source,
+                rows.clone(),
+                |look| {
+                    self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
+                    if let Some(position) = self.members.position(look.media) {
+                        each(position, look.keypoints);
+                    }
+                    Ok::<_, QueryError>(())
+                },
+            )
+        });
+        Ok(read?)
+    }
+}
+
+pub(super) const GRAPH_NEIGHBORS: usize = 24;
+
+pub(super) struct SimilarMembers {
+    pub graph: NeighborGraph,
+    pub duplicates: Vec<DuplicatePair>,
+}
+
+/// Computes the graph and the near-duplicates. The vectors are dropped before near-duplicates are searched, which take
+/// as much memory.
+pub fn similar_members(
+    vectors: Vectors,
+    keypoints: &StoredKeypoints,
+    graph_progress: impl Fn(f32) -> bool + Sync,
+    duplicate_progress: impl Fn(f32) -> bool + Sync,
+) -> Result<SimilarMembers, TaskError> {
+    let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, graph_progress);
+    let graph = graph.ok_or(TaskError::Stopped)?;
+    drop(vectors);
+    let duplicates = near_duplicates(keypoints, &graph, duplicate_progress)?;
+    Ok(SimilarMembers { graph, duplicates: duplicates.ok_or(TaskError::Stopped)? })
 }

@@ -18,16 +18,11 @@ mod index_source;
 mod member_features;
 mod name_lists;
 mod pack_sweep;
-mod progress;
 mod run_export;
 mod run_indexing;
 mod runner;
-mod running_tasks;
 mod several_processes;
-mod similar_members;
-mod stored_keypoints;
 mod text_step;
-mod unread_files;
 mod wake_signal;
 
 use context::TaskContext;

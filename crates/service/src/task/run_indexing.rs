@@ -1,21 +1,24 @@
 //! Runs an indexing task. Its results are written in the transaction that ends it, so that an interruption leaves
-//! either the old or the new state of the dataset.
+//! either the old or the new state of the dataset. The end of a task also says which files could not be added.
+
+use std::path::PathBuf;
 
 use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
     cluster_step::ClusterUpdate,
+    context::ProgressRange,
     encode_media::encode_media,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     member_features::Scope,
-    progress::ProgressRange,
     several_processes::{SearchTableUpdate, drop_former_tables},
     text_step::{EmbeddingUpdate, LanguageUpdate},
-    unread_files::unread_files,
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
+use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
+use tessera_model::{FileKind, local_files::HIDDEN, text::count_with_noun};
 use tessera_store::{
-    StoreError, captions, dataset,
+    Connection, StoreError, captions, dataset, indexed_files,
     indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
     remove_ranges, source, tagged_files,
@@ -158,4 +161,36 @@ fn run_reindex(context: &TaskContext, running: &IndexingTask) -> Result<Indexing
     // Clustering needs the memory more than searches, which load what they need again.
     context.indexes.release(running.dataset);
     cluster_and_embed(context, running, Scope::Everything, 0.0)
+}
+
+/// The number of files that are named.
+const NAMED: usize = 3;
+
+/// Returns a sentence about the files of an added source that did not become media. Returns `None` if all files that
+/// should have become media did.
+fn unread_files(connection: &Connection, source: i64) -> tessera_store::Result<Option<String>> {
+    let is_empty = indexed_files::count_media_files(connection, source)? == 0;
+    let mut files = indexed_files::skipped_in_source(connection, source)?;
+    files.retain(|(_, reason)| ![HIDDEN, EXCLUDED].contains(&reason.as_str()));
+    if is_empty {
+        let empty = || "it contains no pictures or videos".to_owned();
+        let why = if files.is_empty() { empty() } else { named(&files) };
+        return Ok(Some(format!("nothing was added: {why}")));
+    }
+    files.retain(|(path, _)| {
+        let kind = FileKind::from_name(&path.to_string_lossy());
+        kind.is_media() || kind == FileKind::Archive
+    });
+    let count = count_with_noun(files.len(), "file was", "files were");
+    Ok((!files.is_empty()).then(|| format!("{count} not added: {}", named(&files))))
+}
+
+/// Names the first files with their reasons.
+fn named(files: &[(PathBuf, String)]) -> String {
+    let first = files.iter().take(NAMED);
+    let first: Vec<String> =
+        first.map(|(path, reason)| format!("{} ({reason})", printable_path(path))).collect();
+    let more = files.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("{}{more}", first.join(", "))
 }

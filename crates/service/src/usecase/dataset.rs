@@ -13,11 +13,10 @@ use tessera_store::{
     captions::{self, Counts, TextCoverage},
     cluster,
     dataset::{self, DatasetRecord},
-    indexing_task::{self, IndexingTask},
+    indexing_task::{self, IndexingTask, UnfinishedTasks},
     is_storage_full,
     lease::{self, LeaseCounts},
     own_columns::{self, ColumnCounts},
-    workload::{self, UnfinishedTasks},
 };
 
 /// The number of bytes that a check of the disk writes.
@@ -175,7 +174,7 @@ impl Deployment {
     }
 
     pub(crate) fn unfinished_tasks(&self) -> Result<Vec<UnfinishedTasks>, ServiceError> {
-        Ok(self.store.read(workload::unfinished_tasks)?)
+        Ok(self.store.read(indexing_task::unfinished_tasks)?)
     }
 
     pub(crate) fn lease_counts(&self) -> Result<LeaseCounts, ServiceError> {

@@ -5,6 +5,7 @@ use super::{StoreAddress, connection::PostgresConnection, schema};
 use crate::{
     StoreError,
     engine::{Connection, Result, params},
+    indexing_task::{self, UnfinishedTasks},
     now_micros, query, setting,
     several_processes::{
         lease,
@@ -12,7 +13,6 @@ use crate::{
     },
     store_now,
     table_definitions::VERSION,
-    workload::{self, UnfinishedTasks},
 };
 
 /// A schema of a server with the tables of this version.
@@ -153,7 +153,7 @@ pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
     // The server is assumed to have read its clock in the middle of the request.
     let here = sent + (now_micros() - sent) / 2;
     let vectors = search_table::support(&connection)?;
-    let tasks = workload::unfinished_tasks(&connection)?;
+    let tasks = indexing_task::unfinished_tasks(&connection)?;
     let waited = |since: i64| (now - since).max(0).unsigned_abs() / 1_000_000;
     let waits = tasks.iter().filter_map(|tasks: &UnfinishedTasks| tasks.oldest_queued).map(waited);
     Ok(StoreHealth {

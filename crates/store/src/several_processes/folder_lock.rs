@@ -3,20 +3,28 @@
 //! it, so that it can check and repair what is in the folder. The folder also lists the workers that ran tasks from it
 //! for a store on a server, so that the tasks of these workers need not wait until leases expire when no process uses
 //! the folder any more.
+//!
+//! A second lock decides which process runs the tasks of a store in a file. Any number of processes accept tasks and read
+//! the store, but one of them runs the tasks. When this process ends, even if it is killed, the operating system releases
+//! the lock, and the next process that asks for it takes over.
 
 use std::{
     fs::{self, File},
     io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
+use crate::{StoreError, lock};
+use tessera_files::{
+    if_exists, open_locked, private_file, restrict, share_lock, try_lock, try_lock_shared,
+};
 use uuid::Uuid;
-
-use crate::StoreError;
-use tessera_files::{if_exists, private_file, restrict, share_lock, try_lock, try_lock_shared};
 
 /// The number of attempts to take a lock that another process has to itself. A check of a large store after a crash of
 /// the system takes minutes.
@@ -115,4 +123,38 @@ pub(crate) fn take_former_workers(data: &Path) -> io::Result<Vec<Uuid>> {
     let Some(lines) = if_exists(fs::read_to_string(&path))? else { return Ok(Vec::new()) };
     fs::remove_file(path)?;
     Ok(lines.lines().filter_map(|line| line.parse().ok()).collect())
+}
+
+/// The lock on the tasks, which is held from the time when it is taken until this value is dropped.
+pub(crate) struct TaskLock {
+    path: PathBuf,
+    held: Mutex<Option<File>>,
+}
+
+impl TaskLock {
+    pub fn new(data: &Path) -> Self {
+        Self { path: data.join("tasks-lock"), held: Mutex::default() }
+    }
+
+    pub fn is_held(&self) -> bool {
+        lock(&self.held).is_some()
+    }
+
+    /// Takes the lock unless another process has it, and then runs `prepare`. Returns whether this process has the
+    /// lock.
+    pub fn take(
+        &self,
+        prepare: impl FnOnce() -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        let mut held = lock(&self.held);
+        if held.is_none() {
+            let taken = open_locked(&self.path);
+            let taken = taken.map_err(|cause| StoreError::Io(self.path.clone(), cause))?;
+            if taken.is_some() {
+                prepare()?;
+            }
+            *held = taken;
+        }
+        Ok(held.is_some())
+    }
 }

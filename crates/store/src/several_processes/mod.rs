@@ -11,7 +11,6 @@ pub mod lease;
 pub mod search_table;
 pub mod similarity_range;
 pub(super) mod task_listener;
-pub(super) mod task_lock;
 
 /// Removes all ranges of an indexing task and what they need. Workers that compute them lose their leases. A store in a file
 /// has none.

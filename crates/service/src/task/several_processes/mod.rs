@@ -7,14 +7,13 @@ mod file_watcher;
 mod lease_keeper;
 mod search_table_step;
 mod shared_ranges;
-mod shared_similar_members;
 mod similarity_range_worker;
 
 pub(super) use extract_ranges::extract_in_ranges;
 pub(super) use file_watcher::watch_file;
 pub(super) use lease_keeper::keep_leases;
 pub(super) use search_table_step::{SearchTableUpdate, drop_former_tables};
-pub(super) use shared_similar_members::{is_shared, shared_similar_members};
+pub(super) use shared_ranges::{is_shared, shared_similar_members};
 
 use super::WorkerContext;
 use similarity_range_worker::SimilarityRangeWorker;

@@ -11,12 +11,13 @@ use super::{
         TaskContext, WorkerContext,
         clustered_media::ClusteredMedia,
         member_features::{MemberVectors, Scope, read_members},
-        similar_members::GRAPH_NEIGHBORS,
-        stored_keypoints::StoredKeypoints,
     },
     shared_ranges::{candidates_name, graph_name, read_parts},
 };
-use crate::task_error::TaskError;
+use crate::{
+    task::member_features::{GRAPH_NEIGHBORS, StoredKeypoints},
+    task_error::TaskError,
+};
 use tessera_files::open_locked;
 use tessera_model::DatasetId;
 use tessera_search::similarity::{
