@@ -2,15 +2,14 @@
 
 use std::io::{self, Read, Write};
 
+use crate::{
+    caption_index::{CaptionIndex, CaptionIndexBuilder},
+    member_columns::MemberColumns,
+};
 use tessera_search::text::{
     full_text_query::{FullTextQuery, TextExpression},
     language::Language,
     name_words::{NameQuery, name_words},
-};
-
-use crate::{
-    caption_index::CaptionIndex, caption_index_builder::CaptionIndexBuilder,
-    member_columns::MemberColumns,
 };
 
 #[derive(Debug, Default)]

@@ -7,20 +7,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::{
+    caption_index::CaptionIndexBuilder,
+    dataset_index::{DatasetIndex, IndexVectors},
+    file_names::FileNames,
+    member_columns::{MemberColumns, NO_VIDEO, NameTable},
+    vector_source::{IndexLimits, VectorSink},
+};
 use tessera_model::{DatasetId, EntityType};
 use tessera_search::text::language::Language;
 use tessera_store::{
     Connection, QueryError, Store, StoreError, captions,
     dataset::DatasetRecord,
     media::{self, MediaFeatures},
-};
-
-use crate::{
-    caption_index_builder::CaptionIndexBuilder,
-    dataset_index::{DatasetIndex, IndexVectors},
-    file_names::FileNames,
-    member_columns::{MemberColumns, NO_VIDEO, NameTable},
-    vector_source::{IndexLimits, VectorSink},
 };
 
 pub const DESCRIPTORS_FILE: &str = "descriptors";

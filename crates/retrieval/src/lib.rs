@@ -3,7 +3,6 @@
 //! [`SearchContext::search`].
 
 mod caption_index;
-mod caption_index_builder;
 mod caption_postings;
 mod checked_file;
 mod dataset_index;
@@ -26,8 +25,7 @@ mod table_ranking;
 mod user_tags;
 mod vector_source;
 
-pub use caption_index::CaptionIndex;
-pub use caption_index_builder::CaptionIndexBuilder;
+pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
 pub use dataset_index::tag_id;
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;

@@ -14,7 +14,7 @@ use crate::{
     opened_archive::{folder_of_archive, remove_unused, skipped_members},
     originals::{Originals, is_missing, storage_location},
     settings::{DeploymentSettings, record_settings, require_recorded_settings},
-    tag_writer::TagWriter,
+    tag_file::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
 use tessera_media::{

@@ -14,7 +14,6 @@ mod opened_archive;
 mod originals;
 mod settings;
 mod tag_file;
-mod tag_writer;
 mod task;
 mod task_error;
 mod uploads;

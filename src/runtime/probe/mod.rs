@@ -11,6 +11,14 @@ use std::{
     time::Instant,
 };
 
+use crate::{
+    input::{Chord, Key, SequenceSplitter, TerminalInput, decode},
+    runtime::probe::{
+        capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
+        replies::is_attributes,
+        unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
+    },
+};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
@@ -19,25 +27,13 @@ use rustix::{
 use signal_hook::{consts::SIGINT, low_level::raise};
 use tessera_picture::Protocol;
 
-use crate::{
-    input::{Chord, Key, SequenceSplitter, TerminalInput, decode},
-    runtime::probe::{
-        capabilities::decide_capabilities,
-        multiplexer::{wrap_for_screen, wrap_for_tmux},
-        replies::is_attributes,
-        unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
-    },
-};
-
 mod capabilities;
 mod explanation;
-mod multiplexer;
 mod replies;
 pub(in crate::runtime) mod unanswered;
 
-pub use capabilities::{Capabilities, Environment};
+pub use capabilities::{Capabilities, Environment, OuterTerminal};
 pub use explanation::TerminalExplanation;
-pub use multiplexer::OuterTerminal;
 pub use replies::TerminalReplies;
 
 /// Queries kitty graphics, name and version, cell size, the present and the largest size of sixel pictures, and the

@@ -3,12 +3,6 @@
 
 use std::{fmt::Debug, net::IpAddr, sync::Arc, time::Duration};
 
-use super::{
-    error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
-    listing::addressable_page,
-    object_uri::{BucketUri, CloudService},
-    settings::StorageSettings,
-};
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use object_store::{
@@ -26,6 +20,13 @@ use object_store::{
 };
 use reqwest::{Client, StatusCode, Url};
 use tokio::time::timeout;
+
+use super::{
+    error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
+    listing_page::addressable_page,
+    object_uri::{BucketUri, CloudService},
+    settings::StorageSettings,
+};
 
 pub trait BucketClient: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
 

@@ -5,13 +5,15 @@ use std::{
     sync::Arc,
 };
 
+use object_store::ObjectMeta;
+use tessera_model::FileKind;
+
 use super::{
     ObjectStorage, RoleArn, StorageError,
     error::list_error,
+    listing_page::SkippedKeys,
     object_uri::{BucketUri, ObjectUri, is_addressable_key},
 };
-use object_store::ObjectMeta;
-use tessera_model::FileKind;
 
 /// Maximum number of pages, which is a billion objects in pages of a thousand. This limit ends a listing that would
 /// never end.
@@ -231,108 +233,5 @@ impl ObjectEntry {
             (location.bucket.clone(), key, PathRoot::ListedFolder(prefix.len()))
         };
         Some(Self { bucket: Arc::new(bucket), key, size: None, version: 0, path_root })
-    }
-}
-
-/// The number of objects that were removed from a page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SkippedKeys(pub usize);
-
-/// The elements of a listing (its root, an object and a key), for S3 and Google Cloud, and for Azure.
-const ELEMENTS: [(&str, &str, &str); 2] =
-    [("ListBucketResult", "Contents", "Key"), ("EnumerationResults", "Blob", "Name")];
-
-/// Returns the page without objects whose keys cannot be addressed. Returns `None` if the page is not a listing.
-pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
-    let (_, object, key) = ELEMENTS.iter().find(|(root, ..)| page.contains(&format!("<{root}")))?;
-    let (start, end) = (format!("<{object}>"), format!("</{object}>"));
-    let mut kept = String::with_capacity(page.len());
-    let mut skipped = SkippedKeys::default();
-    let mut rest = page;
-    while let Some(at) = rest.find(&start) {
-        let (before, from) = rest.split_at(at);
-        let length = from.find(&end).map_or(from.len(), |at| at + end.len());
-        let (element, after) = from.split_at(length);
-        kept.push_str(before);
-        match element_text(element, key) {
-            // Some tools represent a folder by an object whose key ends with a slash.
-            Some(key) if key.ends_with('/') => {}
-            Some(key) if !is_addressable_key(&key) => skipped.0 += 1,
-            _ => kept.push_str(element),
-        }
-        rest = after;
-    }
-    kept.push_str(rest);
-    Some((kept, skipped))
-}
-
-fn element_text(element: &str, name: &str) -> Option<String> {
-    let (_, rest) = element.split_once(&format!("<{name}>"))?;
-    let (text, _) = rest.split_once(&format!("</{name}>"))?;
-    Some(unescape(text))
-}
-
-/// Replaces character references. Unknown references stay as they are, and the library refuses them.
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('&');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let found = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
-        if let Some((character, rest)) = found {
-            plain.push(character);
-            plain.push_str(rest);
-        } else {
-            plain.push('&');
-            plain.push_str(part);
-        }
-    }
-    plain
-}
-
-fn character(reference: &str) -> Option<char> {
-    match reference {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        number => {
-            let number = number.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_that_cannot_be_addressed_are_left_out() {
-        let page = |keys: &[&str]| {
-            let objects = keys.iter().map(|key| format!("<Contents><Key>{key}</Key></Contents>"));
-            format!(
-                "<ListBucketResult>{}<KeyCount>9</KeyCount></ListBucketResult>",
-                objects.collect::<String>()
-            )
-        };
-        let all = page(&[
-            "a&amp;b.jpg",
-            "a//b.jpg",
-            "folder/",
-            "a/../b.jpg",
-            "tab&#x9;.jpg",
-            "&#34;c&#34;.jpg",
-        ]);
-        let kept = page(&["a&amp;b.jpg", "&#34;c&#34;.jpg"]);
-        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(3))));
-        let azure = "<EnumerationResults><Blobs><Blob><Name>a//b</Name></Blob></Blobs></EnumerationResults>";
-        let none = "<EnumerationResults><Blobs></Blobs></EnumerationResults>";
-        assert_eq!(addressable_page(azure), Some((none.to_owned(), SkippedKeys(1))));
-        assert_eq!(addressable_page("<html></html>"), None);
     }
 }

@@ -10,6 +10,7 @@ mod bucket_folder;
 mod error;
 mod interrupted_uploads;
 mod listing;
+mod listing_page;
 mod manifest;
 mod object_reader;
 mod object_uri;

@@ -1,22 +1,19 @@
 //! Reads AVIF and HEIC. A file contains one picture in one or more coded tiles. The container is read here; the tiles
 //! are decoded by `ffmpeg`, an optional program.
 
-mod clean_aperture;
 mod ffmpeg;
 mod items;
 
 pub use ffmpeg::{find_ffmpeg, to_rgb};
 
-use self::{
-    clean_aperture::VisiblePart,
-    items::{ItemProperties, ItemTable},
-};
+use self::items::{ItemProperties, ItemTable};
 use crate::{
     iso_boxes::{boxes, find_box, number},
     limits::{DecodeError, MAX_PIXELS, check_size},
     source_colors::{CodedColors, SourceColors},
 };
 use image::{RgbImage, imageops::crop_imm, metadata::Orientation};
+use items::VisiblePart;
 
 const START_CODE: [u8; 4] = [0, 0, 0, 1];
 /// The offset of the parameter sets in the HEVC configuration, and the offset of the sequence header in the AV1

@@ -1,11 +1,13 @@
 //! Reads the segments of a JPEG file that precede the pixels: size, tables, color space, color profile and orientation.
-//! Also says why a file is refused.
 
 use std::{ops::Range, sync::Arc};
 
-use super::huffman::{HuffmanTable, standard_table};
-use crate::limits::DecodeError;
 use image::metadata::Orientation;
+
+use super::{
+    error::JpegError,
+    huffman::{HuffmanTable, standard_table},
+};
 
 const START_OF_SCAN: u8 = 0xDA;
 
@@ -268,27 +270,4 @@ fn word(bytes: &[u8], at: usize) -> Result<u16, JpegError> {
 
 fn first<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], JpegError> {
     bytes.first_chunk::<N>().ok_or(JpegError::Truncated)
-}
-
-/// The maximum number of scans. Progressive encoders write about ten, thorough ones some dozens.
-pub const MAX_SCANS: usize = 64;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JpegError {
-    Truncated,
-    Damaged(&'static str),
-    /// The file has more scans than any encoder writes, which is an attack on the decoder.
-    TooManyScans(usize),
-}
-
-impl From<JpegError> for DecodeError {
-    fn from(error: JpegError) -> Self {
-        Self(match error {
-            JpegError::Truncated => "truncated JPEG".to_owned(),
-            JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
-            JpegError::TooManyScans(count) => {
-                format!("JPEG with {count} scans; the limit is {MAX_SCANS}")
-            }
-        })
-    }
 }

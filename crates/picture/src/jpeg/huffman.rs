@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::header::JpegError;
+use super::error::JpegError;
 
 /// Reads bits. Past the end, the reader returns zeros, which [`BitReader::is_overrun`] reports.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,7 @@
     reason = "the range of every value cast is given by the format or by the mask just before"
 )]
 
+mod error;
 mod header;
 mod huffman;
 mod scan;
@@ -20,7 +21,8 @@ mod scan;
 mod tests;
 mod uncommon;
 
-pub use header::{JpegError, MAX_SCANS, segments_before_scan};
+pub use error::{JpegError, MAX_SCANS};
+pub use header::segments_before_scan;
 pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};

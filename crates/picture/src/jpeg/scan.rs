@@ -1,11 +1,13 @@
 //! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size, and the planes to pixels. The inverse
 //! cosine transform treats the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
 
+use image::RgbImage;
+
 use super::{
-    header::{ColorSpace, Component, Header, JpegError},
+    error::JpegError,
+    header::{ColorSpace, Component, Header},
     huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
 };
-use image::RgbImage;
 
 /// The positions (8 times the row plus the column) of the coefficients in zigzag order, up to the last one that 4x4
 /// samples need.

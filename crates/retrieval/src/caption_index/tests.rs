@@ -1,14 +1,13 @@
 //! Compares the index with the full-text index of `SQLite`, and reads damaged files.
 
+use super::*;
+use crate::caption_index::CaptionIndexBuilder;
 use proptest::{
     collection::vec,
     prelude::*,
     sample::{Index, select},
     strategy::Union,
 };
-
-use super::*;
-use crate::caption_index_builder::CaptionIndexBuilder;
 use tessera_search::text::{
     full_text_query::{FullTextQuery, parse},
     language::Language,

@@ -11,8 +11,6 @@ mod context;
 mod encode_media;
 mod encoding_runs;
 mod extract_media;
-mod extract_objects;
-mod fetch_batch;
 mod index_preparation;
 mod index_source;
 mod member_features;
