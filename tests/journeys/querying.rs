@@ -34,7 +34,7 @@ async fn what_the_service_refuses_stands_under_its_filter() {
     person.sees("“grain” is not a published issue name");
     person.press("f5 3").await;
     person
-        .sees("row 1: the service reports: query.vql: filter 0, issues.value: must be one of blur");
+        .sees("row 1: the service reports: query.vql: filter 1, issues.value: must be one of blur");
     assert_eq!(
         person.session.app.query().draft(person.session.app.results()).rows.len(),
         1,

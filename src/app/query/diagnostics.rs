@@ -81,6 +81,9 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// What precedes the number of a filter in a message.
+const FILTER_NUMBER: &str = "filter ";
+
 /// Returns the service's rejection of the draft in its present state, with the row that the message
 /// names.
 fn service_rejection(query: &QueryBuilder, results: &Results) -> Option<Diagnostic> {
@@ -91,18 +94,16 @@ fn service_rejection(query: &QueryBuilder, results: &Results) -> Option<Diagnost
         return None;
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
-    let row = row_mentioned_in(message.as_str(), query.draft(results));
+    let draft = query.draft(results);
+    let row = row_mentioned_in(message.as_str(), draft);
+    let message = with_number_of_row(message.as_str(), draft);
     Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
 /// Returns the row that a message refers to, by the number of the filter or by the only key that
 /// the message names.
 fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
-    let number = message
-        .split("filter ")
-        .nth(1)
-        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok());
-    if let Some((row, _)) = number.and_then(|number| enabled_rows(draft).nth(number)) {
+    if let Some((_, row)) = numbered_row(message, draft) {
         return Some(row);
     }
     let mut named = enabled_rows(draft).filter(|(_, row)| {
@@ -112,6 +113,20 @@ fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
         (Some((only, _)), None) => Some(only),
         _ => None,
     }
+}
+
+/// Returns the number of a filter as the message writes it, which counts the sent filters from 0, and its row.
+fn numbered_row<'m>(message: &'m str, draft: &QueryDraft) -> Option<(&'m str, usize)> {
+    let (_, rest) = message.split_once(FILTER_NUMBER)?;
+    let number = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    let (row, _) = enabled_rows(draft).nth(number.parse().ok()?)?;
+    Some((number, row))
+}
+
+/// Writes the number of the row in the form, which counts all rows from 1, in the place of the number of the filter.
+fn with_number_of_row(message: &str, draft: &QueryDraft) -> String {
+    let Some((number, row)) = numbered_row(message, draft) else { return message.to_owned() };
+    message.replacen(&format!("{FILTER_NUMBER}{number}"), &format!("{FILTER_NUMBER}{}", row + 1), 1)
 }
 
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
