@@ -8,6 +8,7 @@ use crate::{
     app::{
         App, Effect, Level, Pane, Tabs, availability,
         copy::copy_to_clipboard,
+        model_offer,
         overlay::{
             add_media::AddMediaForm,
             archive_inspector::ArchiveInspector,
@@ -108,7 +109,7 @@ impl App {
             }
             Action::Caption => CaptionSearchForm::open(&mut self.overlays, &self.results),
             Action::GetModel => get_model::open_list(self),
-            Action::DismissOffer => self.dismiss_model_offer(),
+            Action::DismissOffer => model_offer::dismiss(self),
             Action::Relax => self.run_relaxed_search(),
             Action::Finer => self
                 .results

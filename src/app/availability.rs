@@ -7,7 +7,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Baskets, Job, JobState, Pane, Results, copy,
+        App, Baskets, Job, JobState, Pane, Results, copy, model_offer,
         query::diagnostics,
         view::sort_filter::can_sort_by_score,
         viewer::{full_size_reason, other_picture_reason, viewer_reason},
@@ -296,7 +296,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
     match action {
         Action::Caption => dataset_open(app).or_else(|| status_allows(app, Operation::TextSearch)),
         Action::GetModel => model_reason(app),
-        Action::DismissOffer => unless(app.offers_model(), "no model is offered"),
+        Action::DismissOffer => unless(model_offer::is_offered(app), "no model is offered"),
         Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(&app.results).or_else(visual_search),

@@ -14,7 +14,7 @@ mod copy;
 mod event;
 mod input;
 pub mod jobs;
-mod model_offer;
+pub mod model_offer;
 mod navigation;
 mod notifications;
 mod outbox;

@@ -15,43 +15,40 @@ pub struct ModelOffer {
     pub(in crate::app) is_dismissed: Remote<bool>,
 }
 
-impl App {
-    /// Returns whether the line with the offer is shown.
-    pub fn offers_model(&self) -> bool {
-        let Some(dataset) = self.dataset().filter(|_| self.may_offer_model()) else { return false };
-        let status = |model: EnrichmentModel| {
-            Some(self.service_data.enrichment(dataset.id)?.status_of(model))
-        };
-        // Without a response, the dataset may have a model.
-        let is_missing =
-            status(EnrichmentModel::MultimodelImageEncoding) == Some(ModelStatus::NotApplied);
-        let is_ready = !dataset.status.is_busy() && dataset.n_images.is_some_and(|count| count > 0);
-        let is_known = self.model_offer.is_dismissed.value() == Some(&false);
-        is_known && is_missing && is_ready && !self.jobs.is_getting_model()
-    }
+/// Returns whether the line with the offer is shown.
+pub fn is_offered(app: &App) -> bool {
+    let Some(dataset) = app.dataset().filter(|_| may_be_offered(app)) else { return false };
+    let status =
+        |model: EnrichmentModel| Some(app.service_data.enrichment(dataset.id)?.status_of(model));
+    // Without a response, the dataset may have a model.
+    let is_missing =
+        status(EnrichmentModel::MultimodelImageEncoding) == Some(ModelStatus::NotApplied);
+    let is_ready = !dataset.status.is_busy() && dataset.n_images.is_some_and(|count| count > 0);
+    let is_known = app.model_offer.is_dismissed.value() == Some(&false);
+    is_known && is_missing && is_ready && !app.jobs.is_getting_model()
+}
 
-    fn may_offer_model(&self) -> bool {
-        self.setup.deployment == DeploymentKind::Local
-            && !self.setup.read_only
-            && self.model_offer.is_dismissed.value() != Some(&true)
-    }
+fn may_be_offered(app: &App) -> bool {
+    app.setup.deployment == DeploymentKind::Local
+        && !app.setup.read_only
+        && app.model_offer.is_dismissed.value() != Some(&true)
+}
 
-    /// Returns the dataset whose enrichment decides whether a model is offered.
-    pub(in crate::app) fn dataset_for_offer(&self) -> Option<DatasetId> {
-        self.dataset().filter(|_| self.may_offer_model()).map(|dataset| dataset.id)
-    }
+/// Returns the dataset whose enrichment decides whether a model is offered.
+pub(in crate::app) fn dataset_of_offer(app: &App) -> Option<DatasetId> {
+    app.dataset().filter(|_| may_be_offered(app)).map(|dataset| dataset.id)
+}
 
-    /// Returns the saved state to load for the offer.
-    pub(in crate::app) fn offer_state_to_load(&self) -> Option<StateKey> {
-        let is_due = self.model_offer.is_dismissed.due(None).is_some();
-        (is_due && self.may_offer_model()).then_some(StateKey::ModelOffer)
-    }
+/// Returns the saved state to load for the offer.
+pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
+    let is_due = app.model_offer.is_dismissed.due(None).is_some();
+    (is_due && may_be_offered(app)).then_some(StateKey::ModelOffer)
+}
 
-    /// Stops offering a model, in this run and in later ones.
-    pub(in crate::app) fn dismiss_model_offer(&mut self) {
-        self.model_offer.is_dismissed.finish(self.outbox.now, Ok(true));
-        let request = Request::SaveState(StateValue::ModelOfferDismissed);
-        self.outbox.send(Lane::SaveState(StateKey::ModelOffer), request);
-        self.outbox.notify(Level::Success, "no model is offered any more; the menu still has it");
-    }
+/// Stops offering a model, in this run and in later ones.
+pub(in crate::app) fn dismiss(app: &mut App) {
+    app.model_offer.is_dismissed.finish(app.outbox.now, Ok(true));
+    let request = Request::SaveState(StateValue::ModelOfferDismissed);
+    app.outbox.send(Lane::SaveState(StateKey::ModelOffer), request);
+    app.outbox.notify(Level::Success, "no model is offered any more; the menu still has it");
 }

@@ -18,6 +18,7 @@ use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
         areas::DetailLayout,
+        model_offer,
         overlay::{
             export::ExportForm, facets::Facets, file_picker::FilePicker,
             saved_views::needs_saved_views,
@@ -146,7 +147,7 @@ impl App {
             self.baskets.to_load(&self.results),
             needs_saved_views(self).then_some(StateKey::Views),
             self.history.needs_history().then_some(StateKey::History),
-            self.offer_state_to_load(),
+            model_offer::state_to_load(self),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
         keys.into_iter().flatten().map(read)
@@ -188,7 +189,8 @@ impl App {
         let view = self.results.view().map(|view| &view.search);
         let searched = view.filter(|search| matches!(search.query, Query::Caption { .. }));
         let searched = searched.map(|search| search.dataset).filter(|id| shown != Some(*id));
-        let offered = self.dataset_for_offer().filter(|id| ![shown, searched].contains(&Some(*id)));
+        let offered = model_offer::dataset_of_offer(self)
+            .filter(|id| ![shown, searched].contains(&Some(*id)));
         [shown, searched, offered].into_iter().flatten().filter_map(|id| {
             let enrichment = self.service_data.enrichments.get(&id);
             let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;

@@ -207,8 +207,8 @@ impl App {
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
             }
-            (Lane::FileAction(_), Err(failure)) => {
-                DuplicateReview::finding_failed(&mut self.overlays);
+            (Lane::FileAction(dataset), Err(failure)) => {
+                DuplicateReview::finding_failed(&mut self.overlays, dataset);
                 self.outbox.notify_failure(&failure);
             }
             (Lane::Tags(dataset), Ok(Payload::Tags(tags))) => {

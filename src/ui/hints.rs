@@ -8,7 +8,9 @@ use ratatui::{
 use tessera_model::SafeText;
 
 use crate::{
-    app::{App, DrawContext, Level, availability, suggested_actions::suggested_actions},
+    app::{
+        App, DrawContext, Level, availability, model_offer, suggested_actions::suggested_actions,
+    },
     drawing::{
         ClickTarget, display_width, field_area, split_columns, split_end, text_cells, wrap_words,
     },
@@ -66,7 +68,10 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
 
 /// Offers a model in the line of notifications, while it is free.
 fn model_offer(ctx: &mut DrawContext, area: Rect) {
-    if !ctx.app.offers_model() || ctx.app.overlay().is_some() || ctx.app.viewer().is_some() {
+    if !model_offer::is_offered(ctx.app)
+        || ctx.app.overlay().is_some()
+        || ctx.app.viewer().is_some()
+    {
         return;
     }
     let theme = ctx.theme;

@@ -6,6 +6,7 @@ use serde_json::json;
 use tessera::{
     app::{
         Event, Job, JobState,
+        model_offer::is_offered,
         overlay::{command_list::CommandList, get_model::ModelConfirmation},
     },
     config::DeploymentKind,
@@ -182,12 +183,12 @@ fn without_model(kept: BTreeMap<StateKey, StateValue>) -> Desk {
 #[test]
 fn a_dismissed_offer_stays_away() {
     let mut desk = without_model(BTreeMap::new());
-    assert!(desk.app.offers_model());
+    assert!(is_offered(&desk.app));
     desk.press("g A");
-    assert!(!desk.app.offers_model());
+    assert!(!is_offered(&desk.app));
     assert_eq!(desk.kept.get(&StateKey::ModelOffer), Some(&StateValue::ModelOfferDismissed));
     let mut desk = without_model(desk.kept);
-    assert!(!desk.app.offers_model());
+    assert!(!is_offered(&desk.app));
     desk.press("g A");
     assert!(desk.notice().contains("no model is offered"), "{}", desk.notice());
 }
@@ -196,12 +197,12 @@ fn a_dismissed_offer_stays_away() {
 fn a_model_is_offered_only_where_it_can_be_had_and_is_missing() {
     let mut desk = without_model(BTreeMap::new());
     desk.app.setup_mut().deployment = DeploymentKind::Hosted;
-    assert!(!desk.app.offers_model());
+    assert!(!is_offered(&desk.app));
     desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.press("g a enter");
     desk.answer(Lane::PlanModel, Payload::ModelPlanned(plan(1)));
     desk.press("enter");
-    assert!(!desk.app.offers_model(), "it is being downloaded");
+    assert!(!is_offered(&desk.app), "it is being downloaded");
     let desk = searching();
-    assert!(!desk.app.offers_model(), "nothing is known about the models of the dataset");
+    assert!(!is_offered(&desk.app), "nothing is known about the models of the dataset");
 }

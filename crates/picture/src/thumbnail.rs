@@ -141,7 +141,7 @@ pub fn difference(
 }
 
 /// The most pixels of a picture whose pixels are counted, because both pictures are decoded at their full size.
-const MAX_COUNTED_PIXELS: u64 = 64_000_000;
+const MAX_COUNTED_PIXELS: u64 = 32_000_000;
 
 /// Counts the pixels that differ at all between two pictures, the first of which has this size. Returns `None` for
 /// pictures of different sizes, and for very large ones.

@@ -120,13 +120,8 @@ pub struct ReviewTotals {
     pub freed_bytes: u64,
 }
 
-/// A change of the decisions in a group.
-#[derive(Clone, Debug)]
-struct Change {
-    group: usize,
-    /// What was decided before about the images that the change is about.
-    before: Vec<(MediaId, Option<bool>)>,
-}
+/// What was decided about the images of a group before a change.
+type Change = Vec<(MediaId, Option<bool>)>;
 
 /// The groups with the decisions about them.
 #[derive(Clone, Debug, Default)]
@@ -148,11 +143,10 @@ impl DuplicateGroups {
     }
 
     /// Replaces the groups, for example by those of another rule. The group that frees the most bytes comes first. The
-    /// user's decisions stay, except in groups of which they would keep nothing.
+    /// user's decisions stay and can be undone, except in groups of which they would keep nothing.
     pub fn replace(&mut self, found: &[DuplicateGroup]) {
         let groups = found.iter().map(ReviewGroup::new);
         self.groups = groups.filter(|group| group.images.len() > 1).collect();
-        self.history.clear();
         for group in &self.groups {
             if group.images.iter().all(|image| self.goes(image)) {
                 for image in &group.images {
@@ -190,7 +184,7 @@ impl DuplicateGroups {
         if goes && others.clone().all(|other| self.goes(other)) {
             return Err(LAST_KEPT);
         }
-        self.decide(group, &[(toggled.media, goes)]);
+        self.decide(&[(toggled.media, goes)]);
         Ok(())
     }
 
@@ -207,20 +201,22 @@ impl DuplicateGroups {
     fn decide_all(&mut self, group: usize, goes: impl Fn(usize) -> bool) {
         let Some(found) = self.groups.get(group) else { return };
         let decided = found.images.iter().enumerate().map(|(index, it)| (it.media, goes(index)));
-        self.decide(group, &decided.collect::<Vec<_>>());
+        self.decide(&decided.collect::<Vec<_>>());
     }
 
-    fn decide(&mut self, group: usize, decided: &[(MediaId, bool)]) {
+    fn decide(&mut self, decided: &[(MediaId, bool)]) {
         let before =
             decided.iter().map(|(media, goes)| (*media, self.decisions.insert(*media, *goes)));
-        let change = Change { group, before: before.collect() };
-        self.history.push(change);
+        self.history.push(before.collect());
     }
 
-    /// Undoes the last change. Returns its group.
+    /// Undoes the last change in a group that is still there. Returns the group.
     pub fn undo(&mut self) -> Option<usize> {
-        let Change { group, before } = self.history.pop()?;
-        for (media, decision) in before {
+        let change = self.history.pop()?;
+        let changed = change.first()?.0;
+        let is_changed = |group: &ReviewGroup| group.images.iter().any(|it| it.media == changed);
+        let Some(group) = self.groups.iter().position(is_changed) else { return self.undo() };
+        for (media, decision) in change {
             match decision {
                 Some(goes) => self.decisions.insert(media, goes),
                 None => self.decisions.remove(&media),

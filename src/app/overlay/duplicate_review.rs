@@ -1,6 +1,8 @@
 //! Reviews near-duplicates: a list of groups, two images of a group beside each other with what speaks for each, and an
 //! end that says what goes and offers what to do with it. The decisions are in `duplicate_groups`.
 
+use std::collections::BTreeSet;
+
 use ratatui::{
     layout::{
         Constraint::{Fill, Length, Min},
@@ -64,6 +66,8 @@ pub struct DuplicateReview {
     typed_rule: Option<Input>,
     pub found: DuplicateGroups,
     is_loading: bool,
+    /// The groups whose images were shown.
+    opened: BTreeSet<usize>,
     pub stage: ReviewStage,
     /// The selected group.
     pub group: usize,
@@ -107,6 +111,7 @@ impl DuplicateReview {
             typed_rule: None,
             found: DuplicateGroups::with_decisions(app.overlays.duplicate_decisions.clone()),
             is_loading: true,
+            opened: BTreeSet::new(),
             stage: ReviewStage::List,
             group: 0,
             image: 0,
@@ -137,14 +142,16 @@ impl DuplicateReview {
         };
         review.is_loading = false;
         review.found.replace(groups);
+        review.opened.clear();
         (review.stage, review.group) = (ReviewStage::List, 0);
         review.enter_group(0);
         review.message = format!("by the rule {}", review.rule);
     }
 
     /// Shows the groups that were found before, or closes.
-    pub(in crate::app) fn finding_failed(overlays: &mut Overlays) {
-        let Some(review) = overlays.dialog_mut::<Self>() else { return };
+    pub(in crate::app) fn finding_failed(overlays: &mut Overlays, dataset: DatasetId) {
+        let review = overlays.dialog_mut::<Self>().filter(|it| it.dataset == dataset);
+        let Some(review) = review.filter(|it| it.is_loading) else { return };
         review.is_loading = false;
         if review.found.groups.is_empty() {
             overlays.close();
@@ -165,6 +172,9 @@ impl DuplicateReview {
         self.group = group;
         self.image = 1;
         self.message.clear();
+        if self.stage == ReviewStage::Group {
+            self.opened.insert(group);
+        }
     }
 
     fn step_group(&mut self, by: isize) {
@@ -237,8 +247,8 @@ impl DuplicateReview {
             Key::Char('g') | Key::Home => self.group = 0,
             Key::Char('G') | Key::End => self.group = count - 1,
             Key::Enter | Key::Right | Key::Char('l') => {
-                self.enter_group(self.group);
                 self.stage = ReviewStage::Group;
+                self.enter_group(self.group);
             }
             key => match rows_to_move(key) {
                 Some(by) => self.group = moved_cursor(self.group, by, count),
@@ -603,16 +613,23 @@ impl DuplicateReview {
         parts
     }
 
+    /// Names the groups in which only the rule decided.
+    fn unopened_text(&self) -> Option<String> {
+        let count = self.found.groups.len().checked_sub(self.opened.len()).filter(|it| *it > 0)?;
+        let groups = grouped_with_noun(count as u64, "group was", "groups were");
+        Some(format!(" {groups} not opened: there, the rule {} decides.", self.rule))
+    }
+
     fn draw_end(&self, ctx: &mut DrawContext, inside: Rect) {
         let theme = ctx.theme;
         let totals = self.found.totals(&self.found.groups);
         let files = |count: usize| grouped_with_noun(count as u64, "file", "files");
         let (kept, going) = (files(totals.kept), files(totals.going));
         let freed = format_bytes(totals.freed_bytes);
-        let mut lines = vec![
-            Line::styled(format!(" {kept} stay, {going} go: {freed} are freed."), theme.text),
-            Line::default(),
-        ];
+        let mut lines =
+            vec![Line::styled(format!(" {kept} stay, {going} go: {freed} are freed."), theme.text)];
+        lines.extend(self.unopened_text().map(|text| Line::styled(text, theme.moving)));
+        lines.push(Line::default());
         lines.extend(WAYS_ON.map(|(key, text)| {
             Line::from(vec![
                 Span::styled(format!("   {key}  "), theme.key),
