@@ -177,7 +177,7 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Payload {
 
 fn frame(c: &mut Criterion) {
     let app = browsing(100, 9);
-    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let theme = Theme::built_in(ThemeName::Dark, ColorDepth::TrueColor).unwrap();
     let mut layer =
         PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor });
     let area = Rect::new(0, 0, 200, 60);
@@ -211,7 +211,7 @@ fn frame(c: &mut Criterion) {
 
 /// Measures what is drawn over or in the tiles, and the same frame without it.
 fn parts_of_a_frame(c: &mut Criterion) {
-    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let theme = Theme::built_in(ThemeName::Dark, ColorDepth::TrueColor).unwrap();
     let mut layer =
         PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor });
     let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
@@ -249,7 +249,7 @@ fn update(c: &mut Criterion) {
 /// Measures the time from a key to its frame while every picture on the screen is replaced and the responses of three
 /// jobs arrive. Prints the 99th percentile.
 fn key_to_frame(c: &mut Criterion) {
-    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let theme = Theme::built_in(ThemeName::Dark, ColorDepth::TrueColor).unwrap();
     let mut layer =
         PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor });
     let mut frames = FrameWriter::new(std::io::sink());

@@ -189,7 +189,7 @@ fn read_drawing(app: &App, area: Rect) -> (String, Vec<DrawnLine>) {
 
 fn draw(app: &App) -> Option<Buffer> {
     // The plain theme shows selected text reversed, which `is_selected` recognizes.
-    let theme = Theme::built_in(ThemeName::Plain).ok()?;
+    let theme = Theme::built_in(ThemeName::Plain, ColorDepth::TrueColor).ok()?;
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen().size.0, app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     ui::draw(app, &theme, &mut buffer, &mut PictureLayer::new(settings));

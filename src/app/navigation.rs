@@ -1,7 +1,12 @@
 //! Moves cursors, opens what is selected, and goes back. The same few keys work in every pane, on what is selected
 //! there.
 
-use tessera_model::{Anchor, AnchorKind, Dataset, DatasetId, Search};
+use std::slice;
+
+use tessera_model::{
+    Anchor, AnchorKind, Cluster, Dataset, DatasetId, Preview, Search, Selection,
+    basket::{cluster_entry, media_item_entry},
+};
 
 use crate::{
     app::{
@@ -11,7 +16,42 @@ use crate::{
     input::{Action, Chord, Key},
 };
 
+/// The picture under the cursor, which an action applies to if nothing is selected.
+pub(in crate::app) struct UnderCursor<'a> {
+    search: &'a Search,
+    pub(in crate::app) cluster: &'a Cluster,
+    pub(in crate::app) preview: &'a Preview,
+    /// Whether the action applies to the preview, and not to its whole cluster.
+    pub(in crate::app) is_single: bool,
+}
+
+impl UnderCursor<'_> {
+    pub(in crate::app) fn previews(&self) -> &[Preview] {
+        if self.is_single { slice::from_ref(self.preview) } else { &self.cluster.previews }
+    }
+
+    pub(in crate::app) fn selection(&self) -> Selection {
+        if self.is_single {
+            return self.media_item();
+        }
+        [cluster_entry(self.cluster, self.search)].into_iter().collect()
+    }
+
+    pub(in crate::app) fn media_item(&self) -> Selection {
+        [media_item_entry(self.preview, self.cluster, self.search)].into_iter().collect()
+    }
+}
+
 impl App {
+    /// Returns the media item under the cursor where single pictures are shown, otherwise its cluster.
+    pub(in crate::app) fn under_cursor(&self) -> Option<UnderCursor<'_>> {
+        let is_single = self.viewer.is_some()
+            || self.panes.focus == Pane::Detail
+            || self.results.shows_members();
+        let (cluster, preview) = (self.results.cluster()?, self.results.preview()?);
+        Some(UnderCursor { search: &self.results.view()?.search, cluster, preview, is_single })
+    }
+
     pub(in crate::app) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);

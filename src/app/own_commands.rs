@@ -1,13 +1,10 @@
 //! Runs the user's own commands on the selection, or else on what is under the cursor.
 
-use tessera_model::{
-    Selection,
-    basket::{cluster_entry, media_item_entry},
-};
+use tessera_model::Selection;
 
 use crate::{
     app::{
-        App, Effect, Level, Pane,
+        App, Effect, Level,
         availability::unless,
         overlay::pick_list::{Command, PickItem},
     },
@@ -55,26 +52,10 @@ impl App {
     /// Returns what a command acts on.
     fn own_command_input(&self, command: &OwnCommand) -> Option<Selection> {
         if command.uses(Placeholder::Path) {
-            return self.under_cursor(true);
+            return Some(self.under_cursor()?.media_item());
         }
         let selection = self.baskets.selection(&self.results).filter(|it| !it.is_empty());
-        selection.cloned().or_else(|| self.under_cursor(false))
-    }
-
-    /// Returns the media item under the cursor, or its cluster where clusters are listed.
-    fn under_cursor(&self, only_media_item: bool) -> Option<Selection> {
-        let view = self.results.view()?;
-        let (cluster, preview) = (self.results.cluster()?, self.results.preview()?);
-        let is_single = only_media_item
-            || self.viewer.is_some()
-            || self.panes.focus == Pane::Detail
-            || self.results.shows_members();
-        let entry = if is_single {
-            media_item_entry(preview, cluster, &view.search)
-        } else {
-            cluster_entry(cluster, &view.search)
-        };
-        Some([entry].into_iter().collect())
+        selection.cloned().or_else(|| Some(self.under_cursor()?.selection()))
     }
 
     pub(in crate::app) fn own_command_started(&mut self, ready: Option<ReadyCommand>) {

@@ -4,15 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use tessera_model::{
-    ClusterId, DatasetId, DatasetTags, Failure, MediaId, SafeText, Search, Selection, Tag,
-    TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, UserTags,
-    basket::{cluster_entry, media_item_entry},
+    ClusterId, DatasetId, DatasetTags, Failure, MediaId, Preview, SafeText, Search, Tag, TagChange,
+    TagChangeId, TagDefinition, TagEdit, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
 use crate::{
-    app::{App, Level, Pane, Remote, Results},
+    app::{App, Level, Remote, Results},
     input::Action,
     message::{Lane, Request},
 };
@@ -127,26 +126,17 @@ impl App {
         if let Some(selection) = selection {
             return (Some(TagTarget::Selection(selection.items())), None, false);
         }
-        let (Some(cluster), Some(preview)) = (self.results.cluster(), self.results.preview())
-        else {
-            return (None, None, false);
-        };
-        let is_single = self.panes.focus == Pane::Detail || self.results.shows_members();
-        let entry = if is_single {
-            media_item_entry(preview, cluster, &view.search)
-        } else {
-            cluster_entry(cluster, &view.search)
-        };
-        let shown = if is_single { std::slice::from_ref(preview) } else { &cluster.previews };
+        let Some(under_cursor) = self.under_cursor() else { return (None, None, false) };
         let has_tag = name.is_some_and(|name| {
-            shown.iter().all(|preview| preview.tags.iter().any(|tag| tag.as_str() == name))
+            let has = |preview: &Preview| preview.tags.iter().any(|tag| tag.as_str() == name);
+            under_cursor.previews().iter().all(has)
         });
         let item = TaggedItem {
             search: view.search.clone(),
-            cluster: cluster.id,
-            media: is_single.then_some(preview.media),
+            cluster: under_cursor.cluster.id,
+            media: under_cursor.is_single.then_some(under_cursor.preview.media),
         };
-        let items = [entry].into_iter().collect::<Selection>().items();
+        let items = under_cursor.selection().items();
         (Some(TagTarget::Selection(items)), Some(item), has_tag)
     }
 

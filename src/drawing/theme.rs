@@ -1,11 +1,12 @@
-//! Reads themes, which have the styles of roles. Ordinary text keeps the terminal's colors, and every meaning that
-//! a color carries is also shown without the color.
+//! Reads themes, which have the styles of roles. The terminal keeps its own background, and every meaning that a color
+//! carries is also shown without the color. The dark and the light theme exist twice: in exact colors for terminals with
+//! true color, and in the terminal's 16 colors for all others.
 
 use std::{collections::BTreeMap, path::Path};
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::config::ThemeChoice;
+use crate::{config::ThemeChoice, drawing::picture_layer::ColorDepth};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
@@ -38,12 +39,18 @@ pub enum ThemeName {
 }
 
 impl Theme {
-    /// Parses a built-in theme. A test verifies that this never fails.
-    pub fn built_in(name: ThemeName) -> Result<Self, String> {
-        Self::parse(match name {
-            ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
-            ThemeName::Light => include_str!("../../assets/themes/light.toml"),
-            ThemeName::Plain => include_str!("../../assets/themes/plain.toml"),
+    /// Parses a built-in theme for the colors of a terminal. A test verifies that this never fails.
+    pub fn built_in(name: ThemeName, depth: ColorDepth) -> Result<Self, String> {
+        Self::parse(match (name, depth) {
+            (ThemeName::Dark, ColorDepth::TrueColor) => {
+                include_str!("../../assets/themes/dark.toml")
+            }
+            (ThemeName::Light, ColorDepth::TrueColor) => {
+                include_str!("../../assets/themes/light.toml")
+            }
+            (ThemeName::Dark, _) => include_str!("../../assets/themes/dark-16.toml"),
+            (ThemeName::Light, _) => include_str!("../../assets/themes/light-16.toml"),
+            (ThemeName::Plain, _) => include_str!("../../assets/themes/plain.toml"),
         })
     }
 
@@ -92,16 +99,48 @@ const ROLES: [(&str, RoleStyle); 12] = [
 ];
 
 /// The themes in the order of [`ThemeName`].
-type BuiltInThemes = [Theme; 3];
+type ThemesByName = [Theme; 3];
+
+/// The themes in exact colors, and those in 16 colors.
+#[derive(Clone, Copy, Debug)]
+struct ThemeSet {
+    true_color: ThemesByName,
+    palette: ThemesByName,
+}
+
+impl ThemeSet {
+    fn built_in() -> Result<Self, String> {
+        let by_name = |depth| -> Result<ThemesByName, String> {
+            let [dark, light, plain] = [ThemeName::Dark, ThemeName::Light, ThemeName::Plain]
+                .map(|name| Theme::built_in(name, depth));
+            Ok([dark?, light?, plain?])
+        };
+        let palette = by_name(ColorDepth::Palette16)?;
+        Ok(Self { true_color: by_name(ColorDepth::TrueColor)?, palette })
+    }
+
+    /// Replaces the styles of the roles that a theme file names, in all themes.
+    fn with_roles(mut self, source: &str) -> Result<Self, String> {
+        for theme in self.true_color.iter_mut().chain(&mut self.palette) {
+            *theme = theme.with_roles(source)?;
+        }
+        Ok(self)
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Themes {
-    built_in: BuiltInThemes,
+    built_in: ThemeSet,
     /// The user's own themes by name. Each of them is based on each built-in theme, because the terminal's background
-    /// decides which one applies.
-    own: BTreeMap<String, BuiltInThemes>,
+    /// and colors decide which one applies.
+    own: BTreeMap<String, ThemeSet>,
     /// The theme that `auto` selects on this terminal.
     pub auto: ThemeName,
+    /// The colors that this terminal shows.
+    pub color_depth: ColorDepth,
+    /// Whether the terminal has reported its background. Otherwise `auto` leaves the colors to the palette of the
+    /// terminal, because exact colors could not be readable.
+    pub is_background_known: bool,
 }
 
 impl Themes {
@@ -110,21 +149,24 @@ impl Themes {
     /// # Errors
     ///
     /// A built-in theme is damaged. A test verifies that this never happens.
-    pub fn built_in(auto: ThemeName) -> Result<Self, String> {
-        let [dark, light, plain] =
-            [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
-        Ok(Self { built_in: [dark?, light?, plain?], own: BTreeMap::new(), auto })
+    pub fn built_in(auto: ThemeName, color_depth: ColorDepth) -> Result<Self, String> {
+        Ok(Self {
+            built_in: ThemeSet::built_in()?,
+            own: BTreeMap::new(),
+            auto,
+            color_depth,
+            is_background_known: false,
+        })
     }
 
-    /// Adds the user's own theme. Roles that it does not name are those of the theme for the terminal's background.
+    /// Adds the user's own theme. Roles that it does not name are those of the theme for the terminal.
     ///
     /// # Errors
     ///
     /// The file is not a theme.
     pub fn add_own(&mut self, name: &str, path: &Path, source: &str) -> Result<(), String> {
-        let [dark, light, plain] = self.built_in.map(|theme| theme.with_roles(source));
-        let named = |error: String| format!("{}: {error}", path.display());
-        let own = [dark.map_err(named)?, light.map_err(named)?, plain.map_err(named)?];
+        let own = self.built_in.with_roles(source);
+        let own = own.map_err(|error| format!("{}: {error}", path.display()))?;
         self.own.insert(name.to_owned(), own);
         Ok(())
     }
@@ -136,12 +178,19 @@ impl Themes {
 
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
         let own = |name| self.own.get(name).unwrap_or(&self.built_in);
-        let (themes, name) = match choice {
+        let (set, name) = match choice {
             ThemeChoice::Named(name) => (own(name), self.auto),
             ThemeChoice::Auto => (&self.built_in, self.auto),
             ThemeChoice::Dark => (&self.built_in, ThemeName::Dark),
             ThemeChoice::Light => (&self.built_in, ThemeName::Light),
             ThemeChoice::Plain => (&self.built_in, ThemeName::Plain),
+        };
+        // Who chooses a built-in theme knows the background.
+        let is_chosen = !matches!(choice, ThemeChoice::Auto | ThemeChoice::Named(_));
+        let is_readable = is_chosen || self.is_background_known;
+        let themes = match self.color_depth {
+            ColorDepth::TrueColor if is_readable => &set.true_color,
+            _ => &set.palette,
         };
         &themes[name as usize]
     }
@@ -162,8 +211,18 @@ fn parse_style(description: &str) -> Result<Style, String> {
                 .bg(Color::Reset)
                 .remove_modifier(Modifier::DIM)
                 .add_modifier(Modifier::REVERSED),
-            color => style.fg(color.parse::<Color>().map_err(|_| color.to_owned())?),
+            color => match color.strip_prefix("on-") {
+                // A background makes dim text unreadable, whatever was below it.
+                Some(background) => {
+                    style.bg(parse_color(background)?).remove_modifier(Modifier::DIM)
+                }
+                None => style.fg(parse_color(color)?),
+            },
         };
     }
     Ok(style)
+}
+
+fn parse_color(word: &str) -> Result<Color, String> {
+    word.parse::<Color>().map_err(|_| word.to_owned())
 }

@@ -282,6 +282,10 @@ impl Launcher {
         state: &StateFolder,
     ) -> app::Setup {
         let (session, session_warning) = self.last_session(state);
+        // A profile continues where it ended. A folder of the command line opens its own dataset.
+        let continues =
+            profile.is_some() && session.as_ref().is_some_and(|it| it.dataset.is_some());
+        let own_dataset = launched.dataset.filter(|_| !continues);
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
@@ -312,7 +316,7 @@ impl Launcher {
             profiles: self.settings.profiles.clone(),
             commands: self.settings.commands.clone(),
             deployment: launched.deployment,
-            initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
+            initial_dataset: start.dataset.or(own_dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),

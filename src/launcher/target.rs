@@ -14,8 +14,9 @@ use tessera::{
         self, CliError, Context, FolderOpening, InterfaceCommand, LocalFolder, LocalSettings,
         ServiceTarget,
     },
-    config::{DeploymentConfig, Profile, Settings},
+    config::{self, DeploymentConfig, Profile, Settings},
     credentials::{EnvironmentLoginPermission, SecretOwner, TOKEN_VARIABLE},
+    state::StateFolder,
     usecase::{KeyPairOwner, open_secrets},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
@@ -62,7 +63,10 @@ impl LaunchTarget {
             _ => {}
         }
         Ok(match cli::select_target(&context.global, &context.settings)? {
-            None => Self::Welcome(None),
+            None => match last_opened_profile(&context.settings) {
+                Some(profile) if !context.global.fresh => Self::of_profile(profile.clone(), None)?,
+                _ => Self::Welcome(None),
+            },
             Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None)?,
             Some(ServiceTarget::Address(address)) => {
                 Self::Address(cli::address_client(&address)?, address.name())
@@ -181,4 +185,14 @@ fn environment_variable(profile: &Profile, origin: &str, api_key: &str) -> Optio
     let owner = SecretOwner { profile: &profile.name, origin, api_key };
     EnvironmentLoginPermission::for_profile(owner).ok()?;
     credentials::login_variables().next()
+}
+
+/// Returns the profile that the interface showed last. It is opened again if several profiles exist and none of them is
+/// the default.
+fn last_opened_profile(settings: &Settings) -> Option<&Profile> {
+    let opened = settings.profiles.iter().filter_map(|profile| {
+        let state = StateFolder::in_dir(config::state_dir(&profile.name)?);
+        Some((state.last_opened()?, profile))
+    });
+    opened.max_by_key(|(at, _)| *at).map(|(_, profile)| profile)
 }

@@ -176,6 +176,8 @@ impl EventLoop<'_> {
             };
             self.layer = PictureLayer::new(settings);
             self.themes.auto = capabilities.theme;
+            self.themes.color_depth = capabilities.color_depth;
+            self.themes.is_background_known = capabilities.background.is_some();
             let is_unconfirmed = capabilities.is_contradictory
                 && draws_pixels(capabilities.protocol)
                 && self.confirmed_protocol != Some(capabilities.protocol);

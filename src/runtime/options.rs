@@ -24,7 +24,9 @@ pub struct RuntimeOptions {
 impl RuntimeOptions {
     /// Returns the options. For each theme of the user that cannot be used, a warning says why.
     pub fn new(settings: &Settings) -> Result<(Self, Vec<String>), String> {
-        let mut themes = Themes::built_in(Environment::read().theme(None))?;
+        let environment = Environment::read();
+        let depth = environment.initial_color_depth();
+        let mut themes = Themes::built_in(environment.theme(None), depth)?;
         let warnings = add_own_themes(&settings.ui.theme, &mut themes);
         let options = Self {
             mouse: settings.ui.mouse,

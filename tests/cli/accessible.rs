@@ -83,3 +83,45 @@ fn answers_that_end_or_make_no_sense_are_survived() {
         assert!(reported.contains(words), "`{words}` is missing:\n{reported}");
     }
 }
+
+#[test]
+fn without_a_target_the_profile_that_was_used_last_is_opened() {
+    let home = tempfile::tempdir().unwrap();
+    let config = home.path().join("tessera");
+    fs::create_dir(&config).unwrap();
+    let profiles = ["cats", "dogs"].map(|name| {
+        let folder = home.path().join("pictures").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        super::picture(&folder.join("one.jpg"));
+        let folder = folder.display();
+        format!("[profiles.{name}]\nkind = 'local'\nfolder = '{folder}'\n")
+    });
+    let settings = format!("[ui]\naccessible = true\n{}", profiles.concat());
+    fs::write(config.join("config.toml"), settings).unwrap();
+    let run = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+        command.args(options).current_dir(home.path()).env("HOME", home.path());
+        for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            command.env(variable, home.path());
+        }
+        command.env_remove("ACCESSIBLE").env_remove("TESSERA_ACCESSIBLE");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"wait\nquit\n").unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let text = [ended.stdout, ended.stderr].concat();
+        (ended.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (code, reported) = run(&[]);
+    assert!(code == Some(2) && reported.contains("nothing to open"), "{reported}");
+    for name in ["dogs", "cats"] {
+        let (code, reported) = run(&["--profile", name]);
+        assert_eq!(code, Some(0), "{reported}");
+        let (code, reported) = run(&[]);
+        assert!(code == Some(0) && reported.contains(name), "{reported}");
+        let other = if name == "cats" { "dogs" } else { "cats" };
+        assert!(!reported.contains(&format!("{other}·")), "{reported}");
+    }
+    let (code, reported) = run(&["--fresh"]);
+    assert!(code == Some(2) && reported.contains("nothing to open"), "{reported}");
+}

@@ -159,7 +159,7 @@ impl Stage {
             desk: Desk::configured(Protocol::None, |setup| setup.login = Some(login)),
             frames: FrameWriter::new(Vec::new()),
             layer: PictureLayer::new(surface),
-            theme: Theme::built_in(ThemeName::Dark).unwrap(),
+            theme: Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap(),
             text: text.to_owned(),
         };
         let exchange = |outcome| RequestRecord {

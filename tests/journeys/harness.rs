@@ -274,7 +274,12 @@ impl Person {
             in_tmux: false,
             color_depth: ColorDepth::TrueColor,
         });
-        ui::draw(app, &Theme::built_in(ThemeName::Dark).unwrap(), &mut buffer, &mut layer);
+        ui::draw(
+            app,
+            &Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap(),
+            &mut buffer,
+            &mut layer,
+        );
         buffer
     }
 

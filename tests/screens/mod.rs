@@ -34,10 +34,16 @@ fn screen_in(desk: &Desk, theme: ThemeName) -> String {
     styled(&drawn(desk, theme))
 }
 
+/// Draws a screen in the 16 colors of a theme, whose names make a snapshot readable.
 fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
+    drawn_at_depth(desk, theme, ColorDepth::Palette16)
+}
+
+fn drawn_at_depth(desk: &Desk, theme: ThemeName, depth: ColorDepth) -> Buffer {
+    let theme = Theme::built_in(theme, depth).unwrap();
     let mut buffer =
         Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
-    ui::draw(&desk.app, &Theme::built_in(theme).unwrap(), &mut buffer, &mut layer());
+    ui::draw(&desk.app, &theme, &mut buffer, &mut layer());
     buffer
 }
 

@@ -5,11 +5,26 @@ use std::path::Path;
 use ratatui::style::{Color, Modifier, Style};
 use tessera::{
     config::ThemeChoice,
-    drawing::theme::{Theme, ThemeName, Themes},
+    drawing::{
+        picture_layer::ColorDepth,
+        theme::{Theme, ThemeName, Themes},
+    },
 };
 
+use super::{browsing, drawn, drawn_at_depth, row};
+
+const DEPTHS: [ColorDepth; 3] =
+    [ColorDepth::TrueColor, ColorDepth::Palette256, ColorDepth::Palette16];
+
+/// The backgrounds of common terminal themes: black, xterm-like dark grays, Solarized, Gruvbox, One Dark, Dracula, Nord.
+const DARK_BACKGROUNDS: [&str; 8] =
+    ["#000000", "#1e1e1e", "#0d1117", "#002b36", "#282828", "#282c34", "#282a36", "#2e3440"];
+/// White, and the backgrounds of GitHub, One Light, Solarized, Gruvbox and Catppuccin.
+const LIGHT_BACKGROUNDS: [&str; 6] =
+    ["#ffffff", "#f6f8fa", "#fafafa", "#fdf6e3", "#fbf1c7", "#eff1f5"];
+
 /// Returns the styles of a built-in theme with their roles.
-fn styles(name: ThemeName) -> [(&'static str, Style); 12] {
+fn styles(name: ThemeName, depth: ColorDepth) -> [(&'static str, Style); 12] {
     let Theme {
         text,
         dim,
@@ -23,7 +38,7 @@ fn styles(name: ThemeName) -> [(&'static str, Style); 12] {
         key,
         gauge,
         empty,
-    } = Theme::built_in(name).unwrap();
+    } = Theme::built_in(name, depth).unwrap();
     [
         ("text", text),
         ("dim", dim),
@@ -42,11 +57,13 @@ fn styles(name: ThemeName) -> [(&'static str, Style); 12] {
 
 #[test]
 fn built_in_themes_are_complete_and_plain_has_no_color() {
-    for name in [ThemeName::Dark, ThemeName::Light, ThemeName::Plain] {
-        Theme::built_in(name).unwrap();
-    }
-    for (role, style) in styles(ThemeName::Plain) {
-        assert!(matches!(style.fg, None | Some(Color::Reset)), "{role}");
+    for depth in DEPTHS {
+        for name in [ThemeName::Dark, ThemeName::Light, ThemeName::Plain] {
+            Theme::built_in(name, depth).unwrap();
+        }
+        for (role, style) in styles(ThemeName::Plain, depth) {
+            assert!(matches!(style.fg, None | Some(Color::Reset)), "{role}");
+        }
     }
 }
 
@@ -80,12 +97,85 @@ fn value(color: Option<Color>, text: [f64; 3]) -> [f64; 3] {
     }
 }
 
+/// Returns the channels of an exact color.
+fn rgb(color: Option<Color>) -> [f64; 3] {
+    let Some(Color::Rgb(red, green, blue)) = color else {
+        unreachable!("{color:?} is not an exact color")
+    };
+    [red, green, blue].map(f64::from)
+}
+
 #[test]
-fn built_in_themes_have_enough_contrast() {
+fn true_color_themes_have_enough_contrast_on_common_backgrounds() {
+    for (name, backgrounds) in
+        [(ThemeName::Dark, &DARK_BACKGROUNDS[..]), (ThemeName::Light, &LIGHT_BACKGROUNDS)]
+    {
+        for (role, style) in styles(name, ColorDepth::TrueColor) {
+            assert!(!style.add_modifier.contains(Modifier::DIM), "`{role}` depends on blending");
+            // A contrast of 3 is enough for the lines of a frame.
+            let enough = match role {
+                "text" => 7.0,
+                "frame" => 3.0,
+                _ => 4.5,
+            };
+            for background in backgrounds {
+                let own = style.bg.or_else(|| background.parse().ok());
+                let reached = contrast(rgb(style.fg), rgb(own));
+                assert!(
+                    reached >= enough,
+                    "{name:?}: `{role}` reaches {reached:.1} of {enough} on {background}"
+                );
+            }
+        }
+    }
+}
+
+/// Returns how a color looks without the cones for green (Viénot, Brettel and Mollon 1999).
+fn without_green_cones(color: [f64; 3]) -> [f64; 3] {
+    let [red, green, blue] = color.map(|value| (value / 255.0).powf(2.2));
+    let yellow = 0.2925 * red + 0.7075 * green;
+    [yellow, yellow, 0.0223 * (green - red) + blue]
+}
+
+#[test]
+fn success_is_green_and_states_differ_without_green_cones() {
+    for name in [ThemeName::Dark, ThemeName::Light] {
+        let theme = Theme::built_in(name, ColorDepth::TrueColor).unwrap();
+        let [red, green, blue] = rgb(theme.success.fg);
+        assert!(green > red && green > blue, "{name:?}");
+        let states = [theme.success, theme.moving, theme.failure].map(|style| {
+            without_green_cones(rgb(style.fg)).map(|value| value.max(0.0).powf(1.0 / 2.2))
+        });
+        for (at, state) in states.iter().enumerate() {
+            for other in &states[..at] {
+                let squares = state.iter().zip(other).map(|(a, b)| (a - b).powi(2));
+                let distance = squares.sum::<f64>().sqrt();
+                assert!(distance > 0.12, "{name:?}: {distance:.2}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_depth_of_color_changes_only_colors() {
+    let desk = browsing(120, 40);
+    let text = |depth| {
+        let buffer = drawn_at_depth(&desk, ThemeName::Dark, depth);
+        (0..40).map(|y| row(&buffer, y)).collect::<Vec<_>>()
+    };
+    assert_eq!(text(ColorDepth::TrueColor), text(ColorDepth::Palette16));
+    // The name of the program is the first word of the screen.
+    let name = |depth| drawn_at_depth(&desk, ThemeName::Dark, depth)[(1, 0)].fg;
+    assert!(matches!(name(ColorDepth::TrueColor), Color::Rgb(..)));
+    assert_eq!(name(ColorDepth::Palette16), drawn(&desk, ThemeName::Dark)[(1, 0)].fg);
+}
+
+#[test]
+fn sixteen_color_themes_have_enough_contrast() {
     for (name, background, text) in
         [(ThemeName::Dark, [0.0; 3], [229.0; 3]), (ThemeName::Light, [255.0; 3], [0.0; 3])]
     {
-        for (role, style) in styles(name) {
+        for (role, style) in styles(name, ColorDepth::Palette16) {
             let mut rgb = value(style.fg, text);
             if style.add_modifier.contains(Modifier::DIM) {
                 // Terminals blend dim text a third towards the background.
@@ -100,18 +190,37 @@ fn built_in_themes_have_enough_contrast() {
 }
 
 #[test]
+fn exact_colors_need_a_known_background_unless_a_theme_is_chosen() {
+    let mut themes = Themes::built_in(ThemeName::Light, ColorDepth::TrueColor).unwrap();
+    let light = |depth| Theme::built_in(ThemeName::Light, depth).unwrap();
+    assert_eq!(themes.resolve(&ThemeChoice::Auto), &light(ColorDepth::Palette16));
+    assert_eq!(themes.resolve(&ThemeChoice::Light), &light(ColorDepth::TrueColor));
+    themes.is_background_known = true;
+    assert_eq!(themes.resolve(&ThemeChoice::Auto), &light(ColorDepth::TrueColor));
+    themes.color_depth = ColorDepth::Palette256;
+    assert_eq!(themes.resolve(&ThemeChoice::Light), &light(ColorDepth::Palette16));
+}
+
+#[test]
 fn an_own_theme_inherits_the_roles_that_it_does_not_name() {
     let path = Path::new("themes/own.toml");
-    let mut themes = Themes::built_in(ThemeName::Light).unwrap();
+    let built_in = |name| Theme::built_in(name, ColorDepth::TrueColor).unwrap();
+    let mut themes = Themes::built_in(ThemeName::Light, ColorDepth::TrueColor).unwrap();
+    themes.is_background_known = true;
     themes.add_own("own", path, "accent = 'blue'").unwrap();
     let own = ThemeChoice::Named("own".into());
-    let light = Theme::built_in(ThemeName::Light).unwrap();
+    let light = built_in(ThemeName::Light);
     let expected = Theme { accent: Theme::parse("accent = 'blue'").unwrap().accent, ..light };
     assert_eq!(themes.resolve(&own), &expected);
     assert_eq!(themes.resolve(&ThemeChoice::Auto), &light);
     // The terminal reports its background later.
     themes.auto = ThemeName::Dark;
-    assert_eq!(themes.resolve(&own).frame, Theme::built_in(ThemeName::Dark).unwrap().frame);
+    assert_eq!(themes.resolve(&own).frame, built_in(ThemeName::Dark).frame);
+    // So does it report its colors.
+    themes.color_depth = ColorDepth::Palette256;
+    let palette = Theme::built_in(ThemeName::Dark, ColorDepth::Palette256).unwrap();
+    assert_eq!(themes.resolve(&own).frame, palette.frame);
+    assert_ne!(palette.frame, built_in(ThemeName::Dark).frame);
     assert_eq!(themes.own().collect::<Vec<_>>(), [own]);
     let damaged = themes.add_own("own", path, "text = 'pink'").unwrap_err();
     assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
@@ -121,6 +230,7 @@ fn an_own_theme_inherits_the_roles_that_it_does_not_name() {
 fn errors_name_the_role_or_word() {
     let unknown = Theme::parse("glow = ''").unwrap_err();
     assert!(unknown.contains("`glow` is not a role; the roles are text, dim"), "{unknown}");
+    assert!(Theme::parse("selected = 'on-pinkish'").unwrap_err().contains("pinkish"));
     assert!(Theme::parse("frame = 'darkgrey5'").unwrap_err().contains("darkgrey5"));
 }
 
@@ -130,6 +240,8 @@ fn built_in_themes_name_every_role() {
     for source in [
         include_str!("../../assets/themes/dark.toml"),
         include_str!("../../assets/themes/light.toml"),
+        include_str!("../../assets/themes/dark-16.toml"),
+        include_str!("../../assets/themes/light-16.toml"),
         include_str!("../../assets/themes/plain.toml"),
     ] {
         assert_eq!(names(source), 12, "{source}");

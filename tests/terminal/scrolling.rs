@@ -51,7 +51,7 @@ impl Browser {
             desk,
             layer: PictureLayer::new(settings),
             frames: FrameWriter::new(std::io::sink()),
-            theme: Theme::built_in(ThemeName::Dark).unwrap(),
+            theme: Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap(),
             samples: files.iter().map(|file| std::fs::read(file).unwrap()).collect(),
             thumbnails: HashMap::new(),
         };

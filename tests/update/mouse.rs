@@ -90,7 +90,7 @@ fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
         Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
     let (mut layer, mut texts) = (PictureLayer::new(settings), HoverTexts::default());
-    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let theme = Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap();
     ui::draw_with_texts(&desk.app, &theme, &mut buffer, &mut layer, &mut texts);
     (texts, buffer)
 }
