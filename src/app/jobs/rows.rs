@@ -182,7 +182,10 @@ pub(in crate::app) fn rate_text(job: &Job) -> Option<String> {
         JobState::Uploading(..) | JobState::Downloading(..) | JobState::GettingModel(..) => {
             Some(format!("{}/s", format_bytes(rate as u64)))
         }
-        JobState::Encoding(..) => Some(format!("{rate:.0} pictures/s")),
+        JobState::Encoding(..) => {
+            let digits = usize::from(rate < 10.0);
+            Some(format!("{rate:.digits$} pictures/s"))
+        }
         _ => None,
     }
 }
