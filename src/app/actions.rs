@@ -35,6 +35,7 @@ use crate::{
         },
         pane::cycle,
         query::QueryDraft,
+        tagging,
     },
     input::Action,
 };
@@ -158,10 +159,10 @@ impl App {
                 TextPrompt::open_for_selection_file(self, PromptPurpose::LoadSelection);
             }
 
-            Action::TagMode => self.toggle_tagging(),
-            Action::TagWholeSearch => self.toggle_whole_search(),
+            Action::TagMode => tagging::toggle_tagging(self),
+            Action::TagWholeSearch => tagging::toggle_whole_search(self),
             Action::NewTag => TextPrompt::open(&mut self.overlays, PromptPurpose::NewTag),
-            Action::UndoTags => self.undo_tags(),
+            Action::UndoTags => tagging::undo_tags(self),
             Action::Pick
             | Action::Reject
             | Action::Tag1
@@ -178,7 +179,7 @@ impl App {
             | Action::Rate2
             | Action::Rate3
             | Action::Rate4
-            | Action::Rate5 => self.tag(action),
+            | Action::Rate5 => tagging::tag(self, action),
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),

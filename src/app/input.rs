@@ -12,6 +12,7 @@ use crate::{
         basket::TileDrag,
         jobs::rows::JobRows,
         overlay::palette::open_action_menu,
+        own_commands::run_own_command,
         query::{chip_areas, chips},
     },
     input::{Action, Chord, Key, KeyMatch},
@@ -57,7 +58,7 @@ impl App {
                     self.input.unknown_letters = 0;
                     self.perform(action);
                 }
-                KeyMatch::OwnCommand(position) => self.run_own_command(position),
+                KeyMatch::OwnCommand(position) => run_own_command(self, position),
                 KeyMatch::Unbound if chord.typed().is_some_and(is_other_letter) => {
                     self.explain_unknown_letter();
                 }

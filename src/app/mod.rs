@@ -111,6 +111,10 @@ pub struct App {
 
 /// Access to the parts for code that draws or reads them.
 impl App {
+    pub fn tagging(&self) -> &Tagging {
+        &self.tagging
+    }
+
     pub fn setup(&self) -> &Setup {
         &self.setup
     }

@@ -4,8 +4,7 @@ use tessera_model::Selection;
 
 use crate::{
     app::{
-        App, Effect, Level,
-        availability::unless,
+        App, Effect, Level, Outbox,
         overlay::pick_list::{Command, PickItem},
     },
     config::DeploymentKind,
@@ -13,55 +12,51 @@ use crate::{
     own_command::{OwnCommand, Placeholder, ReadyCommand},
 };
 
-impl App {
-    /// Returns the rows of the menu and of the palette for the user's own commands.
-    pub(in crate::app) fn own_command_items(&self) -> impl Iterator<Item = PickItem> {
-        self.setup.commands.iter().enumerate().map(|(position, command)| {
-            let keys = self.setup.keymap.keys_of_own_command(position);
-            PickItem::new(Command::OwnCommand(position), &command.name)
-                .prefix(keys.unwrap_or_default())
-                .note("your command")
-                .unavailable(self.own_command_reason(command))
-        })
-    }
+/// Returns the rows of the menu and of the palette for the user's own commands.
+pub(in crate::app) fn own_command_items(app: &App) -> impl Iterator<Item = PickItem> {
+    app.setup.commands.iter().enumerate().map(|(position, command)| {
+        let keys = app.setup.keymap.keys_of_own_command(position);
+        PickItem::new(Command::OwnCommand(position), &command.name)
+            .prefix(keys.unwrap_or_default())
+            .note("your command")
+            .unavailable(unavailable_reason(app, command))
+    })
+}
 
-    fn own_command_reason(&self, command: &OwnCommand) -> Option<String> {
-        if command.uses_files() && self.setup.deployment != DeploymentKind::Local {
-            return Some("the files of this deployment may be on another machine".to_owned());
-        }
-        if self.dataset().is_none() {
-            return Some("open a dataset first".to_owned());
-        }
-        unless(
-            !command.uses_selection() || self.own_command_input(command).is_some(),
-            "select something, or go to a picture",
-        )
+fn unavailable_reason(app: &App, command: &OwnCommand) -> Option<String> {
+    if command.uses_files() && app.setup.deployment != DeploymentKind::Local {
+        return Some("the files of this deployment may be on another machine".to_owned());
     }
-
-    pub(in crate::app) fn run_own_command(&mut self, position: usize) {
-        let Some(command) = self.setup.commands.get(position).cloned() else { return };
-        if let Some(reason) = self.own_command_reason(&command) {
-            return self.outbox.notify(Level::Warning, reason);
-        }
-        let Some(dataset) = self.dataset().map(|dataset| dataset.id) else { return };
-        let selection = self.own_command_input(&command).unwrap_or_default();
-        let request = Request::RunOwnCommand(dataset, selection, Box::new(command));
-        self.outbox.send(Lane::OwnCommand, request);
+    if app.dataset().is_none() {
+        return Some("open a dataset first".to_owned());
     }
+    let lacks_input = command.uses_selection() && input(app, command).is_none();
+    lacks_input.then(|| "select something, or go to a picture".to_owned())
+}
 
-    /// Returns what a command acts on.
-    fn own_command_input(&self, command: &OwnCommand) -> Option<Selection> {
-        if command.uses(Placeholder::Path) {
-            return Some(self.under_cursor()?.media_item());
-        }
-        let selection = self.baskets.selection(&self.results).filter(|it| !it.is_empty());
-        selection.cloned().or_else(|| Some(self.under_cursor()?.selection()))
+pub(in crate::app) fn run_own_command(app: &mut App, position: usize) {
+    let Some(command) = app.setup.commands.get(position).cloned() else { return };
+    if let Some(reason) = unavailable_reason(app, &command) {
+        return app.outbox.notify(Level::Warning, reason);
     }
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let selection = input(app, &command).unwrap_or_default();
+    let request = Request::RunOwnCommand(dataset, selection, Box::new(command));
+    app.outbox.send(Lane::OwnCommand, request);
+}
 
-    pub(in crate::app) fn own_command_started(&mut self, ready: Option<ReadyCommand>) {
-        match ready {
-            Some(command) => self.outbox.push(Effect::RunInTerminal(command)),
-            None => self.outbox.notify(Level::Success, "started your command"),
-        }
+/// Returns what a command acts on.
+fn input(app: &App, command: &OwnCommand) -> Option<Selection> {
+    if command.uses(Placeholder::Path) {
+        return Some(app.under_cursor()?.media_item());
+    }
+    let selection = app.baskets.selection(&app.results).filter(|it| !it.is_empty());
+    selection.cloned().or_else(|| Some(app.under_cursor()?.selection()))
+}
+
+pub(in crate::app) fn own_command_started(outbox: &mut Outbox, ready: Option<ReadyCommand>) {
+    match ready {
+        Some(command) => outbox.push(Effect::RunInTerminal(command)),
+        None => outbox.notify(Level::Success, "started your command"),
     }
 }

@@ -15,8 +15,10 @@ use crate::{
             file_actions, file_patterns, get_model, login::LoginForm, manage_dataset,
             saved_views::saved_views_loaded,
         },
+        own_commands::own_command_started,
         service_data::LoadedState,
         session::restore_tabs,
+        tagging::tags_changed,
     },
     config::DeploymentKind,
     job::JobId,
@@ -220,9 +222,9 @@ impl App {
                 known.finish(self.outbox.now, Err(failure));
             }
             (Lane::ChangeTags(_), Ok(Payload::TagsChanged(change))) => {
-                self.tags_changed(Ok(change));
+                tags_changed(self, Ok(change));
             }
-            (Lane::ChangeTags(_), Err(failure)) => self.tags_changed(Err(failure)),
+            (Lane::ChangeTags(_), Err(failure)) => tags_changed(self, Err(failure)),
             (Lane::Manage(_), Err(failure)) => {
                 self.outbox.notify_failure(&failure);
                 // A lost response may have been that of a change that was made.
@@ -267,7 +269,7 @@ impl App {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
             (Lane::OwnCommand, Ok(Payload::OwnCommandStarted(ready))) => {
-                self.own_command_started(ready);
+                own_command_started(&mut self.outbox, ready);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

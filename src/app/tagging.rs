@@ -64,165 +64,159 @@ impl Tagging {
     }
 }
 
-impl App {
-    pub fn tagging(&self) -> &Tagging {
-        &self.tagging
-    }
+pub(in crate::app) fn toggle_tagging(app: &mut App) {
+    app.tagging.is_on = !app.tagging.is_on;
+    app.tagging.whole_search = false;
+    let text = if app.tagging.is_on { "tagging; Esc ends it" } else { "tagging ended" };
+    app.outbox.notify(Level::Success, text);
+}
 
-    pub(in crate::app) fn toggle_tagging(&mut self) {
-        self.tagging.is_on = !self.tagging.is_on;
-        self.tagging.whole_search = false;
-        let text = if self.tagging.is_on { "tagging; Esc ends it" } else { "tagging ended" };
-        self.outbox.notify(Level::Success, text);
-    }
+pub(in crate::app) fn toggle_whole_search(app: &mut App) {
+    app.tagging.whole_search = !app.tagging.whole_search;
+    let text = if app.tagging.whole_search {
+        "the next key changes everything that the search finds"
+    } else {
+        "the next key changes only the selection, or what is under the cursor"
+    };
+    app.outbox.notify(Level::Success, text);
+}
 
-    pub(in crate::app) fn toggle_whole_search(&mut self) {
-        self.tagging.whole_search = !self.tagging.whole_search;
-        let text = if self.tagging.whole_search {
-            "the next key changes everything that the search finds"
-        } else {
-            "the next key changes only the selection, or what is under the cursor"
-        };
-        self.outbox.notify(Level::Success, text);
-    }
-
-    /// Performs an action that tags or rates.
-    pub(in crate::app) fn tag(&mut self, action: Action) {
-        let Some(dataset) = self.dataset().map(|dataset| dataset.id) else { return };
-        let name = match action {
-            Action::Pick => Some(PICKED.to_owned()),
-            Action::Reject => Some(REJECTED.to_owned()),
-            _ => action
-                .tag_key()
-                .and_then(|key| self.tagging.name_of_key(dataset, key))
-                .map(ToString::to_string),
-        };
-        let (target, item, has_tag) = self.tag_target(name.as_deref());
-        let Some(target) = target else { return };
-        let none: [&str; 0] = [];
-        let edit = match (&name, action.rating()) {
-            (Some(name), _) if has_tag => TagEdit::new(none, [name], None),
-            (Some(name), _) => TagEdit::new([name], none, None),
-            (None, Some(rating)) => TagEdit::new(none, none, Some(rating)),
-            (None, None) => {
-                let text = "no tag has this key; + creates a tag";
-                return self.outbox.notify(Level::Warning, text);
-            }
-        };
-        let Ok(edit) = edit else { return };
-        self.tagging.whole_search = false;
-        let request = Request::ChangeTags(dataset, target, edit.clone());
-        self.queue_tag_change(PendingChange { dataset, request, edit, item });
-    }
-
-    /// Returns what a key changes, what of it is on screen, and whether all of that has the tag.
-    fn tag_target(&self, name: Option<&str>) -> (Option<TagTarget>, Option<TaggedItem>, bool) {
-        let Some(view) = self.results.view() else { return (None, None, false) };
-        if self.tagging.whole_search {
-            let search = Search { page: 0, ..view.search.clone() };
-            return (Some(TagTarget::Search(Box::new(search))), None, false);
+/// Performs an action that tags or rates.
+pub(in crate::app) fn tag(app: &mut App, action: Action) {
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let name = match action {
+        Action::Pick => Some(PICKED.to_owned()),
+        Action::Reject => Some(REJECTED.to_owned()),
+        _ => action
+            .tag_key()
+            .and_then(|key| app.tagging.name_of_key(dataset, key))
+            .map(ToString::to_string),
+    };
+    let (target, item, has_tag) = tag_target(app, name.as_deref());
+    let Some(target) = target else { return };
+    let none: [&str; 0] = [];
+    let edit = match (&name, action.rating()) {
+        (Some(name), _) if has_tag => TagEdit::new(none, [name], None),
+        (Some(name), _) => TagEdit::new([name], none, None),
+        (None, Some(rating)) => TagEdit::new(none, none, Some(rating)),
+        (None, None) => {
+            let text = "no tag has this key; + creates a tag";
+            return app.outbox.notify(Level::Warning, text);
         }
-        let selection = self.baskets.selection(&self.results).filter(|it| !it.is_empty());
-        if let Some(selection) = selection {
-            return (Some(TagTarget::Selection(selection.items())), None, false);
-        }
-        let Some(under_cursor) = self.under_cursor() else { return (None, None, false) };
-        let has_tag = name.is_some_and(|name| {
-            let has = |preview: &Preview| preview.tags.iter().any(|tag| tag.as_str() == name);
-            under_cursor.previews().iter().all(has)
-        });
-        let item = TaggedItem {
-            search: view.search.clone(),
-            cluster: under_cursor.cluster.id,
-            media: under_cursor.is_single.then_some(under_cursor.preview.media),
-        };
-        let items = under_cursor.selection().items();
-        (Some(TagTarget::Selection(items)), Some(item), has_tag)
-    }
+    };
+    let Ok(edit) = edit else { return };
+    app.tagging.whole_search = false;
+    let request = Request::ChangeTags(dataset, target, edit.clone());
+    queue_change(app, PendingChange { dataset, request, edit, item });
+}
 
-    pub(in crate::app) fn create_tag(&mut self, name: &str) {
-        let Some(dataset) = self.dataset().map(|dataset| dataset.id) else { return };
-        let define = TagDefinition::Create(None);
-        let request = Request::DefineTag(dataset, name.to_owned(), define);
-        let edit = TagEdit::default();
-        self.queue_tag_change(PendingChange { dataset, request, edit, item: None });
+/// Returns what a key changes, what of it is on screen, and whether all of that has the tag.
+fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<TaggedItem>, bool) {
+    let Some(view) = app.results.view() else { return (None, None, false) };
+    if app.tagging.whole_search {
+        let search = Search { page: 0, ..view.search.clone() };
+        return (Some(TagTarget::Search(Box::new(search))), None, false);
     }
-
-    pub(in crate::app) fn undo_tags(&mut self) {
-        let Some((dataset, change)) = self.tagging.made.pop() else { return };
-        let request = Request::UndoTags(dataset, change);
-        let edit = TagEdit::default();
-        self.queue_tag_change(PendingChange { dataset, request, edit, item: None });
+    let selection = app.baskets.selection(&app.results).filter(|it| !it.is_empty());
+    if let Some(selection) = selection {
+        return (Some(TagTarget::Selection(selection.items())), None, false);
     }
+    let Some(under_cursor) = app.under_cursor() else { return (None, None, false) };
+    let has_tag = name.is_some_and(|name| {
+        let has = |preview: &Preview| preview.tags.iter().any(|tag| tag.as_str() == name);
+        under_cursor.previews().iter().all(has)
+    });
+    let item = TaggedItem {
+        search: view.search.clone(),
+        cluster: under_cursor.cluster.id,
+        media: under_cursor.is_single.then_some(under_cursor.preview.media),
+    };
+    let items = under_cursor.selection().items();
+    (Some(TagTarget::Selection(items)), Some(item), has_tag)
+}
 
-    fn queue_tag_change(&mut self, change: PendingChange) {
-        self.tagging.changes.push_back(change);
-        if self.tagging.changes.len() == 1 {
-            self.send_tag_change();
+pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let define = TagDefinition::Create(None);
+    let request = Request::DefineTag(dataset, name.to_owned(), define);
+    let edit = TagEdit::default();
+    queue_change(app, PendingChange { dataset, request, edit, item: None });
+}
+
+pub(in crate::app) fn undo_tags(app: &mut App) {
+    let Some((dataset, change)) = app.tagging.made.pop() else { return };
+    let request = Request::UndoTags(dataset, change);
+    let edit = TagEdit::default();
+    queue_change(app, PendingChange { dataset, request, edit, item: None });
+}
+
+fn queue_change(app: &mut App, change: PendingChange) {
+    app.tagging.changes.push_back(change);
+    if app.tagging.changes.len() == 1 {
+        send_change(app);
+    }
+}
+
+fn send_change(app: &mut App) {
+    if let Some(PendingChange { dataset, request, .. }) = app.tagging.changes.front() {
+        app.outbox.send(Lane::ChangeTags(*dataset), request.clone());
+    }
+}
+
+/// Shows what the change that was sent has changed, and sends the next one.
+pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Failure>) {
+    let Some(change) = app.tagging.changes.pop_front() else { return };
+    match result {
+        Ok(made) => show_change(app, &change, &made),
+        Err(failure) => {
+            app.outbox.notify_failure(&failure);
+            // A lost response may have been that of a change that was made.
+            reload(app, &change, true);
         }
     }
+    send_change(app);
+}
 
-    fn send_tag_change(&mut self) {
-        if let Some(PendingChange { dataset, request, .. }) = self.tagging.changes.front() {
-            self.outbox.send(Lane::ChangeTags(*dataset), request.clone());
+fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
+    if let Some(id) = made.id {
+        app.tagging.made.push((change.dataset, id));
+    }
+    let media = grouped_with_noun(made.changed, "media item", "media items");
+    let kept = match made.kept {
+        0 => String::new(),
+        kept => format!("; {} as before", grouped_with_noun(kept, "stays", "stay")),
+    };
+    let text = match &change.request {
+        Request::UndoTags(..) => format!("undone for {media}{kept}"),
+        Request::DefineTag(_, name, _) => format!("the tag {name} exists"),
+        _ => format!("{}: {media}{kept}", describe(&change.edit)),
+    };
+    app.outbox.notify(Level::Success, text);
+    for problem in &made.file_problems {
+        if app.tagging.shown_problems.insert(problem.clone()) {
+            app.outbox.notify(Level::Warning, problem);
         }
     }
+    let is_shown = change.item.as_ref().is_some_and(|item| {
+        app.results.apply_tags(item, &change.edit);
+        true
+    });
+    reload(app, change, !is_shown);
+}
 
-    /// Shows what the change that was sent has changed, and sends the next one.
-    pub(in crate::app) fn tags_changed(&mut self, result: Result<TagChange, Failure>) {
-        let Some(change) = self.tagging.changes.pop_front() else { return };
-        match result {
-            Ok(made) => self.show_tag_change(&change, &made),
-            Err(failure) => {
-                self.outbox.notify_failure(&failure);
-                // A lost response may have been that of a change that was made.
-                self.reload_tags(&change, true);
-            }
-        }
-        self.send_tag_change();
+/// Makes what depends on tags load again: the counts and, unless the change is shown already, the page.
+fn reload(app: &mut App, change: &PendingChange, with_page: bool) {
+    if let Some(tags) = app.tagging.tags.get_mut(&change.dataset) {
+        tags.invalidate();
     }
-
-    fn show_tag_change(&mut self, change: &PendingChange, made: &TagChange) {
-        if let Some(id) = made.id {
-            self.tagging.made.push((change.dataset, id));
+    for ((dataset, _), overview) in &mut app.service_data.overviews {
+        if *dataset == change.dataset {
+            overview.invalidate();
         }
-        let media = grouped_with_noun(made.changed, "media item", "media items");
-        let kept = match made.kept {
-            0 => String::new(),
-            kept => format!("; {} as before", grouped_with_noun(kept, "stays", "stay")),
-        };
-        let text = match &change.request {
-            Request::UndoTags(..) => format!("undone for {media}{kept}"),
-            Request::DefineTag(_, name, _) => format!("the tag {name} exists"),
-            _ => format!("{}: {media}{kept}", describe(&change.edit)),
-        };
-        self.outbox.notify(Level::Success, text);
-        for problem in &made.file_problems {
-            if self.tagging.shown_problems.insert(problem.clone()) {
-                self.outbox.notify(Level::Warning, problem);
-            }
-        }
-        let is_shown = change.item.as_ref().is_some_and(|item| {
-            self.results.apply_tags(item, &change.edit);
-            true
-        });
-        self.reload_tags(change, !is_shown);
     }
-
-    /// Makes what depends on tags load again: the counts and, unless the change is shown already, the page.
-    fn reload_tags(&mut self, change: &PendingChange, with_page: bool) {
-        if let Some(tags) = self.tagging.tags.get_mut(&change.dataset) {
-            tags.invalidate();
-        }
-        for ((dataset, _), overview) in &mut self.service_data.overviews {
-            if *dataset == change.dataset {
-                overview.invalidate();
-            }
-        }
-        if let (true, Some(view)) = (with_page, self.results.view()) {
-            let search = view.search.clone();
-            self.results.pages.entry(search).invalidate();
-        }
+    if let (true, Some(view)) = (with_page, app.results.view()) {
+        let search = view.search.clone();
+        app.results.pages.entry(search).invalidate();
     }
 }
 

@@ -51,6 +51,7 @@ use crate::{
             saved_views::{ViewNameInput, delete_view, open_saved_view},
             sort_filter::sort_by,
         },
+        own_commands::run_own_command,
     },
     input::Chord,
 };
@@ -124,7 +125,7 @@ impl App {
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => open_saved_view(self, &name),
-            Command::OwnCommand(position) => self.run_own_command(position),
+            Command::OwnCommand(position) => run_own_command(self, position),
             Command::PlanModel(name) => get_model::plan(self, name),
             Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),

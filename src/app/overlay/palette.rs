@@ -14,6 +14,7 @@ use crate::{
             fields::KeyResult,
             pick_list::{Command, PickItem, PickList},
         },
+        own_commands::own_command_items,
     },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key, action::ActionGroup},
@@ -103,7 +104,7 @@ impl Palette {
         let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
         // The sort is stable, so actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
-        items.extend(app.own_command_items());
+        items.extend(own_command_items(app));
         items.extend(app.service_data.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
@@ -205,6 +206,6 @@ pub(in crate::app) fn open_action_menu(app: &mut App) {
         (pane, _) => format!("Actions in {}", pane.name()),
     };
     let actions = menu_actions(app).map(|action| action_item(app, action));
-    let items = app.own_command_items().chain(actions).collect();
+    let items = own_command_items(app).chain(actions).collect();
     CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
 }

@@ -14,6 +14,7 @@ use crate::{
             fields::{self, KeyResult, expand_path, paste_path},
             file_actions,
         },
+        tagging,
     },
     drawing::{FormOptions, ScrollState, field_area},
     input::{Action, Chord},
@@ -178,7 +179,7 @@ impl Dialog for TextPrompt {
             }),
             PromptPurpose::NewTag => match tag_name(self.text.value()) {
                 Some(name) => {
-                    app.create_tag(&name);
+                    tagging::create_tag(app, &name);
                     Ok(())
                 }
                 None => Err("type a name of 1 to 100 characters".to_owned()),

@@ -48,6 +48,7 @@ pub struct ModelError {
     pub remedy: Option<ShellCommand>,
 }
 
+#[cfg(feature = "local")]
 impl ModelError {
     fn usage(message: impl Into<String>) -> Self {
         Self { message: message.into(), is_usage: true, remedy: None }
