@@ -88,7 +88,8 @@ compile() {
 # Fails if a program needs a newer glibc than promised, or contains a path of this machine.
 verify_program() {
     local program=$1 newest path
-    newest=$({ objdump -T "$program" 2>/dev/null || true; } | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+    # A program that is linked statically has no such symbols.
+    newest=$({ objdump -T "$program" 2>/dev/null | grep -o 'GLIBC_[0-9.]*' || true; } | sort -uV | tail -n 1)
     if [ -n "$newest" ] && [ "$(printf '%s\n' "GLIBC_$glibc" "$newest" | sort -V | tail -n 1)" != "GLIBC_$glibc" ]; then
         fail "$program needs $newest, but $glibc is promised"
     fi
