@@ -117,7 +117,7 @@ fi
 
 step 'the wheel'
 python3 -m venv "$work/python"
-"$work/python/bin/pip" install --quiet --no-index --no-deps "$files"/tessera_tui-*_"$machine".whl
+"$work/python/bin/pip" install --quiet --no-index --no-deps "$files"/tessera_tui-*manylinux*_"$machine".whl
 "$work/python/bin/tessera" version >/dev/null
 "$work/python/bin/python" -c 'import tessera_tui'
 
