@@ -286,12 +286,14 @@ impl Deployment {
             return Ok(true);
         }
         let applied = applied_model::fingerprint(c, record.id)?;
-        let is_applied = match &self.settings.model {
-            // A dataset that was given another model since it was opened keeps that model.
-            choice if !matches!(choice, ModelChoice::Keep) && choice.folder() == record.model => {
-                applied == choice.encoder().map(|model| model.fingerprint())
-            }
-            _ => applied.is_some() == record.model.is_some(),
+        let choice = &self.settings.model;
+        // A dataset that was given another model since it was opened keeps that model. In a store on a server, all
+        // datasets have the model of the process.
+        let is_chosen = self.store.is_on_server() || choice.folder() == record.model;
+        let is_applied = if is_chosen && !matches!(choice, ModelChoice::Keep) {
+            applied == choice.encoder().map(|model| model.fingerprint())
+        } else {
+            applied.is_some() == record.model.is_some()
         };
         if !is_applied {
             return Ok(true);
