@@ -52,7 +52,8 @@ async fn run(line: Cli) -> Result<i32, CliError> {
         }
         Some(CliCommand::Model(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;
-            Box::pin(cli::run_model(&context, &command)).await?
+            let work = Box::pin(cli::run_model(&context, &command));
+            cli::run_until_interrupted(&context, work).await?
         }
         Some(CliCommand::Store(command)) => cli::run_store(&Output::new(&global), &command)?,
         Some(CliCommand::Config(command)) => {

@@ -300,6 +300,14 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Tag(command) => tag::run(context, command).await,
         }
     };
+    run_until_interrupted(context, work).await
+}
+
+/// Runs the work of a command. An interrupt drops the work, and with it the programs that it has started.
+pub async fn run_until_interrupted(
+    context: &Context,
+    work: impl Future<Output = CliResult>,
+) -> CliResult {
     let mut work = pin!(work);
     let interrupted = watch_interrupts()?;
     tokio::select! {

@@ -45,11 +45,11 @@ mod shell_words;
 mod tag;
 mod values;
 
-pub use command_line::run;
 pub use command_line::{
     Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
     parse_args, print_help,
 };
+pub use command_line::{run, run_until_interrupted};
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;

@@ -1,11 +1,14 @@
 //! Tests `tessera model`, and `--model` of the commands with a local deployment.
 
 use std::{
-    fs,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tessera_encoder::Encoder;
 use tessera_testing::{
@@ -240,6 +243,39 @@ fn the_starter_model_says_what_it_needs() {
     command.env("PATH", home.path());
     let (code, _, err) = outcome(&mut command);
     assert!(code == 1 && err.contains("cannot run python3"), "{err}");
+}
+
+/// A `python3` that downloads for ten minutes in a process of its own, as pip does.
+const SLOW_PYTHON: &str = r#"#!/bin/sh
+[ "$3" = --packages ] && [ "$TMPDIR" = "$4" ] || exit 9
+/bin/sleep 600 &
+echo $! > "$4/part"
+/bin/mv "$4/part" "$HOME/downloading"
+wait
+"#;
+
+#[test]
+fn a_stopped_starter_model_leaves_no_download_running() {
+    let home = tempfile::tempdir().unwrap();
+    let python = home.path().join("python3");
+    fs::write(&python, SLOW_PYTHON).unwrap();
+    fs::set_permissions(&python, Permissions::from_mode(0o755)).unwrap();
+    let mut command = tessera(home.path(), &["model", "get", "starter", "--yes"]);
+    command.env("PATH", home.path());
+    let mut running = command.spawn().unwrap();
+    let begun = Instant::now();
+    let download = loop {
+        if let Ok(id) = fs::read_to_string(home.path().join("downloading")) {
+            break id.trim().to_owned();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "nothing is downloaded");
+        thread::sleep(Duration::from_millis(20));
+    };
+    let command_of = |id: &str| fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    assert!(command_of(&download).starts_with(b"/bin/sleep"));
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert_eq!(command_of(&download), b"", "the download goes on");
 }
 
 #[test]

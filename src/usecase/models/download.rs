@@ -67,7 +67,7 @@ impl ModelDownload {
     pub async fn run(self, progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
         match self.source {
             ModelSource::Folder(folder) => tested(folder).await,
-            ModelSource::Starter => starter::make().await,
+            ModelSource::Starter => starter::make(progress).await,
             ModelSource::Hub(download) => {
                 let folder = tested(download.run(progress).await?).await?;
                 download.hub.publish(&download.repository, &download.listing)?;

