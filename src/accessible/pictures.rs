@@ -3,7 +3,10 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use tessera_model::{Cluster, Histogram, Preview, Region, text::count_with_noun};
+use tessera_model::{
+    Cluster, Histogram, Preview, Region,
+    text::{count_with_noun, format_bytes},
+};
 
 use crate::{
     accessible::sentences::{join_phrases, picture, score},
@@ -63,6 +66,9 @@ fn facts(results: &Results, preview: &Preview) -> Vec<String> {
             facts.push(format!("labels of the cluster: {}", labels.join(", ")));
         }
     }
+    facts.extend(preview.file.bytes.map(format_bytes));
+    facts.extend(preview.file.date.as_ref().map(|date| format!("date {date}")));
+    facts.extend(preview.file.camera.as_ref().map(|camera| format!("camera {camera}")));
     facts.extend(preview.region.map(|region| format!("matching part {}", region_text(region))));
     facts.extend(preview.original_uri.as_ref().map(|uri| format!("original: {uri}")));
     facts

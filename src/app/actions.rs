@@ -225,6 +225,7 @@ impl App {
             Action::SmallerTiles => self.panes.tile_size = self.panes.tile_size.smaller(),
             Action::WiderSides => self.panes.widen_sides(1),
             Action::NarrowerSides => self.panes.widen_sides(-1),
+            Action::Status => self.toggle_status(),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             Action::Menu => open_action_menu(self),
             Action::Palette => Palette::open(self),

@@ -6,13 +6,14 @@
 //! under 60 x 16      one pane, a list without pictures
 //! under 100 columns  one pane with tabs
 //! 100 and more       datasets, status and connection | results | detail, and a line with the jobs below; the query
-//!                    builder, the basket and the list of jobs take the place of results and detail
+//!                    builder, the basket and the list of jobs take the place of results and detail. With a single
+//!                    dataset, a line above results and detail takes the place of datasets, status and connection
 //! 160 and more       the query builder, the basket or the list of jobs below the detail
 //! ```
 //!
 //! The lines of the search, the jobs and the messages are always there, so that nothing moves when a search or a job
-//! starts. Without the focus, the query builder below the detail is a single line, and so is a single dataset. While a
-//! dialog is open, nothing moves, whatever happens behind the dialog.
+//! starts. Without the focus, the query builder below the detail is a single line. While a dialog is open, nothing
+//! moves, whatever happens behind the dialog.
 
 use std::ops::Range;
 
@@ -23,10 +24,13 @@ use ratatui::layout::{
 use tessera_model::Page;
 use tessera_picture::Protocol;
 
-use crate::app::{
-    App, Dialog, Pane,
-    pane::{inner_area, scroll_top},
-    tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
+use crate::{
+    app::{
+        App, Dialog, Pane,
+        pane::{inner_area, scroll_top},
+        tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
+    },
+    config::DeploymentKind,
 };
 
 /// The areas of the screen with their frames. A pane that is not on screen has no area.
@@ -96,19 +100,28 @@ impl Areas {
             160..=179 => (32, 58),
             _ => (34, 64),
         };
-        // Each step is a quarter of the usual width. The results keep at least two columns of
-        // tiles.
+        let is_line = !app.has_status_column();
+        // A quarter of the column that a line replaces is for the detail.
+        let (left, right) = if is_line { (0, right + left / 4) } else { (left, right) };
+        // Each step is a quarter of the usual width. The results keep at least two columns of tiles.
         let step = |usual: u16| {
             usual.saturating_add_signed(app.panes.side_width * (usual / 4).cast_signed())
         };
         let max = body.width.saturating_sub(40) / 2;
-        let (left, right) = (step(left).clamp(20, max), step(right).clamp(20, max));
+        let left = if is_line { 0 } else { step(left).clamp(20, max) };
+        let right = step(right).clamp(20, max);
+        let [line, panes] = Layout::vertical([Length(u16::from(is_line)), Min(0)]).areas(panes);
         let [left, middle, right] =
             Layout::horizontal([Length(left), Min(0), Length(right)]).areas(panes);
-        let areas = Self { jobs: Some(jobs), ..self.left_column(app, left) };
+        let areas = Self { jobs: Some(jobs), ..self };
+        let areas = if is_line {
+            Self { datasets: Some(line), ..areas }
+        } else {
+            areas.left_column(app, left)
+        };
         if body.width >= WIDE_COLUMNS {
-            let is_line = !matches!(app.panes.focus, Pane::Query | Pane::Basket | Pane::Jobs);
-            let query = if is_line { Length(1) } else { Fill(2) };
+            let is_open = matches!(app.panes.focus, Pane::Query | Pane::Basket | Pane::Jobs);
+            let query = if is_open { Fill(2) } else { Length(1) };
             let [detail, lower] = Layout::vertical([Fill(3), query]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
             return match app.panes.focus {
@@ -136,8 +149,7 @@ impl Areas {
     /// left.
     fn left_column(self, app: &App, left: Rect) -> Self {
         let listed = u16::try_from(app.listed_datasets()).unwrap_or(u16::MAX);
-        let is_line = listed == 1 && app.panes.focus != Pane::Datasets;
-        let datasets = if is_line { 1 } else { listed.max(1).saturating_add(2) };
+        let datasets = listed.max(1).saturating_add(2);
         let below_datasets = left.height.saturating_sub(datasets);
         let status = below_datasets.saturating_sub(MIN_CONNECTION_ROWS).clamp(12, 19);
         let spare = below_datasets.saturating_sub(status);
@@ -149,6 +161,11 @@ impl Areas {
         let [datasets, status, connection] = Layout::vertical(rows).areas(left);
         let (datasets, status) = (Some(datasets), Some(status));
         Self { datasets, status, connection: Some(connection), ..self }
+    }
+
+    /// Whether the status of a dataset is on screen, in its pane or as a line.
+    pub(in crate::app) fn shows_status(&self) -> bool {
+        self.status.is_some() || self.datasets.is_some_and(|area| area.height == 1)
     }
 
     pub(in crate::app) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
@@ -327,6 +344,20 @@ impl App {
     fn listed_datasets(&self) -> usize {
         let held = self.panes.datasets_before_overlay.filter(|_| self.overlays.is_open());
         held.unwrap_or_else(|| self.service_data.dataset_list().len())
+    }
+
+    /// Whether datasets, status and connection have a column. Otherwise, a line says what matters of them. A single
+    /// dataset needs no column, and a local deployment usually has a single dataset.
+    pub(in crate::app) fn has_status_column(&self) -> bool {
+        let needs_one = match self.listed_datasets() {
+            0 => self.setup.deployment != DeploymentKind::Local,
+            datasets => datasets > 1,
+        };
+        self.panes.status_column.unwrap_or(needs_one)
+    }
+
+    pub(in crate::app) fn toggle_status(&mut self) {
+        self.panes.status_column = Some(!self.has_status_column());
     }
 
     /// Keeps the layout unchanged while a dialog is open.

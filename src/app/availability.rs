@@ -163,7 +163,7 @@ pub fn drawing_reason(action: Action) -> Option<&'static str> {
         Action::LargerTiles | Action::SmallerTiles => {
             "results are lines of text here, without tiles to size"
         }
-        Action::WiderSides | Action::NarrowerSides | Action::Zoom => {
+        Action::WiderSides | Action::NarrowerSides | Action::Status | Action::Zoom => {
             "one pane is read at a time here, in full"
         }
         Action::Jump => "jump labels are drawn; here, go to a pane by its name, such as focus-jobs",

@@ -11,7 +11,7 @@ use crate::{
         areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
         jobs::rows::JobRows,
-        overlay::palette::open_action_menu,
+        overlay::{palette::open_action_menu, selection_rows::BasketRows},
         own_commands::run_own_command,
         query::{chip_areas, chips},
     },
@@ -204,6 +204,12 @@ impl App {
             (Pane::Jobs, _, Some(area)) => {
                 if let Some(job) = JobRows::new(self, area).index_at(mouse.row) {
                     self.jobs.select_row(job);
+                }
+            }
+            (Pane::Basket, ..) => {
+                let rows = areas.basket.map(|area| BasketRows::new(self, area));
+                if let Some(index) = rows.and_then(|rows| rows.index_at(mouse.row)) {
+                    self.baskets.select_row(index, &self.results);
                 }
             }
             (Pane::Results, ..) => {

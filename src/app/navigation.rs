@@ -193,12 +193,7 @@ impl App {
             Pane::Detail => self.results.show_preview(index, &mut self.service_data.pictures),
             Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
-            Pane::Basket => {
-                self.baskets.move_cursor(
-                    index.cast_signed() - self.baskets.cursor().cast_signed(),
-                    &self.results,
-                );
-            }
+            Pane::Basket => self.baskets.select_row(index, &self.results),
         }
     }
 

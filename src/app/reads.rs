@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    Failure, FailureKind, Preview, Query, Search, StateKey, polling::PollTarget,
+    Dataset, Failure, FailureKind, Preview, Query, Search, StateKey, polling::PollTarget,
     text::count_with_noun,
 };
 use tessera_picture::Protocol;
@@ -21,7 +21,7 @@ use crate::{
         model_offer,
         overlay::{
             export::ExportForm, facets::Facets, file_picker::FilePicker,
-            saved_views::needs_saved_views,
+            saved_views::needs_saved_views, selection_rows::BasketRows,
         },
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
         viewer::{PictureList, focused_list},
@@ -182,10 +182,15 @@ impl App {
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
+    /// Returns the dataset whose status is on screen.
+    fn dataset_of_status(&self) -> Option<&Dataset> {
+        self.selected_dataset().filter(|_| self.areas().shows_status())
+    }
+
     /// Returns the reads of the enrichments of the dataset whose status is on screen, and of the dataset whose captions
     /// are searched or that may be offered a model.
     fn enrichment_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        let shown = self.areas().status.and(self.selected_dataset()).map(|dataset| dataset.id);
+        let shown = self.dataset_of_status().map(|dataset| dataset.id);
         let view = self.results.view().map(|view| &view.search);
         let searched = view.filter(|search| matches!(search.query, Query::Caption { .. }));
         let searched = searched.map(|search| search.dataset).filter(|id| shown != Some(*id));
@@ -202,7 +207,7 @@ impl App {
     /// Returns the read of how far the media of the dataset are encoded whose status is on screen.
     fn encoding_read(&self) -> Option<ScheduledRead> {
         let is_local = self.setup.deployment == DeploymentKind::Local;
-        let dataset = self.areas().status.and(self.selected_dataset()).filter(|_| is_local)?;
+        let dataset = self.dataset_of_status().filter(|_| is_local)?;
         let id = dataset.status.is_busy().then_some(dataset.id)?;
         let interval = self.setup.polling.interval(PollTarget::BusyDatasets, 0);
         let interval = self.setup.poll_interval(interval, &self.screen);
@@ -379,6 +384,9 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
         pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
             preview_picture(previews.get(*index)?, app.screen.canvas(area.width, area.height))
         }));
+    }
+    if let Some(area) = areas.basket {
+        pictures.extend(BasketRows::new(app, area).pictures(app).into_iter().map(|(_, it)| it));
     }
     let Some(grid) = app.grid().filter(|grid| !grid.is_list()) else {
         return pictures;

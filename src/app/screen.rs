@@ -91,6 +91,8 @@ pub struct Panes {
     /// By how many steps the panes beside the results are wider than usual, or narrower if
     /// negative.
     pub(super) side_width: i16,
+    /// Whether the datasets, the status and the connection have a column of their own. `None` until the user decides.
+    pub(super) status_column: Option<bool>,
     /// Whether the line with key hints is shown.
     pub footer: bool,
     pub theme: ThemeChoice,
@@ -105,6 +107,7 @@ impl Panes {
             zoomed: false,
             tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
             side_width: 0,
+            status_column: None,
             footer: true,
             theme: setup.theme.clone(),
             datasets_before_overlay: None,

@@ -300,7 +300,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             HeadlessCommand::Tag(command) => tag::run(context, command).await,
         }
     };
-    run_until_interrupted(context, work).await
+    run_until_interrupted(context, Box::pin(work)).await
 }
 
 /// Runs the work of a command. An interrupt drops the work, and with it the programs that it has started.

@@ -222,6 +222,7 @@ actions! {
     SmallerTiles, "smaller-tiles", "smaller", Program, "Smaller tiles";
     WiderSides, "wider-sides", "wider sides", Program, "Widen the side panes";
     NarrowerSides, "narrower-sides", "narrower sides", Program, "Narrow the side panes";
+    Status, "status", "status", Program, "Show or hide the status of the dataset and the connection beside the results";
     Zoom, "zoom", "zoom", Program, "Maximize the focused pane (toggle)";
     Menu, "menu", "actions", Program, "Show all actions, and why some are unavailable";
     Palette, "palette", "command", Program, "Find any action, dataset, tab or theme by name";

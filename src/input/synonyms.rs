@@ -81,6 +81,7 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::CopyCommand, Action::CopyCurl, Action::CopyProfiler], "clipboard yank shell script"),
     (&[Action::LargerTiles, Action::SmallerTiles], "zoom thumbnail size grid columns"),
     (&[Action::WiderSides, Action::NarrowerSides], "resize layout width panel"),
+    (&[Action::Status], "health counts connection details sidebar"),
     (&[Action::Zoom], "fullscreen full screen maximize"),
     (&[Action::Theme], "color colors dark light appearance"),
     (&[Action::TestPictures], "graphics sixel kitty protocol terminal"),

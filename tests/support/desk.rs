@@ -12,7 +12,8 @@ use tessera::{
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-    Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, StateKey, StateValue, Status,
+    Failure, FailureKind, FileFacts, Link, MediaId, Page, Preview, SafeText, StateKey, StateValue,
+    Status,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
@@ -241,6 +242,7 @@ fn preview(number: u128) -> Preview {
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),
+        file: FileFacts::default(),
         own: BTreeMap::new(),
     }
 }

@@ -34,6 +34,7 @@ fn panes_by_size() {
 #[test]
 fn the_side_panes_are_resized_within_limits() {
     let mut desk = Desk::with_clusters(9);
+    desk.press("g s");
     let width = |desk: &Desk| desk.app.areas().datasets.unwrap().width;
     let usual = width(&desk);
     desk.press(") )");
@@ -180,20 +181,35 @@ fn the_query_builder_beside_the_detail_is_a_line_without_the_focus() {
 
 #[test]
 fn the_connection_is_shown_where_the_datasets_leave_rows() {
-    assert!(shown((200, 60), 9, (10, 20)).app.areas().connection.is_some());
-    let mut low = shown((100, 24), 9, (10, 20));
-    assert!(low.app.areas().connection.is_some());
-    low.press("1");
-    assert!(low.app.areas().connection.is_none(), "the list of datasets is open");
+    let connection = |size| {
+        let mut desk = shown(size, 9, (10, 20));
+        desk.press("g s");
+        desk.app.areas().connection
+    };
+    assert!(connection((200, 60)).is_some());
+    assert!(connection((100, 24)).is_none(), "status and datasets need all rows");
 }
 
 #[test]
-fn a_single_dataset_is_a_line_without_the_focus() {
+fn a_single_dataset_is_a_line_until_the_user_wants_its_column() {
     let mut desk = shown((120, 40), 9, (10, 20));
-    let rows = |desk: &Desk| desk.app.areas().datasets.unwrap().height;
-    assert_eq!(rows(&desk), 1);
+    let line = desk.app.areas();
+    assert_eq!((line.datasets.unwrap().height, line.datasets.unwrap().width), (1, 120));
+    assert_eq!((line.status, line.connection), (None, None));
     desk.press("1");
-    assert_eq!(rows(&desk), 3);
+    assert_eq!(desk.app.areas(), line, "nothing moves with the focus");
+    desk.press("g s");
+    let column = desk.app.areas();
+    assert!(column.status.is_some() && column.connection.is_some());
+    assert!(column.results.unwrap().width < line.results.unwrap().width);
+    let two = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.press("g s r");
+    desk.answer(Lane::Datasets, Payload::Datasets(two.clone(), 0));
+    assert!(desk.app.areas().status.is_none(), "the user has decided");
+    let mut undecided = shown((120, 40), 9, (10, 20));
+    undecided.press("r");
+    undecided.answer(Lane::Datasets, Payload::Datasets(two, 0));
+    assert!(undecided.app.areas().status.is_some());
 }
 
 #[test]
@@ -209,7 +225,7 @@ fn the_panes_keep_their_sizes_while_a_dialog_is_open() {
     assert_eq!(desk.app.areas(), busy, "a dataset was added");
     desk.press("esc");
     let idle = desk.app.areas();
-    assert_eq!((idle.jobs.unwrap().height, idle.datasets.unwrap().height), (1, 4));
+    assert_eq!((idle.jobs.unwrap().height, idle.datasets.unwrap().height), (1, 4), "a column");
 }
 
 #[test]

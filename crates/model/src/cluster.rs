@@ -91,8 +91,18 @@ pub struct Preview {
     pub rating: u8,
     /// Width and height of the original in pixels.
     pub dimensions: Option<(u32, u32)>,
+    pub file: FileFacts,
     /// The columns of the user's own, which only a local service sends.
     pub own: BTreeMap<SafeText, ColumnValue>,
+}
+
+/// What is known about the file of a media item, which only a local service sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileFacts {
+    pub bytes: Option<u64>,
+    /// The day on which the picture was taken, or else on which the file was changed.
+    pub date: Option<SafeText>,
+    pub camera: Option<SafeText>,
 }
 
 impl Preview {

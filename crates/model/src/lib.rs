@@ -34,7 +34,9 @@ pub mod vql;
 pub use annotation::{Annotation, LabeledRegion, Mask};
 pub use available_model::{AVAILABLE_MODELS, AvailableModel, EncodingProgress, ModelPlan, STARTER};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
-pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
+pub use cluster::{
+    Cluster, FileFacts, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag,
+};
 pub use dataset::{
     Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
     Permission, RecordField, RescanResult, Status,

@@ -12,6 +12,7 @@ use crate::{
         self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
         region_to_array,
     },
+    media::{camera, date, day_taken, picture_labels},
     own_columns::own_columns,
     query,
 };
@@ -260,6 +261,12 @@ pub struct StoredPreview {
     /// The columns of the user's own, not sanitized.
     #[serde(default, skip_serializing_if = "OwnColumns::is_empty")]
     pub own: OwnColumns,
+    /// The size of the file in bytes.
+    pub size: u64,
+    /// When the picture was taken, or else when its file was changed, in milliseconds since 1970.
+    pub date: Option<i64>,
+    /// The camera, not sanitized.
+    pub camera: Option<String>,
 }
 
 impl From<&MediaRecord> for StoredPreview {
@@ -274,6 +281,9 @@ impl From<&MediaRecord> for StoredPreview {
             caption: media.caption.clone(),
             region: media.region.map(region_to_array),
             own: media.own.clone(),
+            size: media.size,
+            date: media.date(),
+            camera: media.camera.clone(),
         }
     }
 }
@@ -288,11 +298,14 @@ impl StoredPreview {
 pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, StoredPreview>> {
     let sql = concat!(
         "SELECT id, path, width, height, content, caption, region, frame, seconds,
-                require(media.intact), row, ",
+                require(media.intact), row, size, modified, ",
         own_columns!(),
+        ", ",
+        picture_labels!(),
         " FROM media WHERE row IN"
     );
     query::all_listed(connection, sql, params![], rows, |row| {
+        let picture_labels: Vec<String> = from_json(row, 14)?;
         let preview = StoredPreview {
             media: MediaId(row.get(0)?),
             path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),
@@ -302,7 +315,10 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
             version: content_version(row.get(4)?),
             caption: row.get(5)?,
             region: from_json(row, 6)?,
-            own: from_json(row, 11)?,
+            own: from_json(row, 13)?,
+            size: row.get(11)?,
+            date: date(day_taken(&picture_labels), row.get(12)?),
+            camera: camera(&picture_labels),
         };
         Ok((row.get(10)?, preview))
     })

@@ -31,6 +31,15 @@ macro_rules! model_labels {
 }
 pub(super) use model_labels;
 
+/// The SQL expression for the labels of the picture that an item in a table called `media` is, or is a part of.
+macro_rules! picture_labels {
+    () => {
+        "coalesce((SELECT picture.labels FROM media AS picture
+           WHERE picture.row = media.parent AND require(picture.intact)), media.labels)"
+    };
+}
+pub(super) use picture_labels;
+
 /// The SQL expression for what users have given to an item in a table called `media`: a column of `tagged_media`.
 macro_rules! user_given {
     ($column:literal, $missing:literal) => {
@@ -152,6 +161,8 @@ pub struct MediaRecord {
     pub given: UserTags,
     /// The columns of the user's own of the picture, from sidecars and tables.
     pub own: OwnColumns,
+    /// The camera that took the picture.
+    pub camera: Option<String>,
     /// The day on which the picture was taken, in milliseconds since 1970.
     pub taken: Option<i64>,
 }
@@ -176,7 +187,7 @@ impl MediaRecord {
     /// Returns when the picture was taken, or else when its file was changed, in milliseconds since 1970. Returns `None`
     /// if its source does not know either.
     pub fn date(&self) -> Option<i64> {
-        self.taken.or((self.modified != 0).then_some(self.modified / 1_000_000))
+        date(self.taken, self.modified)
     }
 
     /// Returns a text that changes with the content of the file.
@@ -244,13 +255,14 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     user_given!("rating", "0"),
     ", ",
     own_columns!(),
-    ", coalesce((SELECT picture.labels FROM media AS picture
-              WHERE picture.row = media.parent AND require(picture.intact)), media.labels)"
+    ", ",
+    picture_labels!()
 );
 
 pub(super) const MEDIA_COLUMN_COUNT: usize = 25;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
+    let picture_labels: Vec<String> = from_json(row, 24)?;
     Ok(MediaRecord {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
@@ -273,13 +285,24 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         model_labels: from_json(row, 18)?,
         given: UserTags { tags: from_json(row, 21)?, rating: row.get(22)? },
         own: from_json(row, 23)?,
-        taken: day_taken(&from_json::<Vec<String>>(row, 24)?),
+        camera: camera(&picture_labels),
+        taken: day_taken(&picture_labels),
     })
 }
 
 /// Returns the day that the labels of a picture name, in milliseconds since 1970.
-fn day_taken(labels: &[String]) -> Option<i64> {
+pub(super) fn day_taken(labels: &[String]) -> Option<i64> {
     labels.iter().find_map(|label| Some(Period::parse_exact(label.strip_prefix("date:")?)?.start))
+}
+
+/// Returns the camera that the labels of a picture name.
+pub(super) fn camera(labels: &[String]) -> Option<String> {
+    labels.iter().find_map(|label| label.strip_prefix("camera:")).map(str::to_owned)
+}
+
+/// Returns the day on which a picture was taken, or else when its file was changed, in milliseconds since 1970.
+pub(super) fn date(taken: Option<i64>, modified: i64) -> Option<i64> {
+    taken.or((modified != 0).then_some(modified / 1_000_000))
 }
 
 /// Reads the region of an object. Images and frames have none.

@@ -1,12 +1,16 @@
-//! Creates the commands of all child processes. This file decides which environment variables a child inherits, and
-//! limits the memory of a child. No other file of the program starts a program.
+//! Creates the commands of all child processes. This file decides which environment variables a child inherits, limits
+//! the memory of a child, and ends a child with the programs that it has started. No other file of the program starts a
+//! program.
 
 use std::{
     env,
     ffi::OsStr,
     io,
-    process::{Child, Command},
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, ExitStatus},
 };
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The variables that a program needs to be found, to load its libraries, to write temporary files, and to print
 /// messages in a known encoding. None of them contains a secret.
@@ -59,12 +63,38 @@ pub fn spawn_with_limit(command: &mut Command, max_bytes: u64) -> io::Result<Chi
     Ok(child)
 }
 
+/// A running child and the programs that it has started, in a process group of their own. They end with this value.
+pub struct ProcessGroup(Child);
+
+impl ProcessGroup {
+    pub fn spawn(command: &mut Command) -> io::Result<Self> {
+        command.process_group(0).spawn().map(Self)
+    }
+
+    /// Returns the status of the child if it has ended.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.0.try_wait()
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        // The identifier of a child that has ended may be that of another process.
+        if let (Ok(None), Some(group)) = (self.0.try_wait(), id) {
+            // A group that has just ended cannot be killed, and its child is waited for all the same.
+            let _ = kill_process_group(group, Signal::KILL);
+            let _ = self.0.wait();
+        }
+    }
+}
+
 /// Limits the address space of a running child. Only Linux can limit another process, so a child on another system is
 /// not limited.
 fn limit_memory(child: &Child, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::process::{Pid, Resource, Rlimit, prlimit};
+        use rustix::process::{Resource, Rlimit, prlimit};
 
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };

@@ -20,8 +20,8 @@ use crate::{
     vql::write_scalar,
 };
 use tessera_model::{
-    Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame, tag::MAX_RATING,
-    vql::ColumnValue,
+    FileFacts, Link, MediaId, Preview, Region, Relevance, SafeText, ScoreKind, VideoFrame,
+    tag::MAX_RATING, vql::ColumnValue,
 };
 
 /// A preview.
@@ -86,6 +86,16 @@ pub struct PreviewBody {
     /// Height in pixels.
     #[schema(value_type = u32)]
     pub height: Option<u32>,
+    /// Size of the file in bytes, which only a local service sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Day on which the picture was taken, or else on which its file was changed, such as `2024-05-17`. Only a local
+    /// service sends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Camera that took the picture, which only a local service sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub camera: Option<String>,
     /// Columns of the user's own, by name: texts, numbers and flags. Only a local service sends them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schema(value_type = Object)]
@@ -210,6 +220,9 @@ impl PreviewBody {
             rating: (preview.rating > 0).then_some(preview.rating),
             width,
             height,
+            bytes: preview.file.bytes,
+            date: preview.file.date.as_ref().map(ToString::to_string),
+            camera: preview.file.camera.as_ref().map(ToString::to_string),
             columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
         }
     }
@@ -317,6 +330,11 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
             .filter(|rating| *rating <= MAX_RATING)
             .unwrap_or_default(),
         dimensions: side("width").zip(side("height")),
+        file: FileFacts {
+            bytes: count(value, "bytes"),
+            date: first_text(value, &["date"]).map(|date| SafeText::name(&date)),
+            camera: first_text(value, &["camera"]).map(|camera| SafeText::name(&camera)),
+        },
         own: value.read("columns", read_columns).unwrap_or_default(),
     })
 }

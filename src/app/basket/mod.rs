@@ -166,6 +166,11 @@ impl Baskets {
         rows.get(self.cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
+    pub(in crate::app) fn select_row(&mut self, index: usize, results: &Results) {
+        self.cursor = index;
+        self.move_cursor(0, results);
+    }
+
     pub(in crate::app) fn move_cursor(&mut self, by: isize, results: &Results) {
         let count = self.selection(results).map_or(0, Selection::len);
         self.cursor = moved_cursor(self.cursor.min(count.saturating_sub(1)), by, count);

@@ -3,16 +3,19 @@
 
 use ratatui::{layout::Rect, style::Style};
 use tessera_model::{
-    EntryContent, SelectedCluster, SelectionEntry, SelectionTotals,
+    EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals,
     text::{group_digits, grouped_with_noun, truncate},
 };
+use tessera_picture::Protocol;
 
 use crate::{
     app::{
-        DrawContext,
+        App, DrawContext,
         basket::{SelectionState, count_with_noun},
+        pane::{inner_area, scroll_top},
+        view::pictures::{VisiblePicture, preview_picture},
     },
-    drawing::{Theme, display_width},
+    drawing::{Theme, display_width, wrapped_rows},
 };
 
 /// The columns of the number of members.
@@ -69,19 +72,121 @@ pub(crate) fn name_width(list: Rect) -> usize {
     usize::from(list.width).saturating_sub(OTHERS).clamp(8, 40)
 }
 
-/// Draws an entry in a row: its selection state, name and size, and whether it is on the page.
-pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &SelectionEntry) {
-    let (app, theme) = (ctx.app, ctx.theme);
-    let (state, size) = match &entry.content {
+/// The rows and columns of the picture beside an entry.
+const PICTURE_SIZE: (u16, u16) = (3, 8);
+/// The number of entries with pictures for which the pane must have room. Otherwise, an entry is a single line.
+const MIN_PICTURES: u16 = 3;
+
+/// The areas of what the basket pane shows.
+pub(crate) struct BasketRows<'a> {
+    /// The visible entries with their indexes.
+    pub entries: Vec<(usize, &'a SelectionEntry, Rect)>,
+    pub has_pictures: bool,
+    /// The lines below the entries: the name of the selected entry if the name is cut, and the totals.
+    pub footer: Vec<String>,
+    pub footer_area: Rect,
+}
+
+impl<'a> BasketRows<'a> {
+    pub(crate) fn new(app: &'a App, pane: Rect) -> Self {
+        let inner = inner_area(pane);
+        let entries = app.baskets.rows(&app.results);
+        let cursor = app.baskets.cursor().min(entries.len().saturating_sub(1));
+        let totals = app.baskets.selection(&app.results).map(Selection::totals).unwrap_or_default();
+        let draws = app.screen.has_room_for_pictures() && app.screen.protocol != Protocol::None;
+        let stale =
+            if totals.stale > 0 { "⚠ stale: r rechecks this page, Enter shows it" } else { "" };
+        let mut footer = vec![totals_text(&totals), previews_seen_text(&totals), stale.to_owned()];
+        let rows_of = |footer: &[String]| {
+            let texts = footer.iter().filter(|text| !text.is_empty());
+            let rows = texts.map(|text| wrapped_rows(text, inner.width.saturating_sub(1)));
+            rows.sum::<u16>().min(inner.height / 2)
+        };
+        let (rows, _) = PICTURE_SIZE;
+        let has_pictures = draws && inner.height >= rows_of(&footer) + MIN_PICTURES * rows;
+        let name = entries.get(cursor).map(|entry| entry.name.to_string()).unwrap_or_default();
+        if !has_pictures && display_width(&name) > name_width(inner) {
+            footer.insert(0, name);
+        }
+        footer.retain(|text| !text.is_empty());
+        let footer_rows = rows_of(&footer);
+        let list = Rect { height: inner.height - footer_rows, ..inner };
+        let rows = if has_pictures { rows } else { 1 };
+        let visible = usize::from(list.height / rows);
+        let entries = entries.into_iter().enumerate().skip(scroll_top(0, cursor, visible));
+        let tops = (list.y..list.bottom()).step_by(usize::from(rows)).take(visible);
+        let entries = entries
+            .zip(tops)
+            .map(|((index, entry), y)| (index, entry, Rect { y, height: rows, ..list }));
+        let footer_area = Rect { y: list.bottom(), height: footer_rows, ..inner };
+        Self { entries: entries.collect(), has_pictures, footer, footer_area }
+    }
+
+    /// Returns the index of the entry in a row of the screen.
+    pub(crate) fn index_at(&self, row: u16) -> Option<usize> {
+        let hit = self.entries.iter().find(|(_, _, area)| (area.y..area.bottom()).contains(&row));
+        hit.map(|(index, ..)| *index)
+    }
+
+    /// Returns the pictures of the entries whose previews are loaded, with their areas.
+    pub(crate) fn pictures(&self, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let entries = self.entries.iter().filter(|_| self.has_pictures);
+        let pictures = entries.filter_map(|(_, entry, area)| {
+            let area = Rect { x: area.x + 1, width: PICTURE_SIZE.1, ..*area };
+            let (_, preview) = app.results.loaded_member(entry.representative()?)?;
+            let canvas = app.screen.canvas(area.width, area.height);
+            Some((area, preview_picture(preview, canvas)?))
+        });
+        pictures.collect()
+    }
+}
+
+/// Draws an entry beside its picture: its selection state and name, and below them its size, and whether it is on the
+/// page. Returns the area of this text.
+pub(crate) fn draw_entry_beside_picture(
+    ctx: &mut DrawContext,
+    area: Rect,
+    entry: &SelectionEntry,
+) -> Rect {
+    let theme = ctx.theme;
+    let (_, columns) = PICTURE_SIZE;
+    let text =
+        Rect { x: area.x + columns + 2, width: area.width.saturating_sub(columns + 2), ..area };
+    let (state, size) = state_and_size(entry);
+    let (glyph, style) = mark_glyph(theme, state);
+    ctx.put(text, 0, &[(glyph, style), (entry.name.as_str(), theme.text)]);
+    let (visibility, visibility_style) = visibility(ctx, entry, state);
+    let kind = format!("  {size} · {} · ", entry.entity.as_str().to_lowercase());
+    ctx.put(text, 1, &[(kind.as_str(), theme.dim), (visibility, visibility_style)]);
+    text
+}
+
+fn state_and_size(entry: &SelectionEntry) -> (SelectionState, String) {
+    match &entry.content {
         EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 media item".to_owned()),
         EntryContent::Cluster(cluster) => (cluster_state(cluster), member_count(cluster)),
-    };
+    }
+}
+
+/// Says whether an entry is on the page.
+fn visibility(
+    ctx: &DrawContext,
+    entry: &SelectionEntry,
+    state: SelectionState,
+) -> (&'static str, Style) {
+    match (state, ctx.app.results.tile_of_entry(entry)) {
+        (SelectionState::Stale, _) => ("stale", ctx.theme.moving),
+        (_, Some(_)) => ("here", ctx.theme.dim),
+        (_, None) => ("hidden", ctx.theme.dim),
+    }
+}
+
+/// Draws an entry in a row: its selection state, name and size, and whether it is on the page.
+pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &SelectionEntry) {
+    let theme = ctx.theme;
+    let (state, size) = state_and_size(entry);
     let (glyph, style) = mark_glyph(theme, state);
-    let (visibility, visibility_style) = match (state, app.results.tile_of_entry(entry)) {
-        (SelectionState::Stale, _) => ("stale", theme.moving),
-        (_, Some(_)) => ("here", theme.dim),
-        (_, None) => ("hidden", theme.dim),
-    };
+    let (visibility, visibility_style) = visibility(ctx, entry, state);
     let width = name_width(list);
     let name = truncate(entry.name.as_str(), width);
     let gap = " ".repeat(width.saturating_sub(display_width(&name)) + 1);

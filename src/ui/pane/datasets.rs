@@ -9,16 +9,14 @@ use tessera_model::{
 use crate::{
     app::{DrawContext, Pane, areas::datasets_scroll_top},
     drawing::{line, split_end},
-    ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_text},
+    ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_summary, status_text},
 };
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.service_data().dataset_list().len();
     if area.height < MIN_FRAMED_ROWS {
-        let text = ctx.app.selected_dataset().map_or_else(String::new, |dataset| {
-            format!("{} {}", status_glyph(ctx, &dataset.status).0, dataset.name)
-        });
-        return ctx.pane_line(area, Pane::Datasets, &text);
+        let parts = status_summary(ctx);
+        return ctx.pane_line_of(area, Pane::Datasets, parts);
     }
     let summary = if count == 0 { String::new() } else { count.to_string() };
     let inside = ctx.pane_frame(area, Pane::Datasets, &summary);

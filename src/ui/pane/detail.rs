@@ -5,7 +5,10 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-use tessera_model::{Cluster, EntryId, Preview, text::group_digits};
+use tessera_model::{
+    Cluster, EntryId, FileFacts, Preview,
+    text::{format_bytes, group_digits},
+};
 use tessera_picture::Crop;
 
 use crate::{
@@ -56,8 +59,12 @@ fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
 fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     let mut lines = vec![(preview.title().to_string(), theme.accent)];
+    lines.extend(path_text(preview).map(|path| (path, theme.dim)));
     lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
-    let dimensions = preview.dimensions.map(|(width, height)| format!("{width}×{height}"));
+    let file: Vec<String> = file_facts(preview).collect();
+    if !file.is_empty() {
+        lines.push((file.join(" · "), theme.text));
+    }
     let score = preview.relevance.as_ref().map(|relevance| {
         let band = relevance.band(ctx.app.results().score_scale());
         let label = band.map_or_else(String::new, |band| format!(" {}", band.label()));
@@ -66,8 +73,10 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     // The size of a cluster that contains only frames is part of the line below.
     let size = ctx.app.results().cluster().filter(|cluster| cluster.n_frames != cluster.size());
     let size = size.and_then(Cluster::size).map(|size| format!("{size} in cluster"));
-    let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
-    lines.push((facts.join(" · "), theme.text));
+    let facts: Vec<String> = [score, size].into_iter().flatten().collect();
+    if !facts.is_empty() {
+        lines.push((facts.join(" · "), theme.text));
+    }
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
     let rating = (preview.rating > 0).then(|| "★".repeat(preview.rating.into()));
@@ -87,6 +96,20 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     }
     lines.push((format!("media {}", preview.media), theme.dim));
     lines
+}
+
+/// Returns the path of the original in its dataset, unless the path is only the name.
+fn path_text(preview: &Preview) -> Option<String> {
+    let path = preview.original_uri.as_ref()?;
+    path.as_str().contains('/').then(|| path.to_string())
+}
+
+/// Describes the size, the date and the camera of a picture.
+pub(in crate::ui) fn file_facts(preview: &Preview) -> impl Iterator<Item = String> {
+    let dimensions = preview.dimensions.map(|(width, height)| format!("{width}×{height}"));
+    let FileFacts { bytes, date, camera } = &preview.file;
+    let texts = [date, camera].map(|text| text.as_ref().map(ToString::to_string));
+    [dimensions, bytes.map(format_bytes)].into_iter().chain(texts).flatten()
 }
 
 /// Describes the position of a frame among the loaded frames of its video, and what its cluster

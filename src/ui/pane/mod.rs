@@ -3,6 +3,7 @@
 
 use ratatui::{
     layout::Rect,
+    style::Style,
     text::{Line, Span},
 };
 
@@ -25,7 +26,9 @@ pub(super) use detail::{detail, selection_text};
 pub(super) use jobs::jobs;
 pub(super) use query::query;
 pub(super) use results::results;
-pub(super) use status::{connection, login_text, outage_text, status, status_glyph, status_text};
+pub(super) use status::{
+    connection, login_text, outage_text, status, status_glyph, status_summary, status_text,
+};
 
 /// The rows of a pane with a frame and one line in it.
 pub(in crate::ui) const MIN_FRAMED_ROWS: u16 = 3;
@@ -65,16 +68,26 @@ impl DrawContext<'_> {
 
     /// Draws a pane as a single line: its name, and what it would show.
     pub(in crate::ui) fn pane_line(&mut self, area: Rect, pane: Pane, text: &str) {
+        self.pane_line_of(area, pane, [(text.to_owned(), self.theme.dim)]);
+    }
+
+    /// Draws a pane as a single line of parts with styles.
+    fn pane_line_of(
+        &mut self,
+        area: Rect,
+        pane: Pane,
+        parts: impl IntoIterator<Item = (String, Style)>,
+    ) {
         let number = pane.number().map_or_else(String::new, |number| number.to_string());
         let theme = self.theme;
-        let parts = [
-            (" ", theme.dim),
-            (number.as_str(), theme.key),
-            (" ", theme.dim),
-            (pane.name(), theme.text),
-            ("  ", theme.dim),
-            (text, theme.dim),
+        let focused = self.app.panes().focus == pane && self.app.overlay().is_none();
+        let name = if focused { theme.accent } else { theme.text };
+        let heading = [
+            (" ".to_owned(), theme.dim),
+            (number, theme.key),
+            (format!(" {}  ", pane.name()), name),
         ];
+        let parts: Vec<(String, Style)> = heading.into_iter().chain(parts).collect();
         self.put(area, 0, &parts);
     }
 }

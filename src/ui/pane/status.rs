@@ -7,9 +7,10 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    Dataset, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission, SafeText, Status,
+    Dataset, EncodingProgress, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission,
+    SafeText, Status,
     polling::PollTarget,
-    text::{format_age, format_duration, group_digits, truncate},
+    text::{format_age, format_duration, group_digits, grouped_with_noun, truncate},
 };
 
 use crate::{
@@ -45,6 +46,45 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     if let Some(row) = ctx.row_of(inside, models_text.trim_end()) {
         ctx.explain(line(inside, row), models_in_full(ctx, dataset));
     }
+}
+
+/// Returns the status of the selected dataset as one line: what is wrong or under way, and otherwise what it contains.
+pub(in crate::ui) fn status_summary(ctx: &DrawContext) -> Vec<(String, Style)> {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let Some(dataset) = app.selected_dataset() else {
+        let datasets = &app.service_data().datasets;
+        return vec![match (datasets.failure(), datasets.value()) {
+            (Some(failure), _) => (failure.to_string(), theme.failure),
+            (None, Some(_)) => ("none".to_owned(), theme.dim),
+            (None, None) => ("loading".to_owned(), theme.dim),
+        }];
+    };
+    let (glyph, style) = status_glyph(ctx, &dataset.status);
+    let mut parts = vec![(format!("{glyph} "), style), (dataset.name.to_string(), theme.text)];
+    if app.login().rejection.is_some() {
+        parts.push((" (last known)".to_owned(), theme.dim));
+    }
+    if dataset.folder_missing {
+        parts.push((" · its folder is missing or empty".to_owned(), theme.failure));
+    }
+    let encoding = app.service_data().encoding(dataset.id).map(EncodingProgress::text);
+    if let Some(error) = &dataset.error {
+        parts.push((format!(" · {error}"), theme.failure));
+    } else if dataset.status != Status::Ready {
+        parts.push((format!(" · {}", status_text(dataset)), style));
+    }
+    parts.extend(encoding.map(|encoding| (format!(" · {encoding}"), theme.dim)));
+    let counts = [(dataset.n_images, "image", "images"), (dataset.n_videos, "video", "videos")];
+    let counts = counts.into_iter().filter_map(|(count, one, many)| {
+        let count = count.filter(|count| *count > 0)?;
+        Some((format!(" · {}", grouped_with_noun(count, one, many)), theme.text))
+    });
+    parts.extend(counts);
+    parts.push((" · ".to_owned(), theme.dim));
+    parts.extend(model_parts(ctx, true, dataset).map(|(text, style)| (text.to_owned(), style)));
+    let key = ctx.first_key(Action::Status).unwrap_or_default();
+    parts.extend([(format!("  {key}"), theme.key), (" status".to_owned(), theme.dim)]);
+    parts
 }
 
 /// Lists the models without abbreviations.
@@ -180,27 +220,35 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
 }
 
 fn models_line(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Line<'static> {
-    let theme = ctx.theme;
-    let known = ctx.app.service_data().enrichment(dataset.id);
     let is_wide = inside.width >= WIDE_LAYOUT;
     let label = if is_wide { format!(" {:<NAME_WIDTH$}", "models") } else { " ".to_owned() };
-    let mut parts = vec![Span::styled(label, theme.dim)];
-    for model in EnrichmentModel::ALL {
-        let status = known.map_or(ModelStatus::Unknown, |known| known.status_of(model));
+    let label = Span::styled(label, ctx.theme.dim);
+    let models = model_parts(ctx, is_wide, dataset).map(|(text, style)| Span::styled(text, style));
+    [label].into_iter().chain(models).collect()
+}
+
+/// Returns a mark and a name for each kind of model.
+fn model_parts(
+    ctx: &DrawContext,
+    is_wide: bool,
+    dataset: &Dataset,
+) -> impl Iterator<Item = (&'static str, Style)> {
+    let theme = ctx.theme;
+    let known = ctx.app.service_data().enrichment(dataset.id);
+    EnrichmentModel::ALL.into_iter().flat_map(move |model| {
         let (short, long) = match model {
             EnrichmentModel::CaptionImages => ("cap ", "captions "),
             EnrichmentModel::ImageTagging => ("label ", "labels "),
             EnrichmentModel::MultimodelImageEncoding => ("sem ", "semantic "),
             EnrichmentModel::ObjectDetection => ("obj", "objects"),
         };
-        parts.push(match status {
-            ModelStatus::Applied => Span::styled("✓", theme.success),
-            ModelStatus::NotApplied => Span::styled("✗", theme.moving),
-            ModelStatus::Unknown => Span::styled("?", theme.dim),
-        });
-        parts.push(Span::styled(if is_wide { long } else { short }, theme.text));
-    }
-    Line::from(parts)
+        let mark = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model)) {
+            ModelStatus::Applied => ("✓", theme.success),
+            ModelStatus::NotApplied => ("✗", theme.moving),
+            ModelStatus::Unknown => ("?", theme.dim),
+        };
+        [mark, (if is_wide { long } else { short }, theme.text)]
+    })
 }
 
 fn operation_lines(theme: &Theme, status: &Status) -> Vec<Line<'static>> {

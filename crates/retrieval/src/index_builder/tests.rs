@@ -45,6 +45,7 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
                 .iter()
                 .map(|label| (label.clone(), ColumnValue::Text(label.clone())))
                 .collect(),
+            camera: None,
             taken: None,
             labels,
             model_labels: Vec::new(),

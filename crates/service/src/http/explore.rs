@@ -27,6 +27,7 @@ use tessera_wire::{
     preview::{BY_NAME, BoundingBoxBody, PreviewBody, write_columns},
     vql,
 };
+use time::OffsetDateTime;
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(explore))
@@ -139,8 +140,16 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         rating: None,
         width: Some(preview.width),
         height: Some(preview.height),
+        bytes: Some(preview.size),
+        date: preview.date.and_then(day),
+        camera: preview.camera,
         columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
     }
+}
+
+/// Writes the day of a time in milliseconds since 1970.
+fn day(milliseconds: i64) -> Option<String> {
+    Some(OffsetDateTime::from_unix_timestamp(milliseconds / 1000).ok()?.date().to_string())
 }
 
 /// Reads the parameters. `entity_type` is required unless the service is lenient.

@@ -282,8 +282,8 @@ fn music_with_a_cover_is_not_a_video() {
     let cover = ["-map", "0", "-map", "1", "-c:a", "aac", "-c:v", "mjpeg", "-frames:v", "1"];
     let cover = [&cover[..], &["-disposition:v", "attached_pic"]].concat();
     for (name, arguments) in [
-        ("song.m4a", [&sound[..], &LIME, &cover].concat()),
-        ("speech.ogg", [&sound[..], &["-c:a", "vorbis", "-ac", "2", "-strict", "-2"]].concat()),
+        ("song.mp4", [&sound[..], &LIME, &cover].concat()),
+        ("speech.mkv", [&sound[..], &["-c:a", "vorbis", "-ac", "2", "-strict", "-2"]].concat()),
     ] {
         match sampled_from(name, &arguments) {
             Some(frames) => assert_eq!(frames.unwrap_err(), "audio without a video", "{name}"),
