@@ -28,7 +28,7 @@ use tessera::{
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-    Link, MediaId, Page, Preview, Relevance, SafeText, ScoreKind, Status,
+    FileFacts, Link, MediaId, Page, Preview, Relevance, SafeText, ScoreKind, Status,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Protocol, Thumbnail};
 use uuid::Uuid;
@@ -54,6 +54,7 @@ fn preview(number: u128) -> Preview {
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),
+        file: FileFacts::default(),
         own: BTreeMap::new(),
     }
 }

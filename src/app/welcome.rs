@@ -1,9 +1,10 @@
 //! Guides the user through the first run: choosing what to open, entering its address, testing the connection, and
 //! creating a profile. Nothing is saved if the connection test fails or if the user quits.
 
-use std::{fmt, path::Path};
+use std::{fmt, path::Path, time::Duration};
 
 use secrecy::SecretString;
+use tessera_model::{Place, RecentPlace};
 use tui_input::Input;
 
 use crate::{
@@ -11,6 +12,9 @@ use crate::{
     config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
 };
+
+/// The maximum number of places that the screen offers to open again.
+const MAX_RECENT: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WelcomeOption {
@@ -122,6 +126,9 @@ pub enum ConnectionAttempt {
 
 #[derive(Clone, Debug)]
 pub struct Welcome {
+    /// What was opened before, with the time since then.
+    pub recent: Vec<(RecentPlace, Duration)>,
+    /// The index of the selected line: a place that was opened before, or an option after all places.
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
@@ -134,7 +141,15 @@ impl Welcome {
     /// Creates the first step. `failure` is the reason why the user is here again.
     pub fn new(failure: Option<String>) -> Self {
         let attempt = failure.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
-        Self { cursor: 0, option: None, field: 0, typed: Default::default(), store: false, attempt }
+        let (recent, typed) = (Vec::new(), Default::default());
+        Self { recent, cursor: 0, option: None, field: 0, typed, store: false, attempt }
+    }
+
+    /// Offers what was opened before. `now` is in seconds since 1970.
+    pub fn with_recent(self, places: Vec<RecentPlace>, now: u64) -> Self {
+        let places = places.into_iter().take(MAX_RECENT);
+        let age = |place: &RecentPlace| Duration::from_secs(now.saturating_sub(place.opened_at));
+        Self { recent: places.map(|place| (place.clone(), age(&place))).collect(), ..self }
     }
 
     pub fn fields(&self) -> &'static [WelcomeField] {
@@ -164,23 +179,29 @@ impl Welcome {
     }
 
     fn handle_option_key(&mut self, chord: Chord) -> WelcomeAction {
-        let last = WelcomeOption::ALL.len() - 1;
+        let last = self.recent.len() + WelcomeOption::ALL.len() - 1;
         match chord.key {
             Key::Esc | Key::Char('q') => return WelcomeAction::Quit,
             Key::Up | Key::Char('k') => self.cursor = self.cursor.saturating_sub(1),
             Key::Down | Key::Char('j') | Key::Tab => self.cursor = (self.cursor + 1).min(last),
             Key::Char(digit @ '1'..='4') => {
-                self.cursor = digit as usize - '1' as usize;
-                return self.choose_option();
+                self.cursor = self.recent.len() + digit as usize - '1' as usize;
+                return self.choose();
             }
-            Key::Enter => return self.choose_option(),
+            Key::Enter => return self.choose(),
             _ => {}
         }
         WelcomeAction::Continue
     }
 
-    fn choose_option(&mut self) -> WelcomeAction {
-        let option = WelcomeOption::ALL[self.cursor];
+    fn choose(&mut self) -> WelcomeAction {
+        if let Some((recent, _)) = self.recent.get(self.cursor) {
+            return WelcomeAction::Open(match recent.place.clone() {
+                Place::Folder(folder) => Destination::Folder(folder),
+                Place::Profile(name) => Destination::Profile(name),
+            });
+        }
+        let option = WelcomeOption::ALL[self.cursor - self.recent.len()];
         self.attempt = ConnectionAttempt::None;
         if option == WelcomeOption::Sample {
             return WelcomeAction::Open(Destination::Sample);

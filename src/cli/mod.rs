@@ -72,4 +72,4 @@ pub use local::{
 pub use messages::is_capable_terminal;
 pub use output::{Column, Document, Output};
 pub use service_options::{FolderOpening, ModelOptions, PatternOptions};
-pub use values::{absolute_path, read_file_or_stdin};
+pub use values::{absolute_path, read_file_or_stdin, timestamp_now};

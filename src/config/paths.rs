@@ -80,6 +80,11 @@ pub fn file_actions_dir() -> Option<PathBuf> {
     Some(state_root_dir()?.join(FILE_ACTIONS))
 }
 
+/// Returns the file with the folders and profiles that were opened.
+pub fn recent_file() -> Option<PathBuf> {
+    Some(state_root_dir()?.join("recent.json"))
+}
+
 fn state_root_dir() -> Option<PathBuf> {
     let dirs = project_dirs()?;
     // On a system without a state folder, the data folder is used.

@@ -93,6 +93,8 @@ fn deserialize_some_duration<'de, D: Deserializer<'de>>(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     Profile(String),
+    /// A folder without a profile.
+    Folder(PathBuf),
     Sample,
     /// The first-run dialog.
     Welcome,

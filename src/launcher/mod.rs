@@ -19,12 +19,12 @@ use tessera::{
     config::{self, DeploymentKind, Destination, Profile, Settings},
     input::Keymap,
     runtime::{self, RunOutcome, SignalReceiver},
-    state::StateFolder,
+    state::{StateFolder, remember_place},
     usecase::{KeyPairOwner, file_actions, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
 use tessera_client::{Client, Trace};
-use tessera_model::{DatasetId, SafeText, SavedSession};
+use tessera_model::{DatasetId, Place, RecentPlace, SafeText, SavedSession};
 
 mod target;
 mod welcome;
@@ -148,6 +148,7 @@ impl Launcher {
     fn target(&self, destination: Destination) -> Result<LaunchTarget, CliError> {
         Ok(match destination {
             Destination::Profile(name) => LaunchTarget::named(&self.settings, &name)?,
+            Destination::Folder(folder) => LaunchTarget::folder(&self.settings, folder)?,
             Destination::Sample => {
                 LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
             }
@@ -158,15 +159,17 @@ impl Launcher {
     /// Opens a target and runs the interface. If that fails, the welcome screen is shown.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.reopen_command = target.reopen_command();
+        let place = target.place();
+        self.remember(place.as_ref(), None);
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
-                self.run_local(local, "sample", None).await
+                self.run_local(local, "sample", (None, None)).await
             }
             LaunchTarget::Folders { folders, opening, data, settings, profile } => {
                 let local = LocalService::open_folders(&folders, opening, data, settings).await?;
                 let name = profile.clone().unwrap_or_else(|| cli::LOCAL_NAME.to_owned());
-                self.run_local(local, &name, profile).await
+                self.run_local(local, &name, (profile, place)).await
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = open_secrets().ok();
@@ -181,7 +184,7 @@ impl Launcher {
                 });
                 match client {
                     Ok(client) => self.run_profile(client, &profile).await,
-                    Err(error) => self.run_welcome(Some(error.message)).await,
+                    Err(error) => self.run_welcome(Some(error.message), Vec::new()).await,
                 }
             }
             LaunchTarget::Address(client, name) => {
@@ -189,7 +192,18 @@ impl Launcher {
                 let launched = self.remote_deployment(client, login, None);
                 self.run_interface(launched, &name, None).await
             }
-            LaunchTarget::Welcome(error) => self.run_welcome(error).await,
+            LaunchTarget::Welcome(error) => self.run_welcome(error, Vec::new()).await,
+            LaunchTarget::Start => self.run_start().await,
+        }
+    }
+
+    /// Remembers a place that is opened, or how many media it has. If this fails, the next interface says so.
+    fn remember(&mut self, place: Option<&Place>, media: Option<u64>) {
+        let (Some(place), Some(file)) = (place, config::recent_file()) else { return };
+        let opened_at = cli::timestamp_now().as_secs();
+        let opened = RecentPlace { place: place.clone(), media, opened_at };
+        if let Err(failure) = remember_place(&file, opened) {
+            self.settings.warnings.push(failure.to_string());
         }
     }
 
@@ -215,7 +229,7 @@ impl Launcher {
         &mut self,
         local: LocalService,
         name: &str,
-        profile: Option<String>,
+        (profile, place): (Option<String>, Option<Place>),
     ) -> Result<RunOutcome, CliError> {
         let launched = LaunchedDeployment {
             client: local.client()?,
@@ -233,6 +247,7 @@ impl Launcher {
         let outcome = self.run_interface(launched, name, profile).await;
         // The list is printed after the screen was restored, so that it is not lost.
         local.report_skipped();
+        self.remember(place.as_ref(), local.media_count());
         local.stop().await?;
         outcome
     }

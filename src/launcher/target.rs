@@ -16,11 +16,11 @@ use tessera::{
     },
     config::{self, DeploymentConfig, Profile, Settings},
     credentials::{EnvironmentLoginPermission, SecretOwner, TOKEN_VARIABLE},
-    state::StateFolder,
+    state::read_recent,
     usecase::{KeyPairOwner, open_secrets},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
-use tessera_model::{SafeText, ShellCommand};
+use tessera_model::{Place, SafeText, ShellCommand};
 
 pub enum LaunchTarget {
     Sample {
@@ -39,8 +39,10 @@ pub enum LaunchTarget {
     Remote(Profile, Option<SecretString>),
     /// An address from the command line.
     Address(Client, String),
-    /// The welcome screen, with the reason if nothing could be opened.
+    /// The screen of the first run, with the reason if nothing could be opened.
     Welcome(Option<String>),
+    /// The same screen, which also offers what was opened before.
+    Start,
 }
 
 impl LaunchTarget {
@@ -65,7 +67,7 @@ impl LaunchTarget {
         Ok(match cli::select_target(&context.global, &context.settings)? {
             None => match last_opened_profile(&context.settings) {
                 Some(profile) if !context.global.fresh => Self::of_profile(profile.clone(), None)?,
-                _ => Self::Welcome(None),
+                _ => Self::Start,
             },
             Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None)?,
             Some(ServiceTarget::Address(address)) => {
@@ -77,6 +79,31 @@ impl LaunchTarget {
                 Self::Folders { folders, opening, data: None, settings, profile: None }
             }
         })
+    }
+
+    /// Opens a folder without a profile, as `tessera open` does.
+    pub fn folder(settings: &Settings, folder: PathBuf) -> Result<Self, CliError> {
+        let settings = cli::local_settings(settings.model.as_deref(), None)?;
+        let (folders, opening) = (vec![folder], FolderOpening::Update);
+        Ok(Self::Folders { folders, opening, data: None, settings, profile: None })
+    }
+
+    /// Returns what the list of recent places is to contain of this target.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::Remote(Profile { name, .. }, _) | Self::Folders { profile: Some(name), .. } => {
+                Some(Place::Profile(name.clone()))
+            }
+            Self::Folders { folders, data: None, .. } => {
+                let folder = folders.first()?;
+                Some(Place::Folder(cli::absolute_path(folder).unwrap_or_else(|_| folder.clone())))
+            }
+            Self::Folders { .. }
+            | Self::Sample { .. }
+            | Self::Address(..)
+            | Self::Welcome(_)
+            | Self::Start => None,
+        }
     }
 
     pub fn named(settings: &Settings, name: &str) -> Result<Self, CliError> {
@@ -102,9 +129,10 @@ impl LaunchTarget {
         let command = self.equivalent_command();
         match self {
             // Other commands have no option for the index folder.
-            Self::Sample { .. } | Self::Folders { data: Some(_), .. } | Self::Welcome(_) => {
-                ReopenCommand::Whole(command)
-            }
+            Self::Sample { .. }
+            | Self::Folders { data: Some(_), .. }
+            | Self::Welcome(_)
+            | Self::Start => ReopenCommand::Whole(command),
             Self::Remote(..) | Self::Address(..) | Self::Folders { .. } => {
                 ReopenCommand::Prefix(command)
             }
@@ -138,7 +166,7 @@ impl LaunchTarget {
                 let prefix = url.own_prefix();
                 (prefix.into_iter().fold(tessera, |it, own| it.option("--api-prefix", own)), None)
             }
-            Self::Welcome(_) => (tessera, None),
+            Self::Welcome(_) | Self::Start => (tessera, None),
         };
         data.into_iter().fold(command, |command, data| command.option("--data", full(data)))
     }
@@ -187,12 +215,10 @@ fn environment_variable(profile: &Profile, origin: &str, api_key: &str) -> Optio
     credentials::login_variables().next()
 }
 
-/// Returns the profile that the interface showed last. It is opened again if several profiles exist and none of them is
-/// the default.
+/// Returns the profile that the interface opened last, unless it opened a folder without a profile after that. The
+/// profile is opened again if several profiles exist and none of them is the default.
 fn last_opened_profile(settings: &Settings) -> Option<&Profile> {
-    let opened = settings.profiles.iter().filter_map(|profile| {
-        let state = StateFolder::in_dir(config::state_dir(&profile.name)?);
-        Some((state.last_opened()?, profile))
-    });
-    opened.max_by_key(|(at, _)| *at).map(|(_, profile)| profile)
+    let recent = read_recent(&config::recent_file()?).ok()?;
+    let Place::Profile(name) = &recent.first()?.place else { return None };
+    settings.profiles.iter().find(|profile| profile.name == *name)
 }

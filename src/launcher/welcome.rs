@@ -9,14 +9,26 @@ use tessera::{
         self, RunOutcome,
         welcome::{WelcomeDecision, WelcomeOptions},
     },
+    state::read_recent,
     usecase::{self, NewProfile, create_profile, require_source},
 };
+use tessera_model::RecentPlace;
 
 impl Launcher {
+    /// Shows the welcome screen with what was opened before.
+    pub(super) async fn run_start(&mut self) -> Result<RunOutcome, CliError> {
+        let recent = config::recent_file().map(|file| read_recent(&file)).transpose();
+        match recent {
+            Ok(recent) => self.run_welcome(None, recent.unwrap_or_default()).await,
+            Err(failure) => self.run_welcome(Some(failure.to_string()), Vec::new()).await,
+        }
+    }
+
     /// Shows the welcome screen. A profile is saved only after its connection test has succeeded.
     pub(super) async fn run_welcome(
         &mut self,
         error: Option<String>,
+        recent: Vec<RecentPlace>,
     ) -> Result<RunOutcome, CliError> {
         if self.settings.accessible.is_some() {
             let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
@@ -28,8 +40,8 @@ impl Launcher {
             |secrets| secrets.describe(secrets.preferred_location()),
         );
         let theme = self.settings.ui.theme.clone();
-        let welcome_options =
-            WelcomeOptions { error, theme, home: std::env::home_dir(), secret_store };
+        let home = std::env::home_dir();
+        let welcome_options = WelcomeOptions { error, theme, home, secret_store, recent };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
         let decision = runtime::welcome::run(&self.options, signals, welcome_options, reach).await;

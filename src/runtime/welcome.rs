@@ -1,6 +1,8 @@
 //! Runs the event loop of the welcome screen, while there is no deployment.
 
-use std::{future::Future, io, path::PathBuf, pin::Pin};
+use std::{future::Future, io, path::PathBuf, pin::Pin, time::SystemTime};
+
+use tessera_model::RecentPlace;
 
 use crate::{
     app::{
@@ -35,6 +37,8 @@ pub struct WelcomeOptions {
     pub theme: ThemeChoice,
     /// The path of the file that stores secrets, for display.
     pub secret_store: String,
+    /// What was opened before, most recent first.
+    pub recent: Vec<RecentPlace>,
 }
 
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
@@ -48,7 +52,9 @@ pub async fn run(
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
     let theme = options.themes.resolve(&welcome_options.theme);
-    let mut state = Welcome::new(welcome_options.error);
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut state =
+        Welcome::new(welcome_options.error).with_recent(welcome_options.recent, now.as_secs());
     let mut running_test: Option<(CandidateProfile, ConnectionTest)> = None;
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {

@@ -2,10 +2,12 @@
 //! [`tessera_model::StateKey`].
 
 mod job_files;
+mod recent;
 mod searches;
 mod selections;
 mod state_folder;
 
+pub use recent::{read_recent, remember_place};
 pub use searches::write_views;
 pub use selections::write_selection;
 pub use selections::{open_selection, read_selection, save_selection};

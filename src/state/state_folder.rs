@@ -6,7 +6,6 @@ use std::{
     fmt, fs,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
-    time::SystemTime,
 };
 
 use serde_json::{Value, json};
@@ -198,12 +197,6 @@ impl StateFolder {
             Some(StateValue::Session(session)) => Ok(Some(session)),
             _ => Ok(None),
         }
-    }
-
-    /// Returns when the interface last saved a session, or `None` if it never did or the file cannot be read.
-    pub fn last_opened(&self) -> Option<SystemTime> {
-        let path = self.dir.as_deref()?.join(file_name(&StateKey::Session)?);
-        fs::metadata(path).ok()?.modified().ok()
     }
 
     pub fn basket(&self, dataset: DatasetId) -> Result<Selection, Failure> {

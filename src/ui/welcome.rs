@@ -7,7 +7,10 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, BorderType, Paragraph, Widget, Wrap},
 };
-use tessera_model::{SafeText, text::truncate};
+use tessera_model::{
+    Place, SafeText,
+    text::{format_age, grouped_with_noun, truncate},
+};
 
 use crate::{
     app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
@@ -38,7 +41,10 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
     let hints = match (welcome.option, &welcome.attempt) {
         (_, ConnectionAttempt::Connecting) => " Esc cancel",
-        (None, _) => " 1-4 or Enter select   q quit (nothing is saved)",
+        (None, _) if welcome.recent.is_empty() => {
+            " 1-4 or Enter select   q quit (nothing is saved)"
+        }
+        (None, _) => " Enter opens what is selected   1-4 something else   q quit",
         (Some(_), _) => " Tab next field   Enter next field, then connect   Esc back   Ctrl-C quit",
     };
     if area.bottom() < screen.bottom() {
@@ -47,11 +53,33 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
 }
 
 fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
-    let mut lines =
-        vec![Line::default(), Line::from(" What do you want to open?"), Line::default()];
+    let mark = |index| {
+        if index == welcome.cursor { (" ▸ ", theme.accent) } else { ("   ", theme.text) }
+    };
+    let mut lines = vec![Line::default()];
+    if !welcome.recent.is_empty() {
+        lines.extend([Line::from(" Opened before"), Line::default()]);
+    }
+    for (index, (recent, age)) in welcome.recent.iter().enumerate() {
+        let (mark, style) = mark(index);
+        let name = match &recent.place {
+            Place::Folder(path) => SafeText::detail(&path.to_string_lossy()),
+            Place::Profile(name) => SafeText::name(name),
+        };
+        let media = recent.media.map(|media| grouped_with_noun(media, "media item", "media"));
+        let facts: Vec<String> = media.into_iter().chain([format_age(*age)]).collect();
+        lines.push(Line::from(vec![
+            Span::styled(mark, style),
+            Span::styled(format!("{name}  "), style),
+            Span::styled(facts.join(" · "), theme.dim),
+        ]));
+    }
+    if !welcome.recent.is_empty() {
+        lines.push(Line::default());
+    }
+    lines.extend([Line::from(" What do you want to open?"), Line::default()]);
     for (index, option) in WelcomeOption::ALL.into_iter().enumerate() {
-        let selected = index == welcome.cursor;
-        let (mark, style) = if selected { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
+        let (mark, style) = mark(welcome.recent.len() + index);
         lines.push(Line::from(vec![
             Span::styled(mark, style),
             Span::styled(format!("{} ", index + 1), theme.key),

@@ -6,6 +6,7 @@ use tessera::{
     config::{DeploymentConfig, Destination},
     input::{Chord, Key},
 };
+use tessera_model::{Place, RecentPlace};
 
 fn press(welcome: &mut Welcome, keys: &str) -> WelcomeAction {
     let mut last = WelcomeAction::Continue;
@@ -81,4 +82,25 @@ fn quitting_at_any_step_connects_to_nothing() {
         press(&mut Welcome::new(None), "1"),
         WelcomeAction::Open(Destination::Sample)
     ));
+}
+
+#[test]
+fn what_was_opened_last_is_opened_again_by_enter() {
+    let opened = |place, opened_at| RecentPlace { place, media: Some(3), opened_at };
+    let places = vec![
+        opened(Place::Folder("/photos".into()), 90),
+        opened(Place::Profile("team".to_owned()), 10),
+    ];
+    let start = || Welcome::new(None).with_recent(places.clone(), 100);
+    let destination = |keys| match press(&mut start(), keys) {
+        WelcomeAction::Open(destination) => destination,
+        other => panic!("nothing is opened: {other:?}"),
+    };
+    assert_eq!(destination("enter"), Destination::Folder("/photos".into()));
+    assert_eq!(destination("down enter"), Destination::Profile("team".to_owned()));
+    assert_eq!(destination("1"), Destination::Sample, "the numbers stay those of the options");
+    let mut folder = start();
+    press(&mut folder, "down down down enter");
+    assert_eq!(folder.option, Some(WelcomeOption::Folder));
+    assert_eq!(start().recent[0].1.as_secs(), 10);
 }

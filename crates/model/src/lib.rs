@@ -62,7 +62,9 @@ pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_files::{FileKind, FolderEntry, FolderListing};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
-pub use saved_state::{HistoryEntry, ResultCount, SavedSession, SavedView, StateKey, StateValue};
+pub use saved_state::{
+    HistoryEntry, Place, RecentPlace, ResultCount, SavedSession, SavedView, StateKey, StateValue,
+};
 pub use search::{Granularity, Page, Query, Search};
 pub use selection::{
     EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, SelectionItem,

@@ -1,4 +1,5 @@
-//! State that is saved across restarts: baskets, jobs, views, the search history and the last session.
+//! State that is saved across restarts: baskets, jobs, views, the search history, the last session, and what
+//! was opened.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -148,4 +149,24 @@ impl SavedView {
             ..Search::browse(self.dataset.unwrap_or(open))
         }
     }
+}
+
+/// What the interface can open again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// A folder that was opened by its path, or a location in object storage.
+    Folder(PathBuf),
+    /// The name of a profile.
+    Profile(String),
+}
+
+/// A place that the interface opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecentPlace {
+    pub place: Place,
+    /// The number of images and videos, if the place is on this machine and was indexed.
+    pub media: Option<u64>,
+    /// In seconds since 1970.
+    pub opened_at: u64,
 }

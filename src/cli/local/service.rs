@@ -139,6 +139,13 @@ impl LocalService {
         self.datasets.first().copied()
     }
 
+    /// Returns the number of images and videos of all folders, or `None` if it cannot be read.
+    pub fn media_count(&self) -> Option<u64> {
+        let counted = self.deployment.datasets().ok()?;
+        let opened = counted.iter().filter(|record| self.datasets.contains(&record.id));
+        Some(opened.map(|record| record.n_images + record.n_videos).sum())
+    }
+
     pub fn report_skipped(&self) {
         for dataset in &self.datasets {
             report_skipped(&self.deployment, *dataset);

@@ -46,6 +46,10 @@ impl LocalService {
         match *self {}
     }
 
+    pub fn media_count(&self) -> Option<u64> {
+        match *self {}
+    }
+
     pub fn report_skipped(&self) {
         match *self {}
     }

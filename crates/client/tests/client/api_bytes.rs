@@ -137,6 +137,9 @@ fn preview_body() -> PreviewBody {
         rating: None,
         width: Some(640),
         height: Some(480),
+        bytes: None,
+        date: None,
+        camera: None,
         columns: serde_json::Map::new(),
     }
 }
