@@ -145,6 +145,42 @@ impl Mask {
         Self { size, counts }
     }
 
+    /// Encodes a part of a picture of this height and width. `pixels` are the rows of the part, whose first pixel is at
+    /// `left` and `top`. Pixels outside the picture are left out.
+    ///
+    /// # Panics
+    /// `part_width` is 0.
+    pub fn of_part(
+        size: [u32; 2],
+        [left, top]: [u32; 2],
+        part_width: usize,
+        pixels: &[bool],
+    ) -> Self {
+        let [height, width] = size.map(u64::from);
+        let (left, top) = (u64::from(left), u64::from(top));
+        let rows = pixels.chunks(part_width);
+        let mut spans: Vec<(u64, u64)> = Vec::new();
+        for (x, column) in (left..width).zip(0..part_width) {
+            let column = rows.clone().map(|row| row.get(column) == Some(&true));
+            for (y, _) in (top..height).zip(column).filter(|(_, is_inside)| *is_inside) {
+                let position = x * height + y;
+                match spans.last_mut() {
+                    Some((_, end)) if *end == position => *end += 1,
+                    _ => spans.push((position, position + 1)),
+                }
+            }
+        }
+        let (mut runs, mut before) = (Vec::new(), 0);
+        for (start, end) in spans {
+            runs.extend([start - before, end - start]);
+            before = end;
+        }
+        if before < height * width {
+            runs.push(height * width - before);
+        }
+        Self::from_runs(size, &runs)
+    }
+
     /// Decodes the run lengths. Returns `None` if the text is damaged. A length is written in groups of five bits, the
     /// lowest group first, with one character (from code 48 on) per group. From the fourth length on, the number is the
     /// difference from the length two positions before.
@@ -208,6 +244,16 @@ mod tests {
         fn run_lengths_are_read_as_written(runs in prop::collection::vec(0_u64..100_000, 0..40)) {
             prop_assert_eq!(Mask::from_runs([1, 1], &runs).runs(), Some(runs));
         }
+    }
+
+    #[test]
+    fn the_rows_of_a_part_become_the_columns_of_a_picture() {
+        // The part is 3 pixels wide, and its last column is outside the picture, which is 4 wide and 3 high.
+        let part = [false, true, true, true, true, true];
+        let mask = Mask::of_part([3, 4], [2, 1], 3, &part);
+        assert_eq!(mask.runs(), Some(vec![8, 1, 1, 2]), "columns 2 and 3, from row 1 on");
+        assert_eq!(mask.area(), 3);
+        assert_eq!(Mask::of_part([3, 4], [9, 9], 3, &part).runs(), Some(vec![12]));
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::{
 };
 
 use roxmltree::Node;
-use tessera_model::Annotation;
+use tessera_model::{Annotation, Mask};
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name, turned_corners},
     diagnostics::{Reason, SidecarDiagnostics},
+    mask_reader::MaskReader,
     sidecar_reader::SidecarReader,
     stated_size::StatedSize,
 };
@@ -33,12 +34,14 @@ fn read_images<'a>(
     descriptions: &mut Descriptions<'a>,
 ) {
     let mut diagnostics = SidecarDiagnostics::new("image", "images");
+    let mut masks = MaskReader::default();
     for image in root.children().filter(|node| node.has_tag_name("image")) {
         diagnostics.next_position();
         let name = image.attribute("name").ok_or(Reason::from("it has no name"));
         match name.and_then(|name| reader.files.resolve(name, sidecar)) {
             Ok(media) => {
-                let mut description = describe(image, &mut diagnostics);
+                masks.picture = whole(image, "height").zip(whole(image, "width"));
+                let mut description = describe(image, &mut masks, &mut diagnostics);
                 description.stated_size = stated_size(image, sidecar);
                 descriptions.entry(media).or_default().merge_missing(description);
             }
@@ -57,7 +60,11 @@ fn number(node: Node<'_, '_>, attribute: &str) -> Option<f64> {
     node.attribute(attribute)?.trim().parse().ok()
 }
 
-fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaDescription {
+fn describe(
+    image: Node<'_, '_>,
+    masks: &mut MaskReader,
+    diagnostics: &mut SidecarDiagnostics,
+) -> MediaDescription {
     let mut description = MediaDescription::default();
     for shape in image.children().filter(Node::is_element) {
         let kind = shape.tag_name().name();
@@ -71,8 +78,9 @@ fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaD
         };
         if kind == "tag" {
             push_name(&mut description.labels, &label);
-        } else if let Some((extent, annotation)) = parse_shape(shape) {
+        } else if let Some((extent, annotation)) = parse_shape(shape, masks) {
             diagnostics.check(description.push_annotated(label, extent, annotation));
+            diagnostics.check(masks.problem());
         } else {
             diagnostics.report(WRONG_SHAPE);
         }
@@ -90,8 +98,8 @@ fn marks_a_part(shape: Node<'_, '_>) -> bool {
     matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
 }
 
-/// Returns the box around a shape, and the outline of a polygon or of a turned box.
-fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
+/// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
+fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
     let number = |name| number(shape, name);
     // The angle is in degrees, and clockwise.
     let angle = number("rotation").unwrap_or(0.0).to_radians();
@@ -117,12 +125,14 @@ fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
                 2.0 * half_height,
             ])
         }
-        "mask" => BoundingBox::pixels([
-            number("left")?,
-            number("top")?,
-            number("width")?,
-            number("height")?,
-        ]),
+        "mask" => {
+            let sides = [number("left")?, number("top")?, number("width")?, number("height")?];
+            let mask = mask(shape, masks);
+            return Some((
+                BoundingBox::pixels(sides)?,
+                Annotation { mask, ..Annotation::default() },
+            ));
+        }
         _ => {
             let point = |text: &str| {
                 let (x, y) = text.split_once(',')?;
@@ -137,6 +147,18 @@ fn parse_shape(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
 
 fn outline(points: Vec<[f64; 2]>) -> Option<(BoundingBox, Annotation)> {
     Some((BoundingBox::around(&points)?, Annotation::outline(points)))
+}
+
+/// Reads the mask of a shape. Without run lengths or without the size of the picture, there is only a box.
+fn mask(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<Mask> {
+    let sides = ["left", "top", "width", "height"].map(|name| whole(shape, name));
+    let [Some(left), Some(top), Some(width), Some(height)] = sides else { return None };
+    masks.of_runs([left, top], [width, height], shape.attribute("rle")?)
+}
+
+/// Returns the whole number in an attribute.
+fn whole(node: Node<'_, '_>, attribute: &str) -> Option<u32> {
+    node.attribute(attribute)?.trim().parse().ok()
 }
 
 /// The prefix of the file names that CVAT gives to frames, which the frame number follows: `frame_000012.PNG`.
@@ -159,6 +181,8 @@ fn read_tracks<'a>(
     }
     let files = frame_files(reader, sidecar, root);
     let size = frame_size(root, sidecar);
+    // The size of the frames is in an element of its own, and the masks of a track would need it for each frame.
+    let mut masks = MaskReader::default();
     let mut diagnostics = SidecarDiagnostics::new("track", "tracks");
     for track in tracks {
         diagnostics.next_position();
@@ -167,7 +191,7 @@ fn read_tracks<'a>(
             continue;
         };
         for shape in track.children().filter(|&shape| marks_a_part(shape) && is_visible(shape)) {
-            match (file_of(&files, shape), parse_shape(shape)) {
+            match (file_of(&files, shape), parse_shape(shape, &mut masks)) {
                 (Ok(media), Some((extent, annotation))) => {
                     let description = descriptions.entry(media).or_default();
                     if description.stated_size.is_none() {

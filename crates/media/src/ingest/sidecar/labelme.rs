@@ -11,6 +11,7 @@ use super::{
     annotation_files::PictureAnnotations,
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
+    mask_reader::MaskReader,
     stated_size::StatedSize,
 };
 use crate::ingest::documents::{self, parse_name, parse_number, parse_numbers, parse_string};
@@ -40,6 +41,9 @@ struct LabelMeShape<'a> {
     kind: Option<&'a RawValue>,
     #[serde(borrow)]
     score: Option<&'a RawValue>,
+    /// The pixels of a mask in the rectangle of its two points, as a PNG in Base64.
+    #[serde(borrow)]
+    mask: Option<&'a RawValue>,
 }
 
 /// Returns the description in a document and the problems of the document. Returns `None` for other JSON.
@@ -52,9 +56,13 @@ pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
     for (name, _) in flags.into_iter().filter(|(_, value)| matches!(value.get(), "true" | "1")) {
         push_name(&mut description.labels, &name);
     }
+    let whole = |side: Option<&RawValue>| serde_json::from_str(side?.get()).ok();
+    let mut masks = MaskReader::default();
+    masks.picture = whole(document.height).zip(whole(document.width));
     documents::for_each_element(document.shapes.get(), |shape| {
         diagnostics.next_position();
-        diagnostics.check(add_shape(shape, &mut description));
+        diagnostics.check(add_shape(shape, &mut masks, &mut description));
+        diagnostics.check(masks.problem());
     })?;
     let side = |side: Option<&RawValue>| side.and_then(parse_number);
     description.stated_size =
@@ -63,7 +71,11 @@ pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
     Some(PictureAnnotations { file_name, description, diagnostics })
 }
 
-fn add_shape(shape: &RawValue, description: &mut MediaDescription) -> Result<(), &'static str> {
+fn add_shape(
+    shape: &RawValue,
+    masks: &mut MaskReader,
+    description: &mut MediaDescription,
+) -> Result<(), &'static str> {
     let shape: LabelMeShape<'_> =
         documents::parse_object(shape.get()).ok_or("it is not a JSON object")?;
     let kind = shape.kind.and_then(parse_string);
@@ -84,9 +96,20 @@ fn add_shape(shape: &RawValue, description: &mut MediaDescription) -> Result<(),
     };
     let extent = extent.ok_or("it is empty or outside the picture")?;
     let is_outline = matches!(kind.as_deref(), None | Some("polygon" | "rotation"));
+    let corner = points.first().map(|corner| corner.map(pixel));
+    let mask = shape.mask.filter(|_| kind.as_deref() == Some("mask")).and_then(parse_string);
+    let mask = corner.zip(mask).and_then(|(corner, mask)| masks.of_png(corner, &mask));
     let annotation = Annotation::outline(if is_outline { points } else { Vec::new() });
-    let annotation = Annotation { score: shape.score.and_then(parse_number), ..annotation };
+    let score = shape.score.and_then(parse_number);
+    let annotation = Annotation { score, mask, ..annotation };
     description.push_annotated(label, extent, annotation)
+}
+
+/// Returns the pixel that contains a coordinate.
+fn pixel(coordinate: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
+    let pixel = coordinate.clamp(0.0, f64::from(u32::MAX)) as u32;
+    pixel
 }
 
 /// Parses a list of points. Numbers of a point after x and y are ignored.

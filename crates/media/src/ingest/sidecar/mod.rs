@@ -18,6 +18,7 @@ mod file_index;
 mod folder_labels;
 mod image_tables;
 mod labelme;
+mod mask_reader;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;

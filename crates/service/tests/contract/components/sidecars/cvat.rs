@@ -9,7 +9,7 @@ const GOOD: &str = r#"<?xml version="1.0" encoding="utf-8"?>
   <box label="car" occluded="0" xtl="10" ytl="20" xbr="40" ybr="60"><attribute name="color">red</attribute></box>
   <polygon label="sign" points="5.0,6.0;9.0,6.5;7.0,16.0"/>
   <ellipse label="wheel" cx="50" cy="50" rx="5" ry="4"/>
-  <mask label="roof" rle="3, 4" left="1" top="2" width="30" height="20"/>
+  <mask label="roof" rle="31, 28, 541" left="1" top="2" width="30" height="20"/>
   <points label="corner" points="1,2"/>
 </image></annotations>"#;
 
@@ -29,6 +29,26 @@ fn shapes_become_boxes_and_tags_labels() {
     assert_eq!(folder.boxes("images/a/1.jpg"), expected);
     let sign = vec![vec![5.0, 6.0, 9.0, 6.5, 7.0, 16.0]];
     assert_eq!(folder.polygons("images/a/1.jpg"), [vec![], sign, vec![], vec![]]);
+}
+
+#[test]
+fn masks_are_kept_as_masks_of_the_picture() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let mask = |runs: &str| {
+        let text = format!(
+            r#"<annotations><image name="1.jpg" width="5" height="4">
+            <mask label="roof" rle="{runs}" left="1" top="1" width="3" height="2"/></image></annotations>"#
+        );
+        folder.write("annotations.xml", &text);
+        let mask = folder.annotations("1.jpg").pop().unwrap().mask;
+        (mask.map(|mask| mask.runs().unwrap()), folder.read_sidecars().problems.len())
+    };
+    // Pixels 2 and 3 of the upper row and all of the lower row, in columns of 4 pixels.
+    assert_eq!(mask("1,5"), (Some(vec![6, 1, 2, 2, 2, 2, 5]), 0));
+    for wrong in ["1,4", "1,6", "1,x", "", "1,99999999999999"] {
+        assert_eq!(mask(wrong), (None, 1), "{wrong}");
+        assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 1.0, 3.0, 2.0)]);
+    }
 }
 
 #[test]

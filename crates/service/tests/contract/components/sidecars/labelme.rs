@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use image::{DynamicImage, GrayImage, ImageFormat};
+
 use super::{TestFolder, describe, pixels};
+use crate::support::encoded;
 
 const GOOD: &str = r#"{"version": "5.5.0", "flags": {"outdoors": true, "blurred": false},
     "shapes": [
@@ -26,6 +30,26 @@ fn shapes_become_boxes_and_flags_labels() {
     assert_eq!(folder.boxes("1.jpg"), expected);
     let dog = vec![vec![10.0, 20.0, 40.0, 25.0, 30.0, 60.0]];
     assert_eq!(folder.polygons("1.jpg"), [dog, vec![], vec![]]);
+}
+
+#[test]
+fn masks_are_kept_as_masks_of_the_picture() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let part = GrayImage::from_raw(3, 2, vec![0, 255, 255, 255, 255, 255]).unwrap();
+    let mask = |base64: &str| {
+        let text = format!(
+            r#"{{"imageHeight": 4, "imageWidth": 5, "shapes": [{{"label": "roof", "shape_type": "mask",
+            "points": [[1.0, 1.0], [3.0, 2.0]], "mask": "{base64}"}}]}}"#
+        );
+        folder.write("1.json", &text);
+        let mask = folder.annotations("1.jpg").pop().unwrap().mask;
+        (mask.map(|mask| mask.runs().unwrap()), folder.read_sidecars().problems.len())
+    };
+    let png = STANDARD.encode(encoded(&DynamicImage::from(part).to_rgb8(), ImageFormat::Png));
+    assert_eq!(mask(&png), (Some(vec![6, 1, 2, 2, 2, 2, 5]), 0));
+    for wrong in ["", "?", "aGVsbG8="] {
+        assert_eq!(mask(wrong), (None, 1), "{wrong}");
+    }
 }
 
 #[test]

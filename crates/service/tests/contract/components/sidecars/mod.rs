@@ -7,6 +7,7 @@ use std::{
 
 use proptest::prelude::*;
 use tempfile::TempDir;
+use tessera_model::Annotation;
 
 use tessera_media::ingest::{
     FolderPatterns, SandboxedDir, scan_folder,
@@ -87,6 +88,11 @@ impl TestFolder {
     pub fn polygons(&self, media: &str) -> Vec<Vec<Vec<f64>>> {
         let objects = &self.read_sidecars().descriptions[Path::new(media)].objects;
         objects.iter().map(|object| object.annotation.polygons.clone()).collect()
+    }
+
+    pub fn annotations(&self, media: &str) -> Vec<Annotation> {
+        let objects = &self.read_sidecars().descriptions[Path::new(media)].objects;
+        objects.iter().map(|object| object.annotation.clone()).collect()
     }
 
     /// The problem of a sidecar.
