@@ -17,6 +17,7 @@ pub struct Granularity(u8);
 
 impl Granularity {
     pub const LEVELS: usize = 5;
+    pub const FINEST: Self = Self(0);
     /// The default is coarse enough that a page shows groups.
     pub const DEFAULT: Self = Self(2);
 

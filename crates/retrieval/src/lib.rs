@@ -12,6 +12,7 @@ mod index_builder;
 mod index_cache;
 mod index_folder;
 pub mod issues;
+mod member_clusters;
 mod member_columns;
 mod models;
 mod property_columns;

@@ -21,6 +21,9 @@ use crate::{
 /// The value in [`MemberColumns::videos`] for a member that is not a frame.
 pub const NO_VIDEO: u32 = u32::MAX;
 
+/// The value in [`MemberColumns::duplicate_positions`] for a member without near-duplicates.
+pub const NO_DUPLICATES: u32 = u32::MAX;
+
 /// The columns of the members of an index.
 #[derive(Debug, Default)]
 pub struct MemberColumns {
@@ -33,6 +36,10 @@ pub struct MemberColumns {
     pub cluster_ranks: [Vec<u32>; Granularity::LEVELS],
     pub uniqueness: Vec<f32>,
     pub near_duplicate_similarities: Vec<f32>,
+    /// The positions in the order of the groups of near-duplicates.
+    pub duplicate_positions: Vec<u32>,
+    /// The maximum similarity at which each member is in the group of the previous position.
+    pub duplicate_links: Vec<f32>,
     /// The issue scores, in the order of [`issue_score_fields`].
     issue_scores: [Vec<f32>; 5],
     /// The inverse of the variance of the width of edges.
@@ -56,6 +63,8 @@ impl MemberColumns {
         }
         self.uniqueness.push(assignment.uniqueness);
         self.near_duplicate_similarities.push(assignment.near_duplicate_similarity);
+        self.duplicate_positions.push(assignment.duplicate_position.unwrap_or(NO_DUPLICATES));
+        self.duplicate_links.push(assignment.duplicate_link);
         let scores = issue_score_fields(&assignment.issue_scores);
         for (column, score) in self.issue_scores.iter_mut().zip(scores) {
             column.push(score);
@@ -76,6 +85,7 @@ impl MemberColumns {
         let numbers = [
             &self.uniqueness,
             &self.near_duplicate_similarities,
+            &self.duplicate_links,
             &self.sharpness,
             &self.brightness,
         ];
@@ -83,6 +93,7 @@ impl MemberColumns {
         let columns: usize = ranks.chain(scores).chain(numbers).sum();
         columns
             + size_of_val(&self.rows[..])
+            + size_of_val(&self.duplicate_positions[..])
             + size_of_val(&self.perceptual_hashes[..])
             + size_of_val(&self.picture_rows[..])
             + size_of_val(&self.videos[..])
@@ -98,6 +109,9 @@ impl MemberColumns {
             near_duplicate_similarity: self.near_duplicate_similarities[member],
             issue_scores: IssueScores { outlier, mislabel, class_outlier, odd_aspect, odd_size },
             cluster_ranks: self.cluster_ranks.each_ref().map(|column| column[member]),
+            duplicate_position: Some(self.duplicate_positions[member])
+                .filter(|position| *position != NO_DUPLICATES),
+            duplicate_link: self.duplicate_links[member],
         }
     }
 
@@ -109,6 +123,8 @@ impl MemberColumns {
         self.cluster_ranks.iter_mut().for_each(|column| reorder_column(column, order));
         reorder_column(&mut self.uniqueness, order);
         reorder_column(&mut self.near_duplicate_similarities, order);
+        reorder_column(&mut self.duplicate_positions, order);
+        reorder_column(&mut self.duplicate_links, order);
         self.issue_scores.iter_mut().for_each(|column| reorder_column(column, order));
         reorder_column(&mut self.sharpness, order);
         reorder_column(&mut self.brightness, order);
@@ -125,6 +141,8 @@ impl MemberColumns {
         self.cluster_ranks.iter().try_for_each(|column| write_column(to, column))?;
         write_column(to, &self.uniqueness)?;
         write_column(to, &self.near_duplicate_similarities)?;
+        write_column(to, &self.duplicate_positions)?;
+        write_column(to, &self.duplicate_links)?;
         self.issue_scores.iter().try_for_each(|column| write_column(to, column))?;
         write_column(to, &self.sharpness)?;
         write_column(to, &self.brightness)?;
@@ -147,6 +165,8 @@ impl MemberColumns {
         }
         columns.uniqueness = read_column(from)?;
         columns.near_duplicate_similarities = read_column(from)?;
+        columns.duplicate_positions = read_column(from)?;
+        columns.duplicate_links = read_column(from)?;
         for column in &mut columns.issue_scores {
             *column = read_column(from)?;
         }

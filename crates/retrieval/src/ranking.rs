@@ -6,13 +6,16 @@
 
 use std::sync::Arc;
 
-use tessera_model::{Granularity, Page};
+use tessera_model::Page;
+use tessera_search::member_search::Grouping;
 use tessera_store::{
     cluster::MAX_PREVIEWS,
     search_table::{ClusterMatch, SelectedMember},
 };
 
-use crate::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
+use crate::{
+    dataset_index::DatasetIndex, member_clusters::MemberClusters, member_columns::NO_VIDEO,
+};
 
 /// The wire name of full-text scores. A lower score is better.
 pub const BM25: &str = "bm25";
@@ -27,10 +30,10 @@ pub struct Scores {
 
 pub struct ClusterRanking {
     index: Arc<DatasetIndex>,
-    level: usize,
+    clusters: MemberClusters,
     mask: Vec<bool>,
     scores: Option<Scores>,
-    /// The ranks of clusters at the level, best first.
+    /// The ranks of clusters, best first.
     order: Vec<u32>,
     /// The scores of members that were found by their names.
     name_distances: Vec<f32>,
@@ -40,15 +43,14 @@ impl ClusterRanking {
     /// Orders the clusters that contain matching members. If the query ranks, members must also have a score.
     pub fn new(
         index: Arc<DatasetIndex>,
-        level: Granularity,
+        grouping: Grouping,
         mut mask: Vec<bool>,
         scores: Option<Scores>,
         name_distances: Vec<f32>,
     ) -> Self {
-        let level = usize::from(level.level());
-        let ranks = &index.members.cluster_ranks[level];
-        let mut best = vec![f32::INFINITY; index.clusters(level).len()];
-        for (member, (matches, &rank)) in mask.iter_mut().zip(ranks).enumerate() {
+        let clusters = MemberClusters::new(&index, grouping);
+        let mut best = vec![f32::INFINITY; clusters.members(&index).len()];
+        for (member, (matches, &rank)) in mask.iter_mut().zip(clusters.ranks(&index)).enumerate() {
             let score = scores.as_ref().map_or(0.0, |scores| scores.values[member]);
             *matches &= score.is_finite();
             if *matches {
@@ -64,7 +66,7 @@ impl ClusterRanking {
             order.sort_unstable();
         }
         let order = order.into_iter().map(|(_, cluster)| cluster).collect();
-        Self { index, level, mask, scores, order, name_distances }
+        Self { index, clusters, mask, scores, order, name_distances }
     }
 
     pub fn name_distances(&self) -> &[f32] {
@@ -87,14 +89,14 @@ impl ClusterRanking {
     }
 
     fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
-        let members = self.index.clusters(self.level).of(cluster).iter();
+        let members = self.clusters.members(&self.index).of(cluster).iter();
         members.map(|&member| member as usize).filter(|&member| self.mask[member])
     }
 
     fn selected(&self, member: usize) -> SelectedMember {
         SelectedMember {
             row: self.index.members.rows[member],
-            cluster: self.index.members.cluster_ranks[self.level][member],
+            cluster: self.clusters.ranks(&self.index)[member],
             score: self.scores.as_ref().map(|scores| scores.values[member]),
         }
     }
@@ -103,6 +105,11 @@ impl ClusterRanking {
         let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
         let clusters = self.order.iter().skip(from).take(Page::SIZE);
         clusters.map(|&cluster| self.cluster_match(cluster)).collect()
+    }
+
+    /// Returns one of the matching clusters.
+    pub fn cluster(&self, cluster: u32) -> Option<ClusterMatch> {
+        Some(self.cluster_match(cluster)).filter(|found| !found.best_members.is_empty())
     }
 
     fn cluster_match(&self, cluster: u32) -> ClusterMatch {

@@ -7,7 +7,7 @@ use tessera_model::{
     Anchor, Filter, ScoreKind,
     vql::{Fraction, QueryText},
 };
-use tessera_search::member_search::DistanceQuery;
+use tessera_search::member_search::{DistanceQuery, Grouping};
 use tessera_store::{
     Store, StoreError,
     search_table::{ClusterMatch, SelectedMember},
@@ -47,6 +47,18 @@ impl SearchRanking {
         match self {
             Self::InMemory(ranking) => Ok(ranking.page(page)),
             Self::InTable(ranking) => ranking.page(store, page),
+        }
+    }
+
+    /// Returns one of the matching clusters by its rank.
+    pub fn cluster(
+        &self,
+        store: &Store,
+        rank: u32,
+    ) -> Result<Option<ClusterMatch>, RetrievalError> {
+        match self {
+            Self::InMemory(ranking) => Ok(ranking.cluster(rank)),
+            Self::InTable(ranking) => ranking.cluster(store, rank),
         }
     }
 
@@ -126,6 +138,10 @@ impl QueryRun<'_> {
     fn rank(mut self) -> Result<ClusterRanking, RetrievalError> {
         let query = self.query;
         let mut scores = None;
+        if let Grouping::Duplicates(similarity) = query.grouping {
+            let similarities = &self.index.members.near_duplicate_similarities;
+            self.mask.retain(|member| similarities[member] >= similarity);
+        }
         if let Some(anchor) = query.anchor {
             scores = Some(cosine(self.visual_distances(anchor)?));
         }
@@ -150,7 +166,7 @@ impl QueryRun<'_> {
         }
         Ok(ClusterRanking::new(
             self.index.clone(),
-            query.granularity,
+            query.grouping,
             self.mask.into_mask(),
             scores,
             self.name_distances,

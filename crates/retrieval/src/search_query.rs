@@ -3,12 +3,12 @@
 use std::io;
 
 use tessera_encoder::LoadError;
-use tessera_model::{Anchor, EntityType, Filter, Granularity, vql::Fraction};
-use tessera_search::text::full_text_query::SyntaxError;
+use tessera_model::{Anchor, EntityType, Filter, vql::Fraction};
+use tessera_search::{member_search::Grouping, text::full_text_query::SyntaxError};
 use tessera_store::StoreError;
 
 /// The query of a search. Equal queries have equal results within a generation.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct SearchQuery {
     pub entity: EntityType,
     /// The image by whose similarity the search ranks.
@@ -18,7 +18,7 @@ pub struct SearchQuery {
     /// The bound below which scores must be.
     pub max_score: Option<Fraction>,
     pub filters: Vec<Filter>,
-    pub granularity: Granularity,
+    pub grouping: Grouping,
 }
 
 /// The reason why a query has no result.

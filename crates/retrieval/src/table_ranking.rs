@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 use tessera_model::{
-    Anchor, Filter, Granularity, ScoreKind, composed,
+    Anchor, Filter, ScoreKind, composed,
     vql::{
         ColumnName, FileProperty, Fraction, IssueFilter, IssueMode, IssueName, Property, QueryText,
     },
 };
 use tessera_search::{
     member_search::{
-        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberOrder,
-        MemberSearch, MemberVector, VectorQuery,
+        DistanceBound, DistanceQuery, Grouping, IssueRange, MemberCondition, MemberDistance,
+        MemberOrder, MemberSearch, MemberVector, VectorQuery,
     },
     similarity::MAX_COPY_CANDIDATES,
     text::full_text_query::FullTextQuery,
@@ -32,7 +32,7 @@ use crate::{
 pub struct TableRanking {
     table: SearchTable,
     search: MemberSearch,
-    level: Granularity,
+    grouping: Grouping,
     /// The number of nearest members that are considered. `None` considers all members.
     horizon: Option<u64>,
     /// The scores of members that were found by their names.
@@ -58,7 +58,7 @@ impl TableRanking {
         let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
         let is_bounded = read_current(store, &table, exceeds)?;
         let horizon = is_bounded.then_some(limits.horizon);
-        Ok(Some(Self { table, search, level: query.granularity, horizon, name_distances }))
+        Ok(Some(Self { table, search, grouping: query.grouping, horizon, name_distances }))
     }
 
     pub fn name_distances(&self) -> &[f32] {
@@ -67,6 +67,14 @@ impl TableRanking {
 
     pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
         read_current(store, &self.table, |c| self.on_table().page(c, page))
+    }
+
+    pub fn cluster(
+        &self,
+        store: &Store,
+        rank: u32,
+    ) -> Result<Option<ClusterMatch>, RetrievalError> {
+        read_current(store, &self.table, |c| self.on_table().cluster(c, rank))
     }
 
     /// Returns the matching members of one cluster, or of all clusters.
@@ -91,8 +99,8 @@ impl TableRanking {
     }
 
     fn on_table(&self) -> TableSearch<'_> {
-        let Self { table, search, level, horizon, .. } = self;
-        TableSearch { table, search, level: *level, horizon: *horizon }
+        let Self { table, search, grouping, horizon, .. } = self;
+        TableSearch { table, search, grouping: *grouping, horizon: *horizon }
     }
 }
 
@@ -136,6 +144,9 @@ impl<'a> QueryTranslation<'a> {
         query: &SearchQuery,
     ) -> Result<(MemberSearch, Vec<f32>), RetrievalError> {
         let max_score = query.max_score.map(Fraction::value);
+        if let Grouping::Duplicates(similarity) = query.grouping {
+            self.conditions.push(MemberCondition::NearDuplicate(similarity.into()));
+        }
         if let Some(anchor) = query.anchor {
             self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
         }

@@ -5,9 +5,44 @@
 use half::f16;
 
 use tessera_model::{
-    TagId,
-    vql::{IssueKind, LabelRule, PropertyFilter},
+    Granularity, TagId,
+    vql::{Fraction, IssueKind, LabelRule, PropertyFilter},
 };
+
+/// What the clusters of a search are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Grouping {
+    /// The clusters of a granularity.
+    Level(Granularity),
+    /// The groups of near-duplicates that are at least so similar. No other members match.
+    Duplicates(f32),
+}
+
+impl Grouping {
+    /// Groups the media that a filter for duplicates finds. Similarities have single precision, so the bound of the
+    /// filter is rounded up.
+    pub fn of_duplicates(filter: Fraction) -> Self {
+        let bound = filter.value().max(f64::EPSILON);
+        #[expect(clippy::cast_possible_truncation, reason = "rounded up below")]
+        let near = bound as f32;
+        Self::Duplicates(if f64::from(near) < bound { near.next_up() } else { near })
+    }
+
+    /// Returns the granularity of the clusters. Near-duplicates are together at every granularity, so their groups are
+    /// at the finest one.
+    pub fn granularity(self) -> Granularity {
+        match self {
+            Self::Level(level) => level,
+            Self::Duplicates(_) => Granularity::FINEST,
+        }
+    }
+}
+
+impl Default for Grouping {
+    fn default() -> Self {
+        Self::Level(Granularity::default())
+    }
+}
 
 /// Which members match, and in which order they are returned.
 #[derive(Clone, Debug)]

@@ -23,7 +23,9 @@ use image::RgbImage;
 use rayon::prelude::*;
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints, extract},
-    similarity::{CopySearch, DuplicatePair, Vectors, near_duplicates, neighbor_graph},
+    similarity::{
+        CopySearch, GroupedRow, Vectors, near_duplicates, neighbor_graph, order_by_group,
+    },
 };
 
 const NEIGHBORS: usize = 24;
@@ -46,6 +48,12 @@ fn main() {
         collection.print_duplicates();
         collection.print_searches();
     }
+}
+
+/// Returns the pairs of rows in a group.
+fn all_pairs(group: &[GroupedRow]) -> Vec<(u32, u32)> {
+    let pairs_of = |at: usize| group[at + 1..].iter().map(move |other| (group[at].row, other.row));
+    (0..group.len()).flat_map(pairs_of).collect()
 }
 
 /// Media items: photographs, each followed by its edits, and then all other photographs.
@@ -103,30 +111,41 @@ impl Collection {
         (photograph < self.edited).then_some((photograph, edit))
     }
 
-    /// Prints precision and recall. Recall counts pairs of a photograph and an edit; precision counts all pairs.
+    /// Prints precision and recall of the pairs that are similar, and of the pairs in groups, which are the results of a
+    /// search for duplicates. Recall counts pairs of a photograph and an edit; precision counts all pairs.
     fn print_duplicates(&self) {
         let keypoints: Vec<Keypoints> =
             self.items.iter().map(|item| item.keypoints.clone()).collect();
         let graph = neighbor_graph(&self.vectors, NEIGHBORS, |_| true).unwrap();
         let pairs = near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap();
+        let order = order_by_group(&pairs, self.items.len());
         for least in [0.0, 0.9, 0.95] {
-            let mut found = Found::default();
-            for DuplicatePair { rows: (one, other), .. } in
-                pairs.iter().filter(|pair| pair.similarity >= least)
-            {
-                let [one, other] = [one, other].map(|row| self.origin(*row as usize));
-                match (one, other) {
-                    (Some((photograph, edit)), Some((of, other))) if photograph == of => {
-                        found.right += 1;
-                        if edit == 0 {
-                            found.by_edit[other - 1] += 1;
-                        }
-                    }
-                    _ => found.wrong += 1,
-                }
-            }
+            let similar = pairs.iter().filter(|pair| pair.similarity >= least);
+            let found = self.compare(similar.map(|pair| pair.rows));
             found.print(&format!("near-duplicates from {least:.2}"), self.edited);
+            let groups = order.chunk_by(|_, next| next.link > 0.0 && next.link >= least);
+            let found = self.compare(groups.flat_map(all_pairs));
+            found.print(&format!("groups of near-duplicates from {least:.2}"), self.edited);
         }
+    }
+
+    /// Compares pairs of rows with the photographs that they were edited from.
+    fn compare(&self, pairs: impl Iterator<Item = (u32, u32)>) -> Found {
+        let mut found = Found::default();
+        for (one, other) in pairs {
+            let [one, other] =
+                [one.min(other), one.max(other)].map(|row| self.origin(row as usize));
+            match (one, other) {
+                (Some((photograph, edit)), Some((of, other))) if photograph == of => {
+                    found.right += 1;
+                    if edit == 0 {
+                        found.by_edit[other - 1] += 1;
+                    }
+                }
+                _ => found.wrong += 1,
+            }
+        }
+        found
     }
 
     fn print_searches(&self) {

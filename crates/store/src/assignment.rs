@@ -29,15 +29,19 @@ pub struct ClusterAssignment {
     pub issue_scores: IssueScores,
     /// The rank of the item's cluster at each level.
     pub cluster_ranks: [u32; Granularity::LEVELS],
+    /// The position in the order of the groups of near-duplicates, or `None` without near-duplicates.
+    pub duplicate_position: Option<u32>,
+    /// The maximum similarity at which the item is in the group of the previous position, or 0.0 if it never is.
+    pub duplicate_link: f32,
 }
 
 /// The columns that [`read_assignment`] reads, for a table called `place`.
 pub(super) const ASSIGNMENT_COLUMNS: &str =
     "place.uniqueness, place.twin, place.outlier, place.mislabel, place.stranger, place.odd_aspect,
      place.odd_size, place.rank_0, place.rank_1, place.rank_2, place.rank_3, place.rank_4,
-     require(coalesce(place.intact, place.media IS NULL))";
+     place.twin_order, place.twin_link, require(coalesce(place.intact, place.media IS NULL))";
 
-pub(crate) const ASSIGNMENT_COLUMN_COUNT: usize = 13;
+pub(crate) const ASSIGNMENT_COLUMN_COUNT: usize = 15;
 
 /// Reads an assignment. Returns `None` if the media item is not clustered, in which case all columns are null.
 pub(super) fn read_assignment(
@@ -59,24 +63,27 @@ pub(super) fn read_assignment(
         odd_aspect: row.get(first + 5)?,
         odd_size: row.get(first + 6)?,
     };
-    let near_duplicate_similarity = row.get(first + 1)?;
     Ok(Some(ClusterAssignment {
         media,
         uniqueness,
-        near_duplicate_similarity,
+        near_duplicate_similarity: row.get(first + 1)?,
         issue_scores,
         cluster_ranks,
+        duplicate_position: row.get(first + 12)?,
+        duplicate_link: row.get(first + 13)?,
     }))
 }
 
 const UPSERT_ASSIGNMENT: &str =
-    "INSERT INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+    "INSERT INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+       ?15)
      ON CONFLICT (media) DO UPDATE SET
        uniqueness = excluded.uniqueness, twin = excluded.twin, outlier = excluded.outlier,
        mislabel = excluded.mislabel, stranger = excluded.stranger,
        odd_aspect = excluded.odd_aspect, odd_size = excluded.odd_size,
        rank_0 = excluded.rank_0, rank_1 = excluded.rank_1, rank_2 = excluded.rank_2,
-       rank_3 = excluded.rank_3, rank_4 = excluded.rank_4";
+       rank_3 = excluded.rank_3, rank_4 = excluded.rank_4,
+       twin_order = excluded.twin_order, twin_link = excluded.twin_link";
 
 pub fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
     let mut upserts = StatementBatch::new(connection, UPSERT_ASSIGNMENT);
@@ -96,7 +103,9 @@ pub fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) ->
             finer,
             middle,
             coarser,
-            coarsest
+            coarsest,
+            assignment.duplicate_position,
+            assignment.duplicate_link,
         ])?;
     }
     upserts.finish().map(drop)

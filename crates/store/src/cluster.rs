@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     columns::{from_json, path_from_bytes, to_json},
+    duplicate_group,
     engine::{Connection, Result, Row, StatementBatch, params},
     media::{
         self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
@@ -19,6 +20,7 @@ use crate::{
 use tessera_model::{
     ClusterId, DatasetId, EntityType, Granularity, MediaId, Page, vql::OwnColumns,
 };
+use tessera_search::member_search::Grouping;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberCounts {
@@ -99,7 +101,7 @@ pub struct ShownMembers {
 }
 
 /// A cluster with its previews, and their scores.
-type ShownCluster = (ClusterRecord, Vec<f32>);
+pub type ShownCluster = (ClusterRecord, Vec<f32>);
 
 /// Reads clusters with these members as previews, and the scores of the previews. Members that no longer exist are
 /// skipped. A cluster that no longer exists gives `None`.
@@ -162,16 +164,22 @@ pub fn single_item_page(
     Ok(media.into_iter().map(single).collect())
 }
 
+/// Finds a cluster of a granularity, or a group of near-duplicates: the type of its members, what it is a cluster of,
+/// and its rank.
 pub fn locate(
     connection: &Connection,
     dataset: DatasetId,
     id: ClusterId,
-) -> Result<Option<(EntityType, Granularity, u32)>> {
+) -> Result<Option<(EntityType, Grouping, u32)>> {
+    if let Some((entity, similarity, rank)) = duplicate_group::locate(connection, dataset, id)? {
+        return Ok(Some((entity, Grouping::Duplicates(similarity), rank)));
+    }
     let sql =
         "SELECT entity, level, rank, require(intact) FROM cluster WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, params![id.0, dataset.0], |row| {
         let entity = row.get_ref(0)?.as_str()?.parse().unwrap_or_default();
-        Ok((entity, Granularity::new(row.get(1)?).unwrap_or_default(), row.get(2)?))
+        let level = Granularity::new(row.get(1)?).unwrap_or_default();
+        Ok((entity, Grouping::Level(level), row.get(2)?))
     })
 }
 

@@ -16,6 +16,7 @@ mod columns;
 mod connection_pool;
 mod database;
 pub mod dataset;
+pub mod duplicate_group;
 mod engine;
 mod error;
 pub mod export;

@@ -1,6 +1,7 @@
 //! Media rows, as everything except indexing reads them: single rows, pages, and rows with features.
 
 use std::{
+    collections::HashMap,
     ffi::OsStr,
     path::{Path, PathBuf},
 };
@@ -401,6 +402,17 @@ pub fn location(connection: &Connection, id: MediaId) -> Result<Option<(PathBuf,
                FROM media JOIN source ON source.row = media.source WHERE media.id = ?1";
     query::find(connection, sql, params![id.0], |row| {
         Ok((path_from_bytes(row.get(0)?), path_from_bytes(row.get(1)?)))
+    })
+}
+
+/// Reads the media items in some rows.
+pub(crate) fn records_of(
+    connection: &Connection,
+    rows: &[i64],
+) -> Result<HashMap<i64, MediaRecord>> {
+    let sql = format!("SELECT {MEDIA_COLUMNS} FROM media WHERE media.row IN");
+    query::all_listed(connection, &sql, params![], rows, |row| {
+        read_media(row).map(|media| (media.row, media))
     })
 }
 

@@ -236,8 +236,11 @@ CREATE TABLE place (
   rank_1     bigint NOT NULL,
   rank_2     bigint NOT NULL,
   rank_3     bigint NOT NULL,
-  rank_4     bigint NOT NULL
+  rank_4     bigint NOT NULL,
+  twin_order bigint,           -- position among those with twins, in which groups are contiguous, or null without twins
+  twin_link  real NOT NULL     -- maximum similarity at which it is in the group of the position before
 );
+CREATE INDEX place_twin_order ON place (twin_order) WHERE twin_order IS NOT NULL;
 
 -- The pictures that clients search by.
 CREATE TABLE anchor (

@@ -72,6 +72,8 @@ fn features() -> impl Strategy<Value = MediaFeatures> {
                 near_duplicate_similarity: 0.0,
                 issue_scores: IssueScores::default(),
                 cluster_ranks: [rank; 5],
+                duplicate_position: (rank % 3 > 0).then_some(rank / 2),
+                duplicate_link: 0.25,
             }),
             embedding,
             model_vector,

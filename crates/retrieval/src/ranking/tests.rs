@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tessera_search::similarity::Vectors;
 use tessera_store::cluster::MemberCounts;
 
-use tessera_model::ScoreKind;
+use tessera_model::{Granularity, ScoreKind};
 
 use super::*;
 use crate::{
@@ -65,7 +65,8 @@ fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {
     let mask = members.iter().map(|member| member.matches).collect();
     let values = members.iter().map(|member| member.score).collect();
     let scores = is_scored.then_some(Scores { values, kind: ScoreKind::COSINE_DISTANCE });
-    ClusterRanking::new(index_of(members), Granularity::new(0).unwrap(), mask, scores, Vec::new())
+    let grouping = Grouping::Level(Granularity::FINEST);
+    ClusterRanking::new(index_of(members), grouping, mask, scores, Vec::new())
 }
 
 /// Returns the matching members with their rows, of one cluster or of all.

@@ -12,6 +12,7 @@
 mod approximate_graph;
 mod copy_search;
 mod diverse_rows;
+mod duplicate_groups;
 mod duplicates;
 mod exact_graph;
 mod geometric_verification;
@@ -26,6 +27,7 @@ mod vectors;
 pub use approximate_graph::approximate_neighbor_graph;
 pub use copy_search::{CopyCandidate, CopySearch, MAX_COPY_CANDIDATES};
 pub use diverse_rows::diverse_rows;
+pub use duplicate_groups::{GroupedRow, order_by_group};
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use keypoint_index::KeypointSource;
 pub use neighbor_graph::{Neighbor, NeighborGraph};

@@ -164,6 +164,8 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
             near_duplicate_similarity: if at % 5 == 0 { 0.95 } else { 0.0 },
             issue_scores: IssueScores::default(),
             cluster_ranks: CLUSTER_SIZES.map(|members| ((first + at) / members) as u32),
+            duplicate_position: (at % 5 == 0).then_some(((first + at) / 5) as u32),
+            duplicate_link: if at % 10 == 0 { 0.0 } else { 0.95 },
         };
         let rows = page.iter().map(|media| media.row).enumerate();
         let assignments: Vec<_> = rows.map(assignment).collect();

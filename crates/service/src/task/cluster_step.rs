@@ -19,14 +19,14 @@ use tessera_search::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,
         size_scores,
     },
-    similarity::{DuplicatePair, NeighborGraph, RowLists, Vectors},
+    similarity::{DuplicatePair, GroupedRow, NeighborGraph, RowLists, Vectors, order_by_group},
 };
 use tessera_store::{
     Transaction,
     assignment::{self, ClusterAssignment, IssueScores},
     cluster as clusters,
     cluster::MAX_PREVIEWS,
-    indexed_files,
+    duplicate_group, indexed_files,
 };
 
 /// The share of the progress for images. The rest is for objects.
@@ -103,9 +103,12 @@ impl EntityClusters {
         if members.is_empty() {
             return Ok(None);
         }
-        let first = match scope {
-            Scope::Everything => [0; Granularity::LEVELS],
-            Scope::Batch(_) => context.store.read(|c| clusters::counts(c, dataset, entity))?,
+        let (first, first_position) = match scope {
+            Scope::Everything => ([0; Granularity::LEVELS], 0),
+            Scope::Batch(_) => context.store.read(|c| {
+                let position = duplicate_group::next_position(c, dataset, entity)?;
+                Ok((clusters::counts(c, dataset, entity)?, position))
+            })?,
         };
         let read = || MemberVectors::read(context, dataset, scope, entity, &members);
         let MemberVectors { vectors, corners } = read()?;
@@ -125,7 +128,8 @@ impl EntityClusters {
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
         drop(vectors);
-        let assignments = assignments(&members, &graph, &duplicates, &clustering, &levels);
+        let mut assignments = assignments(&members, &graph, &clustering, &levels);
+        assign_duplicates(&mut assignments, &duplicates, first_position);
         Ok(Some(Self { entity, members, levels, assignments }))
     }
 }
@@ -152,7 +156,6 @@ fn levels(
 fn assignments(
     members: &ClusteredMedia,
     graph: &NeighborGraph,
-    duplicates: &[DuplicatePair],
     clustering: &Clustering,
     levels: &[ClusterLevel],
 ) -> Vec<ClusterAssignment> {
@@ -163,14 +166,10 @@ fn assignments(
         near_duplicate_similarity: 0.0,
         issue_scores: scores[row],
         cluster_ranks: [0; Granularity::LEVELS],
+        duplicate_position: None,
+        duplicate_link: 0.0,
     };
     let mut assignments: Vec<ClusterAssignment> = (0..members.len()).map(assign).collect();
-    for DuplicatePair { rows: (one, other), similarity } in duplicates {
-        for row in [*one as usize, *other as usize] {
-            let known = &mut assignments[row].near_duplicate_similarity;
-            *known = known.max(*similarity);
-        }
-    }
     for (index, level) in levels.iter().enumerate() {
         for (rank, group) in (level.first_rank..).zip(level.members.iter()) {
             for &member in group {
@@ -179,6 +178,25 @@ fn assignments(
         }
     }
     assignments
+}
+
+/// Assigns the best similarity and the group of near-duplicates. Positions in the order of groups continue from `first`.
+fn assign_duplicates(
+    assignments: &mut [ClusterAssignment],
+    duplicates: &[DuplicatePair],
+    first: u32,
+) {
+    for DuplicatePair { rows: (one, other), similarity } in duplicates {
+        for row in [*one as usize, *other as usize] {
+            let known = &mut assignments[row].near_duplicate_similarity;
+            *known = known.max(*similarity);
+        }
+    }
+    let order = order_by_group(duplicates, assignments.len());
+    for (position, GroupedRow { row, link }) in (first..).zip(order) {
+        let assignment = &mut assignments[row as usize];
+        (assignment.duplicate_position, assignment.duplicate_link) = (Some(position), link);
+    }
 }
 
 fn issue_scores(members: &ClusteredMedia, graph: &NeighborGraph) -> Vec<IssueScores> {

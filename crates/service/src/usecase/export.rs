@@ -26,9 +26,11 @@ use tessera_model::{
     ExportTaskId, Granularity, MediaId, Operation, SelectionItem, text::is_formula,
 };
 use tessera_retrieval::SearchRanking;
+use tessera_search::member_search::Grouping;
 use tessera_store::{
     cluster,
     dataset::DatasetRecord,
+    duplicate_group,
     export::{self, ExportChoices, ExportRecord, ExportTaskState},
     media,
     media_content::for_each_content,
@@ -247,9 +249,13 @@ impl Deployment {
     ) -> Result<(), ServiceError> {
         let query = self.search_query(record.id, params)?;
         let ranking = self.search_context(record).search(&query)?;
-        let ids = self
-            .store
-            .read(|c| cluster::ids_by_rank(c, record.id, query.entity, query.granularity))?;
+        let (id, entity) = (record.id, query.entity);
+        let ids = self.store.read(|c| match query.grouping {
+            Grouping::Level(level) => cluster::ids_by_rank(c, id, entity, level),
+            Grouping::Duplicates(similarity) => {
+                duplicate_group::ids_by_rank(c, id, entity, similarity)
+            }
+        })?;
         choose_members(choices, &ranking, ranking.members(&self.store)?, &ids);
         Ok(())
     }

@@ -10,9 +10,11 @@ use tessera_model::{
     Page, UserTags, vql::Fraction,
 };
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
+use tessera_search::member_search::Grouping;
 use tessera_store::{
-    cluster::{self, ClusterRecord, MemberCounts, ShownMembers},
+    cluster::{self, ClusterRecord, MemberCounts, ShownCluster, ShownMembers},
     dataset::DatasetRecord,
+    duplicate_group,
     query_image::{self, StoredQueryImage},
     search_table::ClusterMatch,
     tags,
@@ -43,6 +45,17 @@ impl SearchParams {
         let ranks = self.anchor.is_some() || self.caption.is_some() || self.max_score.is_some();
         !ranks && self.filters.is_empty()
     }
+
+    /// Returns what the clusters are: those of a granularity, or groups of near-duplicates if a filter requires
+    /// near-duplicates.
+    fn grouping(&self, level: Granularity) -> Grouping {
+        let similarity = |filter: &Filter| match filter {
+            Filter::Duplicates(similarity) => Some(*similarity),
+            _ => None,
+        };
+        let highest = self.filters.iter().filter_map(similarity).max();
+        highest.map_or(Grouping::Level(level), Grouping::of_duplicates)
+    }
 }
 
 impl Deployment {
@@ -59,6 +72,12 @@ impl Deployment {
             kind: if registered.is_some() { AnchorKind::Upload } else { AnchorKind::Media },
         });
         let of_anchor = registered.as_ref();
+        let level = agreed(
+            "threshold",
+            params.granularity,
+            of_anchor.and_then(|image| image.level),
+            |level| level.level().to_string(),
+        )?;
         Ok(SearchQuery {
             entity: agreed(
                 "entity_type",
@@ -66,12 +85,7 @@ impl Deployment {
                 of_anchor.and_then(|image| image.entity),
                 |entity| entity.as_str().to_owned(),
             )?,
-            granularity: agreed(
-                "threshold",
-                params.granularity,
-                of_anchor.and_then(|image| image.level),
-                |level| level.level().to_string(),
-            )?,
+            grouping: params.grouping(level),
             anchor,
             caption: params.caption.clone(),
             max_score: params.max_score,
@@ -149,7 +163,7 @@ impl PreviewScores {
 /// A cluster, with the ranking of the members that match a search.
 pub(super) struct RankedCluster {
     pub entity: EntityType,
-    pub level: Granularity,
+    pub grouping: Grouping,
     pub rank: u32,
     pub ranking: SearchRanking,
 }
@@ -215,7 +229,7 @@ impl Deployment {
         require_searchable(&record, operation)?;
         let query = self.search_query(id, params)?;
         let result = self.search_context(&record).search(&query)?;
-        let (entity, level) = (query.entity, query.granularity);
+        let (entity, grouping) = (query.entity, query.grouping);
         let (counts, shown): (Vec<MemberCounts>, Vec<ShownMembers>) = result
             .page(&self.store, page)?
             .into_iter()
@@ -223,19 +237,39 @@ impl Deployment {
                 (counts, ShownMembers { rank, members })
             })
             .unzip();
-        let mut found =
-            self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
-        let ranked = shown.iter().zip(&mut found);
-        let ranked = ranked.filter_map(|(shown, found)| Some((shown.rank, &mut found.as_mut()?.0)));
-        self.add_user_tags(&record, entity, level, ranked)?;
+        let found = self.shown_clusters(&record, entity, grouping, &shown)?;
         let scored = counts.into_iter().zip(found).filter_map(|(counts, found)| {
             let (cluster, values) = found?;
             let scores = PreviewScores::new(&result, values);
             let cluster = ClusterRecord { counts, ..cluster };
-            Some(self.scored(entity, level, cluster, scores))
+            Some(self.scored(entity, grouping.granularity(), cluster, scores))
         });
         let clusters = self.with_given(scored.collect::<Result<_, _>>()?)?;
         Ok(ClusterPage { clusters, is_bounded: result.is_bounded() })
+    }
+
+    /// Reads clusters with these members as previews, and the scores of the previews.
+    fn shown_clusters(
+        &self,
+        record: &DatasetRecord,
+        entity: EntityType,
+        grouping: Grouping,
+        shown: &[ShownMembers],
+    ) -> Result<Vec<Option<ShownCluster>>, ServiceError> {
+        let level = match grouping {
+            Grouping::Level(level) => level,
+            Grouping::Duplicates(similarity) => {
+                return Ok(self.store.read(|c| {
+                    duplicate_group::with_previews(c, record.id, entity, similarity, shown)
+                })?);
+            }
+        };
+        let mut found =
+            self.store.read(|c| cluster::with_previews(c, record.id, entity, level, shown))?;
+        let ranked = shown.iter().zip(&mut found);
+        let ranked = ranked.filter_map(|(shown, found)| Some((shown.rank, &mut found.as_mut()?.0)));
+        self.add_user_tags(record, entity, level, ranked)?;
+        Ok(found)
     }
 
     fn scored(
@@ -288,7 +322,8 @@ impl Deployment {
         Ok(clusters)
     }
 
-    /// Finds a cluster. If an entity type or a granularity was requested, the cluster must have it.
+    /// Finds a cluster. If an entity type or a granularity was requested, the cluster must have it. A group of
+    /// near-duplicates has no granularity.
     pub(super) fn ranked_cluster(
         &self,
         record: &DatasetRecord,
@@ -296,17 +331,22 @@ impl Deployment {
         params: &SearchParams,
     ) -> Result<RankedCluster, ServiceError> {
         let found = self.store.read(|c| cluster::locate(c, record.id, id))?;
-        let found = found.filter(|(entity, level, _)| {
+        let found = found.filter(|(entity, grouping, _)| {
+            let is_requested = |level| Grouping::Level(level) == *grouping;
             params.entity.is_none_or(|requested| requested == *entity)
-                && params.granularity.is_none_or(|requested| requested == *level)
+                && (matches!(grouping, Grouping::Duplicates(_))
+                    || params.granularity.is_none_or(is_requested))
         });
-        let (entity, level, rank) =
+        let (entity, grouping, rank) =
             found.ok_or_else(|| ServiceError::NotFound(format!("Cluster {id} not found")))?;
-        let (entity_type, granularity) = (Some(entity), Some(level));
-        let params = SearchParams { entity: entity_type, granularity, ..params.clone() };
-        let query = self.search_query(record.id, &params)?;
+        let granularity = match grouping {
+            Grouping::Level(level) => Some(level),
+            Grouping::Duplicates(_) => params.granularity,
+        };
+        let params = SearchParams { entity: Some(entity), granularity, ..params.clone() };
+        let query = SearchQuery { grouping, ..self.search_query(record.id, &params)? };
         let ranking = self.search_context(record).search(&query)?;
-        Ok(RankedCluster { entity, level, rank, ranking })
+        Ok(RankedCluster { entity, grouping, rank, ranking })
     }
 
     /// Returns a cluster with one page of its members as previews, best first, or `None` past the last member.
@@ -328,7 +368,7 @@ impl Deployment {
         page: u64,
     ) -> Result<Option<ScoredCluster>, ServiceError> {
         let record = self.require_dataset(dataset)?;
-        let RankedCluster { entity, level, rank, ranking } =
+        let RankedCluster { entity, grouping, rank, ranking } =
             self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
         let mut members: Vec<_> = ranking.members_of(&self.store, rank)?.collect();
@@ -336,14 +376,15 @@ impl Deployment {
         let members = members.into_iter().skip(skip).take(Page::SIZE);
         let members = members.map(|member| (member.row, member.score)).collect();
         let shown = [ShownMembers { rank, members }];
-        let mut found =
-            self.store.read(|c| cluster::with_previews(c, dataset, entity, level, &shown))?;
-        let ranked = found.iter_mut().flatten().map(|(cluster, _)| (rank, cluster));
-        self.add_user_tags(&record, entity, level, ranked)?;
-        let found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
+        let mut found = self.shown_clusters(&record, entity, grouping, &shown)?;
+        let mut found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
+        if let (Grouping::Duplicates(_), Some((group, _))) = (grouping, &mut found) {
+            let counted = ranking.cluster(&self.store, rank)?;
+            group.counts = counted.map(|counted| counted.counts).unwrap_or_default();
+        }
         let page = found.map(|(cluster, values)| {
             let scores = PreviewScores::new(&ranking, values);
-            self.scored(entity, level, cluster, scores)
+            self.scored(entity, grouping.granularity(), cluster, scores)
         });
         Ok(self.with_given(page.transpose()?.into_iter().collect())?.pop())
     }

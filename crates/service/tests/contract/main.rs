@@ -38,6 +38,7 @@ mod damage;
 mod dataset;
 mod describe;
 mod described;
+mod duplicate_groups;
 mod early;
 mod elsewhere;
 mod embedded_text;

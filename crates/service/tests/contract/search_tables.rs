@@ -93,6 +93,7 @@ async fn queries(service: &Service) -> Vec<String> {
     let text = |op: &str, value: &str| json!({"text": {"op": op, "value": value}});
     let issue =
         |value: &str, mode: &str| json!({"issues": {"op": "issue", "value": value, "mode": mode}});
+    let duplicates = |value: f64| json!({"duplicates": {"op": "duplicates", "value": value}});
     let mut filters = vec![
         json!([names("one_of", json!(["sea", "door"]))]),
         json!([names("is", json!(["sea", "boat"]))]),
@@ -105,6 +106,8 @@ async fn queries(service: &Service) -> Vec<String> {
         json!([{"text": {"op": "semantic", "value": "boats at sea", "threshold": 0.3}}]),
         json!([text("semantic", "xylophone")]),
     ];
+    filters.extend([0.0, 0.9, 1.0].map(|value| json!([duplicates(value)])));
+    filters.push(json!([duplicates(0.5), text("fts", "red OR boat")]));
     for mode in ["in", "out"] {
         filters.extend(
             ["dark", "bright", "duplicates", "normal", "unheard"]
@@ -127,6 +130,7 @@ async fn queries(service: &Service) -> Vec<String> {
         "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
         "caption=a%20green%20hill&textual_similarity_threshold=0.5".to_owned(),
         format!("{anchor}&caption=twin"),
+        format!("{anchor}&{}", vql(&json!([duplicates(0.5)]))),
         vql(&json!([{"text": {"op": "semantic", "value": "a bright floor", "threshold": 0.5}}])),
     ]);
     queries
@@ -219,7 +223,7 @@ fn fill(place: &Place) {
     looks.finish().unwrap();
     let rank = "(SELECT max(rank) FROM cluster WHERE level = 0) + row_number() OVER (ORDER BY row)";
     place.change(&format!(
-        "INSERT INTO place SELECT row, 0.5, 0, 0, 0, 0, 0, 0, {rank}, {rank}, {rank}, {rank}, {rank}
+        "INSERT INTO place SELECT row, 0.5, 0, 0, 0, 0, 0, 0, {rank}, {rank}, {rank}, {rank}, {rank}, NULL, 0
          FROM media WHERE row NOT IN (SELECT media FROM place);
          INSERT INTO cluster SELECT dataset, 'IMAGES', level, rank_0, gen_random_uuid(), 1, 0, 0, 0,
                                     '[]', '[]', '[]'

@@ -42,7 +42,7 @@ async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) 
     (task, names)
 }
 
-async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
+pub async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
     let (status, task) = ask(service, "export_format=json&include_images=true", items).await;
     assert_eq!(status, 200, "{task}");
     finished(service, &task).await.1

@@ -2,6 +2,7 @@
 
 pub mod archives;
 mod clustering;
+mod duplicate_order;
 mod extraction;
 mod features;
 mod file_names;

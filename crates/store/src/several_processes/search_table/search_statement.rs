@@ -16,16 +16,16 @@ use crate::{
     postgres::all_of,
     query,
 };
-use tessera_model::{Granularity, Page};
+use tessera_model::Page;
 use tessera_search::{
-    member_search::{MemberOrder, MemberSearch, VectorQuery},
+    member_search::{Grouping, MemberOrder, MemberSearch, VectorQuery},
     text::{name_words::NameQuery, words::indexed_words},
 };
 
 /// A cluster with members that match a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterMatch {
-    /// The rank of the cluster at the level, which identifies the cluster in the store.
+    /// The rank of the cluster, which identifies the cluster in the store.
     pub cluster: u32,
     /// The counts of the matching members only.
     pub counts: MemberCounts,
@@ -73,7 +73,7 @@ FROM shown GROUP BY cluster, best ORDER BY best, cluster";
 pub struct TableSearch<'a> {
     pub table: &'a SearchTable,
     pub search: &'a MemberSearch,
-    pub level: Granularity,
+    pub grouping: Grouping,
     /// The number of nearest members that are considered. `None` considers all members.
     pub horizon: Option<u64>,
 }
@@ -109,25 +109,37 @@ pub fn nearest(
 impl TableSearch<'_> {
     /// Returns one page of the matching clusters, best first. Equally good clusters are in the order of browsing.
     pub fn page(&self, connection: &Connection, page: u64) -> Result<Vec<ClusterMatch>> {
+        let offset = i64::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(i64::MAX);
+        self.clusters(connection, "", offset)
+    }
+
+    /// Returns one of the matching clusters by its rank.
+    pub fn cluster(&self, connection: &Connection, rank: u32) -> Result<Option<ClusterMatch>> {
+        let found = self.clusters(connection, &format!("WHERE cluster = {rank}"), 0)?;
+        Ok(found.into_iter().next())
+    }
+
+    fn clusters(
+        &self,
+        connection: &Connection,
+        condition: &str,
+        offset: i64,
+    ) -> Result<Vec<ClusterMatch>> {
         let mut conditions = MatchConditions::new(self.table);
         let matches = self.matches(&mut conditions);
         let is_ranked = self.is_ranked();
-        let (kept, best) = if is_ranked {
-            (
-                "MATERIALIZED",
-                "min(score) AS best FROM matches GROUP BY cluster ORDER BY best, cluster",
-            )
+        let (best, order) = if is_ranked {
+            ("min(score)", "best, cluster")
         } else {
-            // The index of clusters returns the first clusters without reading all matches.
-            (
-                "NOT MATERIALIZED",
-                "CAST(0 AS real) AS best FROM matches GROUP BY cluster ORDER BY cluster",
-            )
+            ("CAST(0 AS real)", "cluster")
         };
-        let offset = i64::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(i64::MAX);
+        // The index of clusters returns the first clusters without reading all matches.
+        let reads_index = !is_ranked && matches!(self.grouping, Grouping::Level(_));
+        let kept = if reads_index { "NOT MATERIALIZED" } else { "MATERIALIZED" };
         let sql = format!(
             "WITH matches AS {kept} ({matches}),
-             clusters AS (SELECT cluster, {best} LIMIT {size} OFFSET {offset}),
+             clusters AS (SELECT cluster, {best} AS best FROM matches {condition}
+                          GROUP BY cluster ORDER BY {order} LIMIT {size} OFFSET {offset}),
              shown AS (
                SELECT cluster, best, score, media, kind, picture, source, path,
                       row_number() OVER (PARTITION BY cluster ORDER BY score, path, media) AS place
@@ -185,14 +197,37 @@ impl TableSearch<'_> {
         ))
     }
 
+    /// Returns the table `t`, and the column with the rank of each member's cluster.
+    fn clustered_table(&self, conditions: &mut MatchConditions) -> (String, String) {
+        let (table, version) = (self.table.name(), self.table.version);
+        let similarity = match self.grouping {
+            Grouping::Level(level) => {
+                return (format!("{table} AS t"), format!("t.rank_{}", level.level()));
+            }
+            Grouping::Duplicates(similarity) => conditions.value(f64::from(similarity)),
+        };
+        // A member whose previous position is missing begins a group as well.
+        let table = format!(
+            "{table} AS t JOIN (
+               SELECT media, max(twin_order) FILTER (WHERE is_first) OVER (ORDER BY twin_order) AS rank
+               FROM (SELECT media, twin_order, CAST(twin_link AS double precision) < {similarity}
+                       OR twin_order - 1 IS DISTINCT FROM lag(twin_order) OVER (ORDER BY twin_order)
+                       AS is_first
+                     FROM {table} WHERE version <= {version} AND twin_order IS NOT NULL) AS firsts
+             ) AS duplicates ON duplicates.media = t.media"
+        );
+        (table, "duplicates.rank".to_owned())
+    }
+
     /// Returns the row, cluster and score of each matching member.
     fn matches(&self, conditions: &mut MatchConditions) -> String {
-        let cluster = format!("t.rank_{} AS cluster", self.level.level());
-        let table = format!("{} AS t", self.table.name());
+        let (table, cluster) = self.clustered_table(conditions);
         let mut filters = conditions.filters(self.search);
         let exact = |from: &str, score: &str, filters: &[String]| {
             let filters = filters.join(" AND ");
-            format!("SELECT t.media, {cluster}, {score} AS score FROM {from} WHERE {filters}")
+            format!(
+                "SELECT t.media, {cluster} AS cluster, {score} AS score FROM {from} WHERE {filters}"
+            )
         };
         let ranking = match &self.search.order {
             MemberOrder::Browsing => {

@@ -27,7 +27,7 @@ use tessera_search::{
 /// The maximum dimension up to which pgvector can index half-precision vectors.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
-const COLUMNS: usize = 21 + Granularity::LEVELS + ISSUES;
+const COLUMNS: usize = 23 + Granularity::LEVELS + ISSUES;
 
 impl SearchTable {
     pub fn dimensions(&self) -> Dimensions {
@@ -151,6 +151,7 @@ impl WriteTarget {
             indexes.push(format!("CREATE INDEX ON {table} USING gin ({column} jsonb_path_ops)"));
         }
         indexes.push(format!("CREATE INDEX ON {table} USING gin ({NAME_WORDS})"));
+        indexes.push(format!("CREATE INDEX ON {table} (twin_order) WHERE twin_order IS NOT NULL"));
         let mut vectors = vec![MemberVector::Descriptor];
         for (dimension, vector) in [
             (self.dimensions.embedding, MemberVector::Embedding),
@@ -186,10 +187,6 @@ impl<'a> TableWriter<'a> {
         let [blur, dark, bright, duplicates, outliers, aspect, size, mislabels, label, normal] =
             *issues;
         let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
-        // A vector with a different dimension belongs to a text space that is about to be replaced, so it is omitted.
-        let fitting = |vector: Option<&[f16]>, dimension: usize| {
-            vector.filter(|found| found.len() == dimension).map(encode_f16)
-        };
         let Dimensions { embedding, model } = self.target.dimensions;
         let ((width, height), file_path) = (media.cropped_size(), media.file_path());
         self.members += 1;
@@ -207,6 +204,8 @@ impl<'a> TableWriter<'a> {
             coarsest,
             assignment.uniqueness,
             assignment.near_duplicate_similarity,
+            assignment.duplicate_position,
+            assignment.duplicate_link,
             blur,
             dark,
             bright,
@@ -238,6 +237,12 @@ impl<'a> TableWriter<'a> {
         self.rows.finish()?;
         Ok(self.members)
     }
+}
+
+/// Encodes a vector. A vector with a different dimension belongs to a text space that is about to be replaced, so it is
+/// omitted.
+fn fitting(vector: Option<&[f16]>, dimension: usize) -> Option<Vec<u8>> {
+    vector.filter(|found| found.len() == dimension).map(encode_f16)
 }
 
 fn kind_number(kind: MediaKind) -> i32 {
@@ -298,7 +303,8 @@ fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> Str
     format!(
         "CREATE TABLE {} (media bigint NOT NULL, version bigint NOT NULL, source bigint NOT NULL,
            picture bigint NOT NULL, kind smallint NOT NULL, path bytea NOT NULL, {},
-           uniqueness real NOT NULL, twin real NOT NULL, {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
+           uniqueness real NOT NULL, twin real NOT NULL, twin_order bigint, twin_link real NOT NULL,
+           {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
            embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}),
            file_path text COLLATE \"C\" NOT NULL, size bigint NOT NULL, width bigint NOT NULL,

@@ -1,0 +1,156 @@
+//! Groups of near-duplicates, which are the clusters of a search for duplicates. A group has no row of its own: the
+//! table `place` has the order in which the members of each group are next to each other (see
+//! `tessera_search::similarity::order_by_group`), and the rank of a group is the position of its first member. The ID of
+//! a group contains the ID of the first member and the similarity, so the group is found again without a search.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use crate::{
+    cluster::{ClusterRecord, MemberCounts, ShownCluster, ShownMembers, StoredPreview},
+    engine::{Connection, Result, params},
+    media::{self, MediaRecord, entity_condition},
+    query,
+};
+use tessera_model::{ClusterId, DatasetId, EntityType, MediaId};
+
+/// The bytes of a media ID at the start of the ID of a group, before the byte with the version of both IDs.
+const PREFIX: usize = 6;
+/// Other IDs of clusters are hashes, which have version 5.
+const VERSION: u8 = 8;
+/// The maximum number of labels or tags of a group.
+const MAX_FREQUENT: usize = 8;
+
+/// Returns the ID of a group: the ID of its first member, with the similarity as the last four bytes.
+pub fn group_id(first: MediaId, similarity: f32) -> ClusterId {
+    let mut bytes = first.0.into_bytes();
+    bytes[PREFIX] = VERSION << 4 | bytes[PREFIX] & 0x0f;
+    bytes[12..].copy_from_slice(&similarity.to_be_bytes());
+    ClusterId(uuid::Uuid::from_bytes(bytes))
+}
+
+/// Returns the similarity that an ID contains, or `None` if it is not the ID of a group.
+fn similarity_in(id: ClusterId) -> Option<f32> {
+    let [.., a, b, c, d] = id.0.into_bytes();
+    let similarity = f32::from_be_bytes([a, b, c, d]);
+    let is_group = id.0.get_version_num() == usize::from(VERSION);
+    (is_group && similarity > 0.0 && similarity <= 1.0).then_some(similarity)
+}
+
+/// The first members of groups. The second parameter is the similarity. A row whose previous position is missing begins
+/// a group as well, because the media item at the previous position was removed.
+const FIRST_MEMBERS: &str = "
+FROM place JOIN media ON media.row = place.media
+WHERE media.dataset = ?1 AND place.twin_order IS NOT NULL
+  AND (place.twin_link < ?2 OR NOT EXISTS (
+    SELECT 1 FROM place AS previous JOIN media AS other ON other.row = previous.media
+    WHERE previous.twin_order = place.twin_order - 1 AND other.dataset = media.dataset
+      AND (other.parent IS NULL) = (media.parent IS NULL)))";
+
+/// Finds a group: the type of its members, its similarity and its rank.
+pub(crate) fn locate(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: ClusterId,
+) -> Result<Option<(EntityType, f32, u32)>> {
+    let Some(similarity) = similarity_in(id) else { return Ok(None) };
+    let sql = format!(
+        "SELECT media.id, media.parent IS NULL, place.twin_order, require(media.intact),
+                require(place.intact) {FIRST_MEMBERS} AND media.id BETWEEN ?3 AND ?4"
+    );
+    let [mut lowest, mut highest] = [id.0.into_bytes(); 2];
+    lowest[PREFIX..].fill(0);
+    highest[PREFIX..].fill(u8::MAX);
+    let [lowest, highest] = [lowest, highest].map(uuid::Uuid::from_bytes);
+    let params = params![dataset.0, similarity, lowest, highest];
+    let found: Vec<(MediaId, bool, u32)> = query::all(connection, &sql, params, |row| {
+        Ok((MediaId(row.get(0)?), row.get(1)?, row.get(2)?))
+    })?;
+    let found = found.into_iter().find(|(first, ..)| group_id(*first, similarity) == id);
+    Ok(found.map(|(_, is_picture, rank)| {
+        let entity = if is_picture { EntityType::Images } else { EntityType::Objects };
+        (entity, similarity, rank)
+    }))
+}
+
+/// Returns the position from which the groups of a new batch continue.
+pub fn next_position(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<u32> {
+    let sql = format!(
+        "SELECT coalesce(max(place.twin_order) + 1, 0)
+         FROM place JOIN media ON media.row = place.media
+         WHERE media.dataset = ?1 AND media.{} AND require(media.intact) AND require(place.intact)",
+        entity_condition(entity)
+    );
+    query::one(connection, &sql, params![dataset.0], |row| row.get(0))
+}
+
+/// Returns the identifiers of all groups of a similarity by their ranks.
+pub fn ids_by_rank(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    similarity: f32,
+) -> Result<HashMap<u32, ClusterId>> {
+    let sql = format!(
+        "SELECT place.twin_order, media.id, require(media.intact), require(place.intact)
+         {FIRST_MEMBERS} AND media.{}",
+        entity_condition(entity)
+    );
+    query::all(connection, &sql, params![dataset.0, similarity], |row| {
+        Ok((row.get(0)?, group_id(MediaId(row.get(1)?), similarity)))
+    })
+}
+
+/// Reads groups with these members as previews, and the scores of the previews. Labels and tags are those of the shown
+/// members, and nothing is counted. Members that no longer exist are skipped. A group that no longer exists gives `None`.
+pub fn with_previews(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    similarity: f32,
+    shown: &[ShownMembers],
+) -> Result<Vec<Option<ShownCluster>>> {
+    let sql = format!(
+        "SELECT place.twin_order, media.id, require(media.intact), require(place.intact)
+         {FIRST_MEMBERS} AND media.{} AND place.twin_order IN",
+        entity_condition(entity)
+    );
+    let ranks: Vec<i64> = shown.iter().map(|shown| shown.rank.into()).collect();
+    let params = params![dataset.0, similarity];
+    let ids: HashMap<u32, ClusterId> =
+        query::all_listed(connection, &sql, params, &ranks, |row| {
+            Ok((row.get(0)?, group_id(MediaId(row.get(1)?), similarity)))
+        })?;
+    let rows: Vec<i64> =
+        shown.iter().flat_map(|shown| shown.members.iter().map(|&(row, _)| row)).collect();
+    let media = media::records_of(connection, &rows)?;
+    let group = |ShownMembers { rank, members }: &ShownMembers| {
+        let found = members.iter().filter_map(|(row, score)| Some((media.get(row)?, *score)));
+        let (records, scores): (Vec<&MediaRecord>, Vec<Option<f32>>) = found.unzip();
+        let record = ClusterRecord {
+            id: *ids.get(rank)?,
+            counts: MemberCounts::default(),
+            previews: records.iter().map(|media| StoredPreview::from(*media)).collect(),
+            labels: most_frequent(records.iter().flat_map(|media| media.all_labels())),
+            tags: most_frequent(records.iter().flat_map(|media| media.all_tags())),
+        };
+        Some((record, scores.into_iter().flatten().collect()))
+    };
+    Ok(shown.iter().map(group).collect())
+}
+
+/// Returns the most frequent names, most frequent first. Equally frequent names keep their order.
+fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut counted: Vec<(&String, usize)> = Vec::new();
+    for name in names {
+        match counted.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((name, 1)),
+        }
+    }
+    counted.sort_by_key(|(_, count)| Reverse(*count));
+    counted.into_iter().take(MAX_FREQUENT).map(|(name, _)| name.clone()).collect()
+}
