@@ -171,6 +171,8 @@ pub enum Request {
     Rescan(DatasetId, Option<PatternLists>),
     /// Finds the originals of a selection, and plans an action on them.
     PlanFileAction(DatasetId, Vec<SelectionItem>, FileAction),
+    /// What an action does to the images of these groups that are not kept.
+    PlanDuplicateAction(DatasetId, Vec<DuplicateGroup>, FileAction),
     CarryOut(DatasetId, Box<FileActionPreview>),
     UndoFileAction(DatasetId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.

@@ -6,16 +6,19 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_curation::{
-    FileAction, FileActionPreview, FoundOriginals, LinkKind, Plan, Skipped,
+    FileAction, LinkKind,
     duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide},
 };
 use tessera_model::{Fraction, text::count_with_noun};
 
-use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document,
-    media::{LinkChoice, blocking, carry_out_and_report, target_layout},
-    messages::format_bytes,
-    search,
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document,
+        media::{LinkChoice, blocking, carry_out_and_report, target_layout},
+        messages::format_bytes,
+        search,
+    },
+    usecase::file_actions,
 };
 
 #[derive(Debug, Args)]
@@ -74,9 +77,10 @@ impl DuplicatesOptions {
     async fn run(&self, connection: &Connection<'_>, action: Option<FileAction>) -> CliResult {
         let context = connection.context;
         let finder = connection.local_service("duplicates")?.original_finder();
+        let similar = finder.clone();
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
         let (id, min) = (dataset.id, self.min_similarity.value());
-        let sets = blocking(move || finder.similar(id, min)).await?;
+        let sets = blocking(move || similar.similar(id, min)).await?;
         let rule = self.keep.clone().unwrap_or(KeepRule::Largest);
         let groups = decide(&sets, &rule, self.identical);
         describe(context, &groups);
@@ -84,7 +88,8 @@ impl DuplicatesOptions {
         if groups.is_empty() {
             return print_groups(context, &groups);
         }
-        carry_out_and_report(connection, &dataset, preview(action, &groups)).await
+        let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
+        carry_out_and_report(connection, &dataset, blocking(plan).await?).await
     }
 }
 
@@ -101,40 +106,6 @@ fn describe(context: &Context, groups: &[DuplicateGroup]) {
         let sentence = format!("{groups} no image that the rule keeps, and will be left alone");
         context.messages.warn(sentence);
     }
-}
-
-/// Plans the action on the images that are not kept. A copy whose kept image is no longer the indexed one stays.
-fn preview(action: FileAction, groups: &[DuplicateGroup]) -> FileActionPreview {
-    let mut found = FoundOriginals::default();
-    let mut decided = Vec::new();
-    for group in groups {
-        let kept = &group.kept[0].original;
-        if group.others.is_empty() || kept.content.check(&kept.path).is_ok() {
-            decided.push(group.clone());
-            continue;
-        }
-        found.refused.extend(group.others.iter().map(|other| {
-            let reason = "the image to keep has changed since it was indexed";
-            Skipped::new(other.image.original.path.clone(), reason)
-        }));
-    }
-    if let FileAction::Replace(kind) = action {
-        let mut plan = Plan::linking_duplicates(kind, &decided);
-        let different =
-            decided.iter().flat_map(|group| &group.others).filter(|it| !it.is_identical);
-        plan.skipped = found.refused;
-        plan.skipped.extend(different.map(|other| {
-            Skipped::new(
-                other.image.original.path.clone(),
-                "its bytes are not those of the kept image",
-            )
-        }));
-        return FileActionPreview { plan, annotations: Vec::new() };
-    }
-    let others = decided.into_iter().flat_map(|group| group.others);
-    found.originals = others.map(|other| other.image.original).collect();
-    let preview = FileActionPreview::new(action, found, false);
-    FileActionPreview { plan: preview.plan.checking_bytes(), ..preview }
 }
 
 const COLUMNS: &[Column] = &[

@@ -4,7 +4,8 @@
 use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use tessera_curation::{
-    self as curation, FoundOriginals, JournalFolder, Outcome, Plan, duplicates::SimilarImages,
+    self as curation, FileAction, FileActionPreview, FoundOriginals, JournalFolder, Outcome, Plan,
+    duplicates::{DuplicateGroup, SimilarImages},
 };
 use tessera_model::{DatasetId, Failure, MediaId, SelectionItem};
 
@@ -30,6 +31,22 @@ pub type DiverseFinder = Arc<
         + Send
         + Sync,
 >;
+
+/// Plans an action on the images of groups that are not kept, and finds the annotation files that name them.
+pub fn plan_duplicates(
+    finder: &dyn OriginalFinder,
+    dataset: DatasetId,
+    groups: Vec<DuplicateGroup>,
+    action: FileAction,
+) -> Result<FileActionPreview, Failure> {
+    let preview = FileActionPreview::of_duplicates(action, groups);
+    if matches!(preview.plan.action, FileAction::Replace(_)) {
+        return Ok(preview);
+    }
+    let files = preview.plan.steps.iter().filter(|step| !step.is_companion);
+    let files = files.map(|step| step.source.clone()).collect();
+    Ok(FileActionPreview { annotations: finder.listed(dataset, files)?.annotations, ..preview })
+}
 
 fn journals() -> Result<JournalFolder, Failure> {
     let folder = config::file_actions_dir();

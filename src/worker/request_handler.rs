@@ -123,6 +123,12 @@ impl RequestHandler {
                 };
                 Payload::FileActionPlanned(self.with_originals(find).await?)
             }
+            Request::PlanDuplicateAction(dataset, groups, action) => {
+                let plan = move |finder: &dyn OriginalFinder| {
+                    file_actions::plan_duplicates(finder, dataset, groups, action).map(Box::new)
+                };
+                Payload::FileActionPlanned(self.with_originals(plan).await?)
+            }
             Request::CarryOut(dataset, preview) => {
                 let mut progress = self.progress_callback(ticket.clone());
                 let mut report = move |done: usize, all: usize| {

@@ -13,7 +13,7 @@ use tessera_curation::{
     FileAction,
     duplicates::{DuplicateGroup, KeepRule},
 };
-use tessera_model::{FailureKind, SelectionItem, Status};
+use tessera_model::{FailureKind, Status};
 use tessera_picture::{Crop, Protocol};
 
 use crate::support::{
@@ -124,15 +124,12 @@ fn the_end_selects_what_goes_and_plans_the_action_on_it() {
     desk.press("enter n n");
     assert_eq!(review(&desk).stage, ReviewStage::End);
     desk.press("t");
-    let selected = |items: &[SelectionItem]| match items {
-        [SelectionItem::Media(media)] => media.len(),
-        _ => items.len(),
-    };
     let planned = desk.requests().into_iter().find_map(|request| match request {
-        Request::PlanFileAction(_, items, FileAction::Trash) => Some(selected(items)),
+        Request::PlanDuplicateAction(_, groups, FileAction::Trash) => Some(groups.clone()),
         _ => None,
     });
-    assert_eq!(planned, Some(3));
+    let counts = planned.unwrap().into_iter().map(|it| (it.kept.len(), it.others.len()));
+    assert_eq!(counts.collect::<Vec<_>>(), [(1, 2), (1, 1)]);
     assert!(desk.notice().contains("selected 3 files that go"), "{}", desk.notice());
     desk.press("u");
     let selection = desk.app.baskets().selection(desk.app.results()).unwrap();

@@ -11,7 +11,10 @@ use std::{
 
 use glob::{MatchOptions, Pattern};
 
-use crate::{Original, Plan, Replacement, plan::LinkKind};
+use crate::{
+    FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
+    plan::LinkKind,
+};
 
 /// An image that has near-duplicates.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +27,14 @@ pub struct DuplicateImage {
     pub pixels: u64,
     /// How blurred the image is, 0-100. In whole percent, images of the same sharpness are equal.
     pub blur_percent: u8,
+}
+
+impl DuplicateImage {
+    /// Whether both files have the same bytes.
+    pub fn has_bytes_of(&self, other: &Self) -> bool {
+        let hash = self.original.content.hash;
+        hash.is_some() && hash == other.original.content.hash
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -195,7 +206,7 @@ impl<'a> Decision<'a> {
             }
             self.is_known[other] = true;
             let image = self.images[other].clone();
-            let is_identical = is_identical(&image, best);
+            let is_identical = image.has_bytes_of(best);
             let kept = best.original.path.clone();
             group.others.push(OtherImage { image, kept, similarity, is_identical });
         }
@@ -212,11 +223,6 @@ impl<'a> Decision<'a> {
         let kept: Vec<DuplicateImage> = open.map(|at| self.images[at].clone()).collect();
         (!kept.is_empty()).then_some(DuplicateGroup { kept, others: Vec::new() })
     }
-}
-
-fn is_identical(one: &DuplicateImage, other: &DuplicateImage) -> bool {
-    let hash = one.original.content.hash;
-    hash.is_some() && hash == other.original.content.hash
 }
 
 fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
@@ -247,6 +253,56 @@ fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
     };
     let ties = (Reverse(image.pixels), Reverse(content.size), content.modified);
     (by_rule, ties, image.original.path.as_os_str().len(), image.original.path.clone())
+}
+
+impl FileActionPreview {
+    /// Plans an action on the images that are not kept. Every byte of their files is compared with the indexed one. If
+    /// a kept image is no longer the indexed one, the images of its group stay.
+    pub fn of_duplicates(action: FileAction, groups: Vec<DuplicateGroup>) -> Self {
+        let mut found = FoundOriginals::default();
+        let mut decided = Vec::new();
+        for mut group in groups {
+            let others = std::mem::take(&mut group.others);
+            for other in others {
+                match reason_to_stay(&other, &group.kept) {
+                    None => group.others.push(other),
+                    Some(reason) => {
+                        found.refused.push(Skipped::new(other.image.original.path, reason));
+                    }
+                }
+            }
+            decided.push(group);
+        }
+        if let FileAction::Replace(kind) = action {
+            let mut plan = Plan::linking_duplicates(kind, &decided);
+            let others = decided.into_iter().flat_map(|group| group.others);
+            plan.skipped = found.refused;
+            plan.skipped.extend(others.filter(|other| !other.is_identical).map(|other| {
+                let reason = "its bytes are not those of the kept image";
+                Skipped::new(other.image.original.path, reason)
+            }));
+            return Self { plan, annotations: Vec::new() };
+        }
+        let others = decided.into_iter().flat_map(|group| group.others);
+        found.originals = others.map(|other| other.image.original).collect();
+        let preview = Self::new(action, found, false);
+        Self { plan: preview.plan.checking_bytes(), ..preview }
+    }
+}
+
+/// Returns why an image must not be acted on.
+fn reason_to_stay(other: &OtherImage, kept: &[DuplicateImage]) -> Option<&'static str> {
+    let is_changed = |kept: &DuplicateImage| {
+        let Original { content, path, .. } = &kept.original;
+        content.check(path).is_err()
+    };
+    let file = |path: &Path| path.canonicalize().ok();
+    let is_other =
+        |kept: &DuplicateImage| file(&kept.original.path) == file(&other.image.original.path);
+    if kept.iter().any(is_changed) {
+        return Some("the image to keep has changed since it was indexed");
+    }
+    kept.iter().any(is_other).then_some("it is the file of the image to keep")
 }
 
 impl Plan {

@@ -32,8 +32,9 @@ pub use format::PictureFormat;
 pub use heif::is_image_sequence;
 pub use resample::{PicturePart, ResampleFilter, resample, resize};
 pub use thumbnail::{
-    Encoded, FittedPicture, Thumbnail, coded_jpeg_to_srgb, difference, encode, encode_jpeg,
-    fit_picture, nearest_of_256, squared_distance, thumbnail, thumbnail_of, to_common_jpeg,
+    DifferingPixels, Encoded, FittedPicture, Thumbnail, coded_jpeg_to_srgb, difference, encode,
+    encode_jpeg, fit_picture, nearest_of_256, squared_distance, thumbnail, thumbnail_of,
+    to_common_jpeg,
 };
 pub use tiff_structure::{TiffDirectory, TiffStructure};
 pub use view::{Crop, PictureSubject, PictureView};

@@ -29,8 +29,16 @@ pub struct Thumbnail {
     /// The upright size of the original, in pixels.
     pub original: (u32, u32),
     pub encoded: Encoded,
-    /// In a difference of two whole pictures of the same size: how many of their pixels differ at all.
-    pub differing_pixels: Option<u64>,
+    /// In a difference of two whole pictures of the same size: which of their pixels differ at all.
+    pub differing_pixels: Option<DifferingPixels>,
+}
+
+/// The pixels that differ between two pictures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DifferingPixels {
+    pub count: u64,
+    /// The largest difference of a color channel.
+    pub largest: u8,
 }
 
 /// A picture encoded for a protocol. Cloning is cheap.
@@ -148,16 +156,23 @@ const MAX_COUNTED_PIXELS: u64 = 32_000_000;
 fn count_differing_pixels(
     [one, other]: [&[u8]; 2],
     size: (u32, u32),
-) -> Result<Option<u64>, DecodeError> {
+) -> Result<Option<DifferingPixels>, DecodeError> {
     if u64::from(size.0) * u64::from(size.1) > MAX_COUNTED_PIXELS {
         return Ok(None);
     }
     if one == other {
-        return Ok(Some(0));
+        return Ok(Some(DifferingPixels::default()));
     }
     let (one, other) = (decode(one, u32::MAX)?.pixels, decode(other, u32::MAX)?.pixels);
-    let differing = || one.pixels().zip(other.pixels()).filter(|(one, other)| one != other);
-    Ok((one.dimensions() == other.dimensions()).then(|| differing().count() as u64))
+    if one.dimensions() != other.dimensions() {
+        return Ok(None);
+    }
+    let differences = one.pixels().zip(other.pixels()).map(|(one, other)| largest(*one, *other));
+    let differing = differences.filter(|difference| *difference > 0);
+    Ok(Some(differing.fold(DifferingPixels::default(), |found, difference| DifferingPixels {
+        count: found.count + 1,
+        largest: found.largest.max(difference),
+    })))
 }
 
 /// Returns the crop of a picture, scaled to the size of another picture.
@@ -167,11 +182,16 @@ fn fit_to(bytes: &[u8], crop: &Crop, fit: Fit) -> Result<RgbImage, DecodeError> 
     resize(&crop.apply(&decoded.pixels), fit.pixels)
 }
 
-fn difference_color(Rgb(one): Rgb<u8>, Rgb(other): Rgb<u8>) -> Rgb<u8> {
-    let mean = one.iter().map(|channel| u16::from(*channel)).sum::<u16>() / 3;
-    let gray = u8::try_from(mean / 3).unwrap_or(u8::MAX);
+/// Returns the largest difference of a color channel.
+fn largest(Rgb(one): Rgb<u8>, Rgb(other): Rgb<u8>) -> u8 {
     let channels = one.iter().zip(&other).map(|(one, other)| one.abs_diff(*other));
-    match channels.max().unwrap_or(0) {
+    channels.max().unwrap_or(0)
+}
+
+fn difference_color(one: Rgb<u8>, other: Rgb<u8>) -> Rgb<u8> {
+    let mean = one.0.iter().map(|channel| u16::from(*channel)).sum::<u16>() / 3;
+    let gray = u8::try_from(mean / 3).unwrap_or(u8::MAX);
+    match largest(one, other) {
         0..MIN_DIFFERENCE => Rgb([gray; 3]),
         largest => Rgb([MIN_RED.saturating_add(largest), gray / 2, gray / 2]),
     }

@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use tessera_curation::duplicates::{DuplicateGroup, DuplicateImage};
+use tessera_curation::duplicates::{DuplicateGroup, DuplicateImage, OtherImage};
 use tessera_model::{
     EntityType, EntryContent, Granularity, MediaId, SafeText, Selection, SelectionEntry,
 };
@@ -228,6 +228,25 @@ impl DuplicateGroups {
     /// Returns the images that go, in the order of the groups.
     pub fn going(&self) -> impl Iterator<Item = &ReviewImage> {
         self.groups.iter().flat_map(|group| &group.images).filter(|image| self.goes(image))
+    }
+
+    /// Returns the groups of which images go, with the decisions of the user.
+    pub fn decided(&self) -> Vec<DuplicateGroup> {
+        let decided = |group: &ReviewGroup| {
+            let (going, kept): (Vec<&ReviewImage>, Vec<&ReviewImage>) =
+                group.images.iter().partition(|image| self.goes(image));
+            let first = &kept.first()?.image;
+            let other = |image: &&ReviewImage| OtherImage {
+                image: image.image.clone(),
+                kept: first.original.path.clone(),
+                similarity: image.similarity.unwrap_or(1.0),
+                is_identical: image.image.has_bytes_of(first),
+            };
+            let others: Vec<OtherImage> = going.iter().map(other).collect();
+            let kept = kept.into_iter().map(|image| image.image.clone()).collect();
+            (!others.is_empty()).then_some(DuplicateGroup { kept, others })
+        };
+        self.groups.iter().filter_map(decided).collect()
     }
 
     /// Returns the images that go as a selection.

@@ -19,7 +19,7 @@ use tessera_model::{
     DatasetId, PictureSource, SafeText,
     text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate},
 };
-use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
+use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
 use time::OffsetDateTime;
 use tui_input::Input;
 
@@ -37,7 +37,7 @@ use crate::{
         viewer::{ZoomPosition, actual_zoom},
     },
     drawing::{Theme, below, display_width, field_area, rows_of_line},
-    input::{Action, Chord, Key},
+    input::{Chord, Key},
     message::{Lane, Request},
 };
 
@@ -440,9 +440,12 @@ impl Dialog for DuplicateReview {
         let text = format!("selected {files} that go; u restores the previous selection");
         app.outbox.notify(Level::Success, text);
         match self.exit {
-            ReviewExit::Trash => file_actions::plan(app, FileAction::Trash),
+            ReviewExit::Trash => {
+                file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash);
+            }
             ReviewExit::Move => {
-                TextPrompt::open(&mut app.overlays, PromptPurpose::TargetFolder(Action::MoveFiles));
+                let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
+                TextPrompt::open(&mut app.overlays, purpose);
             }
             ReviewExit::Select | ReviewExit::Leave | ReviewExit::FindAgain => {
                 app.panes.focus = Pane::Basket;
@@ -480,7 +483,12 @@ impl DuplicateReview {
                 let freed = format_bytes(totals.freed_bytes);
                 let number = group_digits(self.group as u64 + 1);
                 let count = group_digits(count as u64);
-                format!("Duplicates: group {number} of {count}, frees {freed}")
+                let pairs = group.images.len() - 1;
+                let pair = match pairs {
+                    1 => String::new(),
+                    _ => format!(", pair {} of {pairs}", self.image.max(1)),
+                };
+                format!("Duplicates: group {number} of {count}{pair}, frees {freed}")
             }
             (ReviewStage::End, _) => format!("Duplicates: the end of {groups}"),
             _ => {
@@ -670,11 +678,16 @@ fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
     if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
 }
 
-/// Says how many pixels differ, as far as this is known.
+/// Says how many pixels differ and by how much, as far as this is known.
 fn difference_text(app: &App, picture: &VisiblePicture) -> String {
     let drawn = app.service_data.pictures.get(&picture.view, picture.canvas);
     match drawn.and_then(|drawn| drawn.as_ref().ok()).map(|drawn| drawn.differing_pixels) {
-        Some(Some(count)) => format!("{} differ", grouped_with_noun(count, "pixel", "pixels")),
+        Some(Some(DifferingPixels { count, largest })) => {
+            let pixels = grouped_with_noun(count, "pixel", "pixels");
+            let by =
+                if count > 0 { format!(", by at most {largest} of 255") } else { String::new() };
+            format!("{pixels} differ{by}")
+        }
         Some(None) => "differences, at the size of the screen".to_owned(),
         None => "comparing".to_owned(),
     }

@@ -3,7 +3,8 @@
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_curation::{
-    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout, first_skipped,
+    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout, duplicates::DuplicateGroup,
+    first_skipped,
 };
 use tessera_model::{DatasetId, SafeText, Selection, text::count_with_noun};
 
@@ -90,6 +91,13 @@ pub fn plan(app: &mut App, action: FileAction) {
     };
     let (id, items) = (dataset.id, selection.items());
     app.outbox.send(Lane::FileAction(id), Request::PlanFileAction(id, items, action));
+}
+
+/// Requests what an action would do to the images of these groups that are not kept.
+pub fn plan_duplicates(app: &mut App, groups: Vec<DuplicateGroup>, action: FileAction) {
+    if let Some(id) = app.dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::FileAction(id), Request::PlanDuplicateAction(id, groups, action));
+    }
 }
 
 /// Opens the confirmation for a plan, or says why nothing can be done.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ratatui::layout::Rect;
+use tessera_curation::duplicates::DuplicateGroup;
 use tessera_model::{DatasetId, SafeText, Selection, tag::tag_name};
 use tui_input::Input;
 
@@ -21,7 +22,7 @@ use crate::{
     message::{Lane, Request},
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PromptPurpose {
     /// Opens a dataset by its id, even if the service does not list it. The dataset stays in the list ("pinned")
     /// until the exit.
@@ -32,11 +33,13 @@ pub enum PromptPurpose {
     RenameDataset(DatasetId),
     /// The folder for the files that this action moves, copies or links.
     TargetFolder(Action),
+    /// The folder for the images of these groups that are not kept.
+    MoveDuplicates(Vec<DuplicateGroup>),
     NewTag,
 }
 
 impl PromptPurpose {
-    pub fn title(self) -> &'static str {
+    pub fn title(&self) -> &'static str {
         match self {
             Self::OpenDataset => "Open a dataset by its id",
             Self::SaveSelection => "Save the selection",
@@ -46,18 +49,21 @@ impl PromptPurpose {
             Self::TargetFolder(Action::CopyFiles) => "Copy the files of the selection",
             Self::TargetFolder(Action::LinkFiles) => "Link the files of the selection",
             Self::TargetFolder(_) => "Move the files of the selection",
+            Self::MoveDuplicates(_) => "Move the duplicates that go",
             Self::NewTag => "Create a tag",
         }
     }
 
-    pub fn description(self) -> &'static str {
+    pub fn description(&self) -> &'static str {
         match self {
             Self::OpenDataset => "an id; the service need not list the dataset",
             Self::SaveSelection => "a new file, or a name without extension to use in commands",
             Self::LoadSelection => "a file or a name; replaces the current selection",
             Self::GoToPage => "the number of a page; a page has up to 100 clusters",
             Self::RenameDataset(_) => "the new name; the folder keeps its name",
-            Self::TargetFolder(_) => "a folder; sidecars go along, and nothing is replaced",
+            Self::TargetFolder(_) | Self::MoveDuplicates(_) => {
+                "a folder; sidecars go along, and nothing is replaced"
+            }
             Self::NewTag => "a name of at most 100 characters",
         }
     }
@@ -149,7 +155,9 @@ impl Dialog for TextPrompt {
             PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
             PromptPurpose::GoToPage => "Enter go there   Esc close",
             PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
-            PromptPurpose::TargetFolder(_) => "Enter preview   Esc close",
+            PromptPurpose::TargetFolder(_) | PromptPurpose::MoveDuplicates(_) => {
+                "Enter preview   Esc close"
+            }
             PromptPurpose::NewTag => "Enter create   Esc close",
         }
     }
@@ -162,7 +170,8 @@ impl Dialog for TextPrompt {
         match self.purpose {
             PromptPurpose::SaveSelection
             | PromptPurpose::LoadSelection
-            | PromptPurpose::TargetFolder(_) => {
+            | PromptPurpose::TargetFolder(_)
+            | PromptPurpose::MoveDuplicates(_) => {
                 paste_path(&mut self.text, text);
             }
             _ => fields::paste(&mut self.text, text),
@@ -170,12 +179,16 @@ impl Dialog for TextPrompt {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let accepted = match self.purpose {
+        let accepted = match &self.purpose {
             PromptPurpose::GoToPage => {
                 self.page(&app.results).map(|number| app.results.go_to_page(number, 0))
             }
             PromptPurpose::TargetFolder(action) => self.target_folder(&app.setup).map(|folder| {
-                file_actions::plan(app, file_actions::to_folder(action, folder));
+                file_actions::plan(app, file_actions::to_folder(*action, folder));
+            }),
+            PromptPurpose::MoveDuplicates(groups) => self.target_folder(&app.setup).map(|folder| {
+                let action = file_actions::to_folder(Action::MoveFiles, folder);
+                file_actions::plan_duplicates(app, groups.clone(), action);
             }),
             PromptPurpose::NewTag => match tag_name(self.text.value()) {
                 Some(name) => {
