@@ -23,9 +23,14 @@ pub fn is_offered(app: &App) -> bool {
     // Without a response, the dataset may have a model.
     let is_missing =
         status(EnrichmentModel::MultimodelImageEncoding) == Some(ModelStatus::NotApplied);
+    // A model would take the place of imported embeddings.
+    let has_embeddings = app
+        .service_data
+        .enrichment(dataset.id)
+        .is_some_and(|it| it.imported_embeddings().is_some());
     let is_ready = !dataset.status.is_busy() && dataset.n_images.is_some_and(|count| count > 0);
     let is_known = app.model_offer.is_dismissed.value() == Some(&false);
-    is_known && is_missing && is_ready && !app.jobs.is_getting_model()
+    is_known && is_missing && !has_embeddings && is_ready && !app.jobs.is_getting_model()
 }
 
 fn may_be_offered(app: &App) -> bool {

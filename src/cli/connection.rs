@@ -12,8 +12,8 @@ use crate::{
 };
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
-    Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand, Status,
-    is_same_name,
+    Coverage, Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand,
+    Status, is_same_name,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -136,6 +136,23 @@ impl Connection<'_> {
     /// Whether the service runs in this process, so that its tasks end with the command.
     pub fn is_local(&self) -> bool {
         self.local.is_some()
+    }
+
+    /// Warns if pictures of a local dataset have no imported embedding, for example because they are new.
+    pub(super) async fn warn_about_missing_embeddings(&self, dataset: DatasetId) {
+        if !self.is_local() {
+            return;
+        }
+        // The warning only explains, so a failure is ignored.
+        let Ok(enrichment) = self.client.enrichment(dataset).await else { return };
+        let imported = enrichment.imported_embeddings();
+        let is_incomplete = |coverage: Coverage| coverage.missing() > 0;
+        if let Some(imported) = imported.filter(|it| it.coverage.is_some_and(is_incomplete)) {
+            let text = imported.coverage_text().unwrap_or_default();
+            self.context.messages.warn(format!(
+                "{text}; the others are compared by the descriptor of tessera until you import their embeddings"
+            ));
+        }
     }
 
     /// Whether this command has opened the folder of a dataset, which reports that the folder is missing.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Connection, Context, Document};
 use tessera_client::Endpoint;
-use tessera_model::{AppliedModel, Coverage, EnrichmentModel, ModelFile, ModelStatus, SafeText};
+use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus, SafeText};
 
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {
@@ -98,7 +98,7 @@ fn text(text: Option<&SafeText>) -> Option<&str> {
 fn applied_model_text(model: &AppliedModel) -> String {
     let named = [&model.name, &model.applied_at];
     let mut parts: Vec<String> = named.into_iter().flatten().map(ToString::to_string).collect();
-    parts.extend(model.coverage.map(Coverage::captions_text));
+    parts.extend(model.coverage_text());
     if parts.is_empty() {
         parts.extend(model.id.as_ref().map(ToString::to_string));
     }

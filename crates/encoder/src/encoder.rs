@@ -9,13 +9,12 @@ use std::{
 
 use half::f16;
 use image::{Rgb, RgbImage};
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     classifier::ConfidentLabel,
     error::{LoadError, short_reason},
     image_encoder::ImageEncoder,
-    model_folder::{HashedFile, ModelConfig, ModelFolder},
+    model_folder::{HashedFile, ModelConfig, ModelFolder, fingerprint},
     text_encoder::TextEncoder,
 };
 
@@ -129,13 +128,7 @@ impl Encoder {
 
     /// Returns a hash of the files. Vectors and labels with a different fingerprint are stale.
     pub fn fingerprint(&self) -> [u8; 32] {
-        let mut whole = Sha256::new();
-        for HashedFile { path, sha256 } in &self.files {
-            whole.update(path);
-            whole.update([0]);
-            whole.update(sha256);
-        }
-        whole.finalize().into()
+        fingerprint(&self.files)
     }
 
     /// Encodes an upright picture. The error message contains no local paths.

@@ -21,4 +21,4 @@ mod timm;
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;
 pub use external_weights::named_external_files;
-pub use model_folder::{HashedFile, SEARCHED_PATHS, files_of_repository};
+pub use model_folder::{HashedFile, SEARCHED_PATHS, files_of_repository, fingerprint, hash_file};

@@ -142,7 +142,19 @@ fn parent_of(model: &Path) -> &Path {
     model.parent().unwrap_or(model)
 }
 
-fn hash_file(path: &Path) -> io::Result<String> {
+/// Returns a hash of files, which changes with their paths and contents.
+pub fn fingerprint(files: &[HashedFile]) -> [u8; 32] {
+    let mut whole = Sha256::new();
+    for HashedFile { path, sha256 } in files {
+        whole.update(path);
+        whole.update([0]);
+        whole.update(sha256);
+    }
+    whole.finalize().into()
+}
+
+/// Returns the SHA-256 of a file in hexadecimal digits.
+pub fn hash_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; HASHED_AT_A_TIME];

@@ -21,6 +21,9 @@ impl EnrichmentModel {
     pub const ANY_FOR_SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
 }
 
+/// The identifier under which a local service lists imported embeddings.
+pub const IMPORTED_EMBEDDINGS: &str = "imported-embeddings";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelStatus {
     Applied,
@@ -79,20 +82,57 @@ impl Enrichment {
         self.statuses[model as usize]
     }
 
+    /// Returns the embeddings that were imported, if the dataset has any.
+    pub fn imported_embeddings(&self) -> Option<&AppliedModel> {
+        self.models.iter().find(|applied| applied.is_imported())
+    }
+
     /// Returns what the response says about the model of a type.
     pub fn applied(&self, model: EnrichmentModel) -> Option<&AppliedModel> {
         self.models.iter().find(|applied| applied.kind.as_str() == model.as_str())
     }
 }
 
+impl AppliedModel {
+    fn is_imported(&self) -> bool {
+        self.id.as_ref().is_some_and(|id| id.as_str() == IMPORTED_EMBEDDINGS)
+    }
+
+    /// Says how many pictures have what this model gives, if the service counts them.
+    pub fn coverage_text(&self) -> Option<String> {
+        let coverage = self.coverage?;
+        let is_imported = self.is_imported();
+        Some(if is_imported { coverage.embeddings_text() } else { coverage.captions_text() })
+    }
+}
+
 impl Coverage {
     /// Says how many pictures have a caption.
     pub fn captions_text(self) -> String {
+        self.text("a caption")
+    }
+
+    fn embeddings_text(self) -> String {
+        self.text("an imported embedding")
+    }
+
+    pub fn missing(self) -> u64 {
+        self.all.saturating_sub(self.covered)
+    }
+
+    /// Says how many pictures have no vector.
+    pub fn missing_text(self) -> String {
+        let (missing, all) = (group_digits(self.missing()), group_digits(self.all));
+        let have = if self.missing() == 1 { "has" } else { "have" };
+        format!("{missing} of {all} pictures {have} none")
+    }
+
+    fn text(self, what: &str) -> String {
         let (covered, all) = (group_digits(self.covered), group_digits(self.all));
         match self.covered {
-            0 => format!("none of the {all} pictures has a caption"),
-            1 => format!("1 of {all} pictures has a caption"),
-            _ => format!("{covered} of {all} pictures have a caption"),
+            0 => format!("none of the {all} pictures has {what}"),
+            1 => format!("1 of {all} pictures has {what}"),
+            _ => format!("{covered} of {all} pictures have {what}"),
         }
     }
 }

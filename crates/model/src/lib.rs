@@ -8,6 +8,7 @@ mod available_model;
 pub mod basket;
 pub mod cluster;
 pub mod dataset;
+mod embedding;
 pub mod enrichment;
 pub mod export;
 mod facet;
@@ -41,7 +42,11 @@ pub use dataset::{
     Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
     Permission, RecordField, RescanResult, Status,
 };
-pub use enrichment::{AppliedModel, Coverage, Enrichment, EnrichmentModel, ModelFile, ModelStatus};
+pub use embedding::{EmbeddingExport, EmbeddingImport};
+pub use enrichment::{
+    AppliedModel, Coverage, Enrichment, EnrichmentModel, IMPORTED_EMBEDDINGS, ModelFile,
+    ModelStatus,
+};
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportPreview, ExportSpec, ExportState, ExportTask,
     Extraction, Inspection, Omission,

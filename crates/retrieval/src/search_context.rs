@@ -77,7 +77,7 @@ impl SearchContext<'_> {
         let vector = features.descriptor.clone();
         let builtin = VectorQuery { of: MemberVector::Descriptor, vector };
         let distance = match &features.model_vector {
-            Some(vector) if self.applied_model()?.is_some() => {
+            Some(vector) if self.has_model_vectors()? => {
                 let model = VectorQuery { of: MemberVector::Model, vector: vector.clone() };
                 DistanceQuery::Merged { builtin, model, rule: MergeRule::Weighted }
             }
@@ -112,6 +112,12 @@ impl SearchContext<'_> {
             }
             (builtin, model) => builtin.or(model).map(DistanceQuery::Single),
         })
+    }
+
+    /// Whether the dataset has vectors of its model, or imported vectors in their place.
+    fn has_model_vectors(&self) -> Result<bool, RetrievalError> {
+        let is_imported = || self.store.read(|c| applied_model::is_imported(c, self.dataset.id));
+        Ok(self.applied_model()?.is_some() || is_imported()?)
     }
 
     /// Returns the user's model if the dataset has vectors of it.

@@ -226,7 +226,7 @@ impl Deployment {
     pub fn set_model(&self, id: DatasetId, folder: &Path) -> Result<bool, LocalError> {
         if self.store.is_on_server() {
             let why = "all datasets of a store on a server have the same model; give it to all processes with --model";
-            return Err(LocalError::Model(why));
+            return Err(LocalError::Model(why.to_owned()));
         }
         let begun = self.store.write(|tx| {
             let Some(record) = dataset::find(tx, id)? else { return Ok(None) };
@@ -240,7 +240,8 @@ impl Deployment {
         if begun == Some(true) {
             self.tasks.wake();
         }
-        begun.ok_or(LocalError::Model("the dataset was removed; open its folder again"))
+        let removed = || LocalError::Model("the dataset was removed; open its folder again".into());
+        begun.ok_or_else(removed)
     }
 
     /// Returns the dataset of a folder that was added before, without reading the folder, which may be missing.

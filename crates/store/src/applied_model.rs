@@ -1,4 +1,4 @@
-//! The user's own model that a dataset was indexed with.
+//! The user's own model that a dataset was indexed with, or the embeddings that were imported in its place.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,11 @@ pub struct AppliedModel {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// The name of the model, which is the name of its folder.
+    /// The name of the model, which is the name of its folder. Imported embeddings have the name of their file.
     pub name: String,
+    /// Whether the vectors were imported, so that no encoder belongs to them.
+    #[serde(default)]
+    pub is_imported: bool,
     /// Whether texts have vectors that are comparable with those of pictures.
     pub takes_texts: bool,
     pub files: Vec<ModelFile>,
@@ -34,9 +37,15 @@ pub struct ModelFile {
     pub sha256: String,
 }
 
+/// Returns the fingerprint of the model. Imported embeddings have none, because no model is compared with them.
 pub fn fingerprint(connection: &Connection, dataset: DatasetId) -> Result<Option<[u8; 32]>> {
-    let sql = "SELECT fingerprint, require(intact) FROM applied_model WHERE dataset = ?1";
-    query::find(connection, sql, params![dataset.0], read_fingerprint)
+    let applied = find(connection, dataset)?.map(|(applied, _)| applied);
+    Ok(applied.filter(|it| !it.record.is_imported).map(|it| it.fingerprint))
+}
+
+/// Whether the vectors of a dataset were imported.
+pub fn is_imported(connection: &Connection, dataset: DatasetId) -> Result<bool> {
+    Ok(find(connection, dataset)?.is_some_and(|(applied, _)| applied.record.is_imported))
 }
 
 fn read_fingerprint(row: &Row) -> Result<[u8; 32]> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use half::f16;
 
 use crate::{
-    columns::{encode_f16, from_json, path_from_bytes},
+    columns::{decode_f16, encode_f16, from_json, path_from_bytes},
     engine::{Connection, Result, Row, StatementBatch, params},
     media::{model_labels, read_region, with_model_labels},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
@@ -58,6 +58,29 @@ impl VectorTable {
             query::find(connection, &sql, params![dataset.0], |row| row.get(0))?;
         Ok(bytes.unwrap_or_default() / size_of::<f16>())
     }
+}
+
+/// Calls `each` with the row and the vector of the user's own model of each media item that has one, in any order.
+pub fn for_each_model_vector(
+    connection: &Connection,
+    dataset: DatasetId,
+    mut each: impl FnMut(i64, &[f16]),
+) -> Result<()> {
+    let sql = "SELECT media, vector, require(model_vector.intact) FROM model_vector
+               JOIN media ON media.row = model_vector.media WHERE dataset = ?1";
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        each(row.get(0)?, &decode_f16(row.get_ref(1)?.as_blob()?));
+        Ok(())
+    })
+}
+
+/// Returns the number of images and frames that have a vector of the user's own model, and of all images and frames.
+pub fn model_vector_counts(connection: &Connection, dataset: DatasetId) -> Result<(u64, u64)> {
+    let sql =
+        "SELECT (SELECT count(*) FROM media JOIN model_vector ON model_vector.media = media.row
+                       WHERE dataset = ?1 AND parent IS NULL),
+                      (SELECT n_images + n_frames FROM dataset WHERE id = ?1)";
+    query::one(connection, sql, params![dataset.0], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the media items of a dataset, or of one of its sources, that have no vector.

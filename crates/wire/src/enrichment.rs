@@ -51,10 +51,10 @@ pub struct ModelMetadataBody {
     /// When the model was applied: ISO 8601 in UTC, without a zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applied_at: Option<String>,
-    /// The number of images and frames with a caption, only for captions.
+    /// The number of images and frames with a caption or an imported embedding, only for these two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covered_media: Option<u64>,
-    /// The number of all images and frames, only for captions.
+    /// The number of all images and frames, only for captions and imported embeddings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_media: Option<u64>,
     /// The files of the model.

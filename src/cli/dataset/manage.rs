@@ -134,6 +134,7 @@ async fn rescan_folder(
         let mut poller = Poller::new(context, None);
         let goal = WaitGoal::Rest;
         now = poll_until(&mut poller, connection, now, &goal, Duration::ZERO, None).await?;
+        connection.warn_about_missing_embeddings(id).await;
     } else if is_indexing || changes.is_none() {
         context.messages.info(format!(
             "the changes are read in the background; wait for it with: tessera dataset wait {id}"

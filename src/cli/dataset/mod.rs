@@ -1,11 +1,13 @@
 //! `tessera dataset`: pins datasets, and dispatches to `record`, which lists and shows datasets, to `manage`, which
-//! changes datasets of a local service, and to `watch`, which waits for a status.
+//! changes datasets of a local service, to `embeddings`, and to `watch`, which waits for a status.
 
+mod embeddings;
 mod manage;
 mod record;
 mod watch;
 
 use clap::Subcommand;
+use embeddings::EmbeddingsCommand;
 pub(super) use record::encoding_document;
 use serde_json::json;
 use tessera_client::Endpoint;
@@ -80,6 +82,13 @@ pub enum DatasetCommand {
     Split(DatasetSplitOptions),
     /// Select the media that look least like each other. Local deployments only.
     Diverse(Box<DiverseOptions>),
+    /// Export the vectors of a dataset, or import embeddings that were computed elsewhere.
+    ///
+    /// Local deployments only.
+    Embeddings {
+        #[command(subcommand)]
+        command: EmbeddingsCommand,
+    },
     /// List near-duplicates that are in both of two parts of a dataset.
     Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
@@ -131,6 +140,7 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         }
         DatasetCommand::Split(options) => options.run(context).await,
         DatasetCommand::Diverse(options) => options.run(context).await,
+        DatasetCommand::Embeddings { command } => command.run(context).await,
         DatasetCommand::Leaks(options) => options.run(context).await,
         DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,

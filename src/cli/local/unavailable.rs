@@ -12,6 +12,7 @@ use crate::cli::{
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use crate::usecase::{
+    embeddings::EmbeddingFiles,
     file_actions::{DiverseFinder, OriginalFinder},
     models::ModelProvider,
 };
@@ -75,6 +76,10 @@ impl LocalService {
     }
 
     pub fn originals(&self) -> OriginalLookup {
+        match *self {}
+    }
+
+    pub fn embedding_files(&self) -> Arc<dyn EmbeddingFiles> {
         match *self {}
     }
 

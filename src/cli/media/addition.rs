@@ -325,6 +325,7 @@ impl<'a> AdditionRun<'a> {
             self.context.messages.warn(unread);
             self.is_incomplete = true;
         }
+        self.connection.warn_about_missing_embeddings(self.dataset.id).await;
         Ok(())
     }
 

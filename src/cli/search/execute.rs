@@ -306,13 +306,18 @@ impl PreparedSearch<'_> {
             let is_local = self.connection.link_form() == LinkForm::Files;
             let has_model = enrichment.status_of(EnrichmentModel::MultimodelImageEncoding)
                 == ModelStatus::Applied;
-            if is_local && !has_model {
+            if enrichment.imported_embeddings().is_some() {
+                messages.info(IMPORTED_EMBEDDINGS_HINT);
+            } else if is_local && !has_model {
                 messages.info(MODEL_HINT);
             }
         }
     }
 }
 
+/// Why a text finds no more pictures.
+const IMPORTED_EMBEDDINGS_HINT: &str = "names of files and folders were searched as well; the imported embeddings have no text encoder, so a text is not \
+                                        compared with them";
 /// What finds more pictures by a text.
 const MODEL_HINT: &str = "names of files and folders were searched as well; with a model, a text finds pictures by what \
                           they show: tessera model list --available";

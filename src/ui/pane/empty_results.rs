@@ -128,8 +128,14 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
     let has_model = known.is_some_and(|known| {
         known.status_of(EnrichmentModel::MultimodelImageEncoding) == ModelStatus::Applied
     });
-    if is_local && !has_model {
-        let key = ctx.first_key(Action::GetModel).unwrap_or_default();
+    let key = ctx.first_key(Action::GetModel).unwrap_or_default();
+    if known.is_some_and(|known| known.imported_embeddings().is_some()) {
+        lines.push(
+            "The imported embeddings have no text encoder, so a text is not compared with them."
+                .into(),
+        );
+        lines.push(format!("{key} gets a model, which takes their place"));
+    } else if is_local && !has_model {
         lines.push(format!("{key} gets a model, which finds pictures by what they show"));
     }
     lines.extend(ways_on(ctx));

@@ -4,6 +4,7 @@ mod companions;
 pub mod disk_quota;
 mod documents;
 pub mod embedded_text;
+pub mod embeddings;
 mod features;
 pub mod file_names;
 mod folder_patterns;

@@ -2,6 +2,7 @@
 //! pictures that could be read.
 
 mod coco;
+mod embedding_writer;
 mod export_preview;
 mod hugging_face;
 mod image_names;
@@ -27,6 +28,7 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::disk_quota::ClaimedFile;
 use tessera_model::ExportFormat;
 
+pub(crate) use embedding_writer::EmbeddingWriter;
 pub(crate) use export_preview::PreviewBuilder;
 pub(crate) use metadata::{ArchiveContent, LinkSigning, MissingPictures, SourceFolders};
 

@@ -6,7 +6,9 @@ use std::{io::Write, mem, sync::Arc};
 
 use parquet::{
     basic::{Compression, LogicalType, Repetition, TimeUnit, Type as PhysicalType},
-    data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
+    data_type::{
+        BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+    },
     errors::ParquetError,
     file::{
         metadata::KeyValue,
@@ -32,6 +34,7 @@ pub(super) enum FieldKind {
     Text,
     Bytes,
     Bool,
+    Float,
     Double,
     Int32,
     Int64,
@@ -49,6 +52,7 @@ pub(super) enum Cell {
     Text(String),
     Bytes(Vec<u8>),
     Bool(bool),
+    Float(f32),
     Double(f64),
     Int(i64),
     List(Vec<Cell>),
@@ -94,6 +98,7 @@ impl<'a> Field<'a> {
             FieldKind::Text => primitive(PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             FieldKind::Bytes => primitive(PhysicalType::BYTE_ARRAY, None),
             FieldKind::Bool => primitive(PhysicalType::BOOLEAN, None),
+            FieldKind::Float => primitive(PhysicalType::FLOAT, None),
             FieldKind::Double => primitive(PhysicalType::DOUBLE, None),
             FieldKind::Int32 => primitive(PhysicalType::INT32, None),
             FieldKind::Int64 => primitive(PhysicalType::INT64, None),
@@ -148,6 +153,7 @@ struct FlatColumn {
 enum FlatValues {
     Bytes(Vec<ByteArray>),
     Bool(Vec<bool>),
+    Float(Vec<f32>),
     Double(Vec<f64>),
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -167,6 +173,7 @@ struct Levels {
 impl FlatColumn {
     fn new(kind: FieldKind) -> Self {
         let values = match kind {
+            FieldKind::Float => FlatValues::Float(Vec::new()),
             FieldKind::Double => FlatValues::Double(Vec::new()),
             FieldKind::Int32 => FlatValues::Int32(Vec::new()),
             FieldKind::Int64 | FieldKind::Timestamp => FlatValues::Int64(Vec::new()),
@@ -187,6 +194,7 @@ impl FlatColumn {
             (FlatValues::Bytes(values), Cell::Text(text)) => values.push(text.into_bytes().into()),
             (FlatValues::Bytes(values), Cell::Bytes(bytes)) => values.push(bytes.into()),
             (FlatValues::Bool(values), Cell::Bool(value)) => values.push(value),
+            (FlatValues::Float(values), Cell::Float(number)) => values.push(number),
             (FlatValues::Double(values), Cell::Double(number)) => values.push(number),
             (FlatValues::Int64(values), Cell::Int(number)) => values.push(number),
             (FlatValues::Int32(values), Cell::Int(number)) => values.push(i32::try_from(number)?),
@@ -207,6 +215,9 @@ impl FlatColumn {
             }
             FlatValues::Bool(values) => {
                 write_flat::<BoolType, _>(group, values, definitions, repetitions)
+            }
+            FlatValues::Float(values) => {
+                write_flat::<FloatType, _>(group, values, definitions, repetitions)
             }
             FlatValues::Double(values) => {
                 write_flat::<DoubleType, _>(group, values, definitions, repetitions)

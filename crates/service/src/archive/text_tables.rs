@@ -29,6 +29,7 @@ fn cell_json(kind: FieldKind, cell: &Cell) -> Value {
     match (kind, cell) {
         (_, Cell::Text(text)) => text.as_str().into(),
         (_, Cell::Bool(value)) => (*value).into(),
+        (_, Cell::Float(number)) => (*number).into(),
         (_, Cell::Double(number)) => (*number).into(),
         (FieldKind::Timestamp, Cell::Int(micros)) => format_iso8601(*micros).into(),
         (_, Cell::Int(number)) => (*number).into(),

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{Deployment, usecase::Enrichments};
 use tessera_encoder::Encoder;
+use tessera_model::IMPORTED_EMBEDDINGS;
 use tessera_store::{captions::CaptionLanguage, dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
@@ -107,6 +108,8 @@ pub(crate) enum ServiceModel {
     OwnPair,
     /// The user's own model, for pictures only.
     OwnImageEncoder,
+    /// Imported embeddings, which are listed instead of a model for pictures.
+    ImportedEmbeddings,
     TextSpace,
     Labels,
     /// The labels of the user's own model, which are listed instead of `Labels`.
@@ -115,9 +118,10 @@ pub(crate) enum ServiceModel {
 }
 
 impl ServiceModel {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::OwnPair,
         Self::OwnImageEncoder,
+        Self::ImportedEmbeddings,
         Self::TextSpace,
         Self::Labels,
         Self::OwnLabels,
@@ -133,18 +137,21 @@ impl ServiceModel {
             Self::OwnPair => own.takes_texts(),
             Self::OwnImageEncoder => !own.takes_texts(),
             Self::OwnLabels => own.gives_labels(),
+            Self::ImportedEmbeddings => false,
             Self::TextSpace | Self::Labels | Self::Objects => true,
         }
     }
 
     pub(crate) fn is_applied(self, dataset: &Enrichments) -> bool {
         let Enrichments { record, coverage, model, .. } = dataset;
+        let record_of_model = model.as_ref().map(|(model, _)| &model.record);
         let own = |takes_texts| {
-            model.as_ref().is_some_and(|(model, _)| model.record.takes_texts == takes_texts)
+            record_of_model.is_some_and(|it| !it.is_imported && it.takes_texts == takes_texts)
         };
         match self {
             Self::OwnPair => own(true),
             Self::OwnImageEncoder => own(false),
+            Self::ImportedEmbeddings => record_of_model.is_some_and(|it| it.is_imported),
             Self::TextSpace => coverage.has_captions,
             Self::Labels => coverage.has_labels,
             Self::OwnLabels => coverage.has_model_labels,
@@ -157,7 +164,7 @@ impl ServiceModel {
     pub fn enrichment(self) -> &'static str {
         match self {
             Self::OwnPair => "MULTIMODEL_IMAGE_ENCODING",
-            Self::OwnImageEncoder => "IMAGE_ENCODING",
+            Self::OwnImageEncoder | Self::ImportedEmbeddings => "IMAGE_ENCODING",
             Self::TextSpace => "CAPTION_IMAGES",
             Self::Labels | Self::OwnLabels => "IMAGE_TAGGING",
             Self::Objects => "OBJECT_DETECTION",
@@ -167,6 +174,7 @@ impl ServiceModel {
     pub fn id(self) -> &'static str {
         match self {
             Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels => "own-model",
+            Self::ImportedEmbeddings => IMPORTED_EMBEDDINGS,
             Self::TextSpace => "tessera-text-space",
             Self::Labels | Self::Objects => "tessera-sidecar",
         }
@@ -175,6 +183,7 @@ impl ServiceModel {
     pub fn name(self) -> &'static str {
         match self {
             Self::OwnPair | Self::OwnImageEncoder => "Your model",
+            Self::ImportedEmbeddings => "Imported embeddings",
             Self::TextSpace => "Text space",
             Self::Labels => "Labels",
             Self::OwnLabels => "Labels of your model",
@@ -193,7 +202,11 @@ impl ServiceModel {
             }
             _ => self.description().to_owned(),
         };
-        let counts = Some(dataset.captions).filter(|_| self == Self::TextSpace);
+        let counts = match self {
+            Self::TextSpace => Some(dataset.captions),
+            Self::ImportedEmbeddings => Some(dataset.embeddings),
+            _ => None,
+        };
         let (covered_media, all_media) = counts.unzip();
         let mut body = ModelMetadataBody {
             description,
@@ -203,7 +216,7 @@ impl ServiceModel {
             all_media,
             files: Vec::new(),
         };
-        let is_own = matches!(self, Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels);
+        let is_own = [IMPORTED_EMBEDDINGS, Self::OwnPair.id()].contains(&self.id());
         if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_own) {
             body.name = Some(model.record.name.clone());
             body.applied_at = Some(format_iso8601(*applied_at));
@@ -219,6 +232,9 @@ impl ServiceModel {
         match self {
             Self::OwnPair => "your model: similar images, and texts that describe them",
             Self::OwnImageEncoder => "your model: similar images",
+            Self::ImportedEmbeddings => {
+                "imported embeddings: similar images and clusters; no text encoder belongs to them"
+            }
             Self::TextSpace => {
                 "captions from beside the images; searched by a text space trained on them, not by a model"
             }

@@ -8,9 +8,11 @@ use super::{
     clustered_media::{ClusterLevel, ClusteredMedia},
     context::ProgressRange,
     member_features::{
-        MemberVectors, Scope, SimilarMembers, StoredKeypoints, read_members, similar_members,
+        GRAPH_NEIGHBORS, MemberVectors, Scope, SimilarMembers, StoredKeypoints, read_members,
+        similar_members,
     },
     several_processes::{is_shared, shared_similar_members},
+    weighted_vectors::with_embeddings,
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, Granularity};
@@ -19,7 +21,9 @@ use tessera_search::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, issue_scores, outlier_scores,
         size_scores,
     },
-    similarity::{DuplicatePair, GroupedRow, NeighborGraph, RowLists, Vectors, order_by_group},
+    similarity::{
+        DuplicatePair, GroupedRow, NeighborGraph, RowLists, Vectors, neighbor_graph, order_by_group,
+    },
 };
 use tessera_store::{
     Transaction,
@@ -125,6 +129,15 @@ impl EntityClusters {
         };
         // The vectors are read again, because near-duplicates are searched in the memory that they had.
         let MemberVectors { vectors, .. } = read()?;
+        let position = |row| Some(members.position(row)? as usize);
+        let (vectors, graph) = match with_embeddings(&context.store, dataset, &vectors, position)? {
+            None => (vectors, graph),
+            Some(weighted) => {
+                let go_on = |_| context.check_cancelled().is_ok();
+                let graph = neighbor_graph(&weighted, GRAPH_NEIGHBORS, go_on);
+                (weighted, graph.ok_or(TaskError::Stopped)?)
+            }
+        };
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
         drop(vectors);

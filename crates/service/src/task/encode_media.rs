@@ -32,7 +32,7 @@ use tessera_store::{
 const BATCH_SIZE: usize = 32;
 
 /// Encodes the media that have no vector of the dataset's own model, except media that the model rejects. Without a
-/// model, deletes the vectors and labels of a previous model.
+/// model, deletes the vectors and labels of a previous model, but keeps imported embeddings.
 pub(crate) fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
@@ -84,6 +84,7 @@ fn applied(model: &Encoder) -> AppliedModel {
     };
     let record = ModelRecord {
         name: model.name(),
+        is_imported: false,
         takes_texts: model.takes_texts(),
         files: model.hashed_files().iter().map(file).collect(),
     };

@@ -17,6 +17,7 @@ use tessera_store::{
     is_storage_full,
     lease::{self, LeaseCounts},
     own_columns::{self, ColumnCounts},
+    vectors,
 };
 
 /// The number of bytes that a check of the disk writes.
@@ -28,6 +29,8 @@ pub(crate) struct Enrichments {
     pub coverage: TextCoverage,
     /// The number of images and frames with a caption, and of all images and frames.
     pub captions: (u64, u64),
+    /// The number of images and frames with a vector of the model, and of all images and frames.
+    pub embeddings: (u64, u64),
     /// The user's own model, and when it was applied, in microseconds since 1970.
     pub model: Option<(AppliedModel, i64)>,
 }
@@ -69,10 +72,14 @@ impl Deployment {
 
     pub(crate) fn enrichments(&self, id: DatasetId) -> Result<Enrichments, ServiceError> {
         let (record, coverage) = self.text_coverage(id)?;
-        let (model, captions) = self
-            .store
-            .read(|c| Ok((applied_model::find(c, id)?, captions::caption_counts(c, id)?)))?;
-        Ok(Enrichments { record, coverage, captions, model })
+        self.store
+            .read(|c| {
+                let captions = captions::caption_counts(c, id)?;
+                let embeddings = vectors::model_vector_counts(c, id)?;
+                let model = applied_model::find(c, id)?;
+                Ok(Enrichments { record, coverage, captions, embeddings, model })
+            })
+            .map_err(ServiceError::from)
     }
 
     pub(crate) fn text_coverage(

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::ServiceError;
-use crate::{Deployment, LocalError, originals::storage_location};
+use crate::{Deployment, LocalError, originals::storage_location, task::with_embeddings};
 use tessera_curation::{
     FileContent, FoundOriginals, Original, Skipped,
     duplicates::{DuplicateImage, SimilarImages, SimilarPair},
@@ -209,8 +209,12 @@ impl Deployment {
             vectors.push(&looks[*position]);
         }
         drop(looks);
+        let sorted: Vec<i64> = order.iter().map(|position| rows[*position]).collect();
+        let position = |row| sorted.binary_search(&row).ok();
+        let weighted = with_embeddings(&self.store, dataset, &vectors, position)?;
+        let vectors = weighted.unwrap_or(vectors);
         let chosen = diverse_rows(&vectors, count, |_| true);
-        let chosen = chosen.into_iter().map(|row| rows[order[row]]);
+        let chosen = chosen.into_iter().map(|row| sorted[row]);
         Ok(self.store.read(|c| {
             let named = chosen.filter_map(|row| media::picture_of(c, row).transpose());
             named.map(|found| found.map(|(record, _)| (record.id, record.path))).collect()
@@ -241,7 +245,7 @@ impl Deployment {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
-fn unlistable(error: ServiceError) -> LocalError {
+pub(super) fn unlistable(error: ServiceError) -> LocalError {
     LocalError::Unlistable(error.sentence())
 }
 

@@ -143,7 +143,7 @@ impl Deployment {
     }
 
     /// Changes a dataset in one transaction, if this deployment may change it and no indexing task is running.
-    fn change_at_rest<T>(
+    pub(super) fn change_at_rest<T>(
         &self,
         id: DatasetId,
         operation: &str,

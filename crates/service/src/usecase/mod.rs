@@ -2,6 +2,7 @@
 
 mod add_media;
 mod dataset;
+mod embeddings;
 mod error;
 mod export;
 mod local_originals;

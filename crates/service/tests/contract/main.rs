@@ -42,6 +42,7 @@ mod duplicate_groups;
 mod early;
 mod elsewhere;
 mod embedded_text;
+mod embeddings;
 mod engines;
 mod enrichment;
 mod explore;

@@ -50,12 +50,18 @@ pub(crate) fn file_alias<'a>(names: impl Iterator<Item = &'a String>) -> Option<
     ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
 }
 
+/// Returns the name of the column of files: `file_name`, or the column with the best name for a file.
+pub(crate) fn file_column(names: &[String]) -> Option<String> {
+    if names.iter().any(|name| name == FILE_NAME) {
+        return Some(FILE_NAME.to_owned());
+    }
+    file_alias(names.iter()).cloned()
+}
+
 /// Renames the column with the best name for a file to `file_name`. Returns the position of this column, or `None` if
 /// there is none.
 pub(crate) fn name_file_column(names: &mut [String]) -> Option<usize> {
-    let alias = || file_alias(names.iter()).cloned();
-    let file =
-        if names.iter().any(|name| name == FILE_NAME) { FILE_NAME.to_owned() } else { alias()? };
+    let file = file_column(names)?;
     let at = names.iter().position(|name| *name == file)?;
     FILE_NAME.clone_into(&mut names[at]);
     Some(at)

@@ -60,6 +60,18 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
     Err("it has no column file_name".to_owned())
 }
 
+/// Returns the names in the column of files, in the order of the lines.
+pub(crate) fn csv_file_names(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let CsvTable { mut reader, file_name, .. } = open_table(bytes)?;
+    let mut names = Vec::new();
+    let mut record = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut record).map_err(|cause| cause.to_string())? {
+        let name = record.get(file_name).unwrap_or_default();
+        names.push(String::from_utf8_lossy(name).into_owned());
+    }
+    Ok(names)
+}
+
 /// Reads a table and returns what is wrong with it.
 fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
     let CsvTable { reader: mut table, names, file_name, mut lines } = match open_table(bytes) {

@@ -52,12 +52,23 @@ impl<'a> FileIndex<'a> {
     /// Indexes the files of a folder. Files on this machine whose name has no extension are opened, because they may be
     /// pictures.
     pub fn new(scan: &'a FolderScan, folder: &dyn OriginalFiles) -> Self {
+        let is_media = |path: &Path| !folder.is_remote() && has_media(folder, path);
+        Self::with_media(scan, is_media)
+    }
+
+    /// Indexes files, all of which are media.
+    pub fn of_media(scan: &'a FolderScan) -> Self {
+        Self::with_media(scan, |_| true)
+    }
+
+    /// Indexes files. `is_media` says which of those without an extension are media.
+    fn with_media(scan: &'a FolderScan, is_media: impl Fn(&Path) -> bool) -> Self {
         let paths = || scan.files.iter().map(|file| file.path.as_path());
-        let opened = paths().filter(|path| !folder.is_remote() && path.extension().is_none());
+        let media = paths().filter(|path| path.extension().is_none() && is_media(path));
         Self {
             scan,
             paths: paths().collect(),
-            without_extension: Rc::new(opened.filter(|path| has_media(folder, path)).collect()),
+            without_extension: Rc::new(media.collect()),
             samples: OnceCell::new(),
             by_name: OnceCell::new(),
             media_extensions: OnceCell::new(),

@@ -19,6 +19,7 @@ mod folder_labels;
 mod image_tables;
 mod labelme;
 mod mask_reader;
+mod media_names;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
@@ -35,10 +36,13 @@ mod yolo;
 
 pub(crate) use description::push_caption;
 pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
+pub use media_names::{MediaNames, MediaPaths};
 pub use sidecar_names::unused_sidecar;
 pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 
+pub(crate) use column_names::file_column;
+pub(crate) use csv_table::csv_file_names;
 pub(crate) use file_index::parallel_path;
 pub(crate) use sidecar_names::describes_many;
 

@@ -1,0 +1,180 @@
+//! `tessera dataset embeddings`: exports the vectors of a local dataset, and imports embeddings that were computed
+//! elsewhere.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use clap::Subcommand;
+use serde_json::json;
+use tessera_model::{Coverage, Dataset, EmbeddingExport, EmbeddingImport, text::grouped_with_noun};
+
+use super::watch::{WaitGoal, poll_until};
+use crate::{
+    cli::{
+        CliResult, Column, Connection, Context, Document, Exit, media::blocking, polling::Poller,
+    },
+    usecase::embeddings::EmbeddingFiles,
+};
+
+#[derive(Debug, Subcommand)]
+pub enum EmbeddingsCommand {
+    /// Write the vectors of the images and frames to a new file, for other programs.
+    ///
+    /// The vectors are those of the model of the dataset, or imported ones, or the descriptors of
+    /// tessera. A Parquet file has the columns `file_name` and `embedding`. Beside a .npy file, a
+    /// .txt file lists the names.
+    Export {
+        /// The new file, whose name ends in .parquet or .npy.
+        file: PathBuf,
+    },
+    /// Use embeddings from a file for similar pictures, clusters and diverse media.
+    ///
+    /// A Parquet file has the columns `file_name` and `embedding`. A .npy file has a row of numbers
+    /// for each name. Names are matched like those in annotation files. The embeddings take the
+    /// place of a model of the dataset, and of embeddings that were imported before.
+    Import {
+        /// The file, whose name ends in .parquet or .npy.
+        file: PathBuf,
+        /// The names of the rows of a .npy file: a .txt file with one name per line, or a .csv file
+        /// with the column `file_name` [default: the .txt or .csv file beside it].
+        #[arg(long, value_name = "LIST")]
+        names: Option<PathBuf>,
+    },
+    /// Stop using imported embeddings.
+    Remove,
+}
+
+const EXPORT_COLUMNS: &[Column] = &[
+    Column::new("file", "file"),
+    Column::new("names", "names"),
+    Column::new("vectors of", "_model"),
+    Column::new("numbers", "dimension"),
+    Column::new("pictures", "covered_media"),
+    Column::new("without", "_missing"),
+];
+const IMPORT_COLUMNS: &[Column] = &[
+    Column::new("embeddings", "name"),
+    Column::new("numbers", "dimension"),
+    Column::new("pictures", "covered_media"),
+    Column::new("without", "_missing"),
+    Column::new("rows left out", "refused"),
+];
+const REMOVAL_COLUMNS: &[Column] =
+    &[Column::new("removed", "name"), Column::new("status", "status_new")];
+
+impl EmbeddingsCommand {
+    pub async fn run(self, context: &Context) -> CliResult {
+        if !matches!(self, Self::Export { .. }) {
+            context.require_writable()?;
+        }
+        let work = async |connection: &Connection<'_>| {
+            let files = connection.local_service("embeddings")?.embedding_files();
+            let dataset = connection.dataset(None).await?;
+            match self {
+                Self::Export { file } => export(connection, &dataset, files, file).await,
+                Self::Import { file, names } => {
+                    import(connection, &dataset, files, (file, names)).await
+                }
+                Self::Remove => remove(connection, &dataset, files).await,
+            }
+        };
+        context.with_connection(&[], work).await
+    }
+}
+
+async fn export(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    files: Arc<dyn EmbeddingFiles>,
+    file: PathBuf,
+) -> CliResult {
+    let (id, target) = (dataset.id, file.clone());
+    let exported = blocking(move || files.export(id, &target)).await?;
+    let EmbeddingExport { model, dimension, coverage, names } = exported;
+    let fields = json!({
+        "dataset_id": id,
+        "file": file.display().to_string(),
+        "names": names.map(|names| names.display().to_string()),
+        "model": model,
+        "dimension": dimension,
+        "covered_media": coverage.covered,
+        "all_media": coverage.all,
+        "_model": model.as_deref().unwrap_or("the descriptor of tessera"),
+        "_missing": coverage.missing(),
+    });
+    connection.context.print(&Document::one(
+        "tessera.embedding_export/1",
+        fields,
+        EXPORT_COLUMNS,
+    ))?;
+    Ok(report_missing(connection.context, coverage))
+}
+
+async fn import(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    files: Arc<dyn EmbeddingFiles>,
+    (file, names): (PathBuf, Option<PathBuf>),
+) -> CliResult {
+    let (context, id) = (connection.context, dataset.id);
+    let is_dry_run = context.is_dry_run();
+    let imported = blocking(move || files.import(id, &file, names.as_deref(), is_dry_run)).await?;
+    let EmbeddingImport { name, dimension, coverage, refused, examples } = imported;
+    if is_dry_run {
+        context.messages.info("nothing was changed");
+    } else {
+        wait_until_clustered(connection, dataset).await?;
+    }
+    let fields = json!({
+        "dataset_id": id,
+        "name": name,
+        "dimension": dimension,
+        "covered_media": coverage.covered,
+        "all_media": coverage.all,
+        "refused": refused,
+        "examples": examples,
+        "_missing": coverage.missing(),
+    });
+    context.print(&Document::one("tessera.embedding_import/1", fields, IMPORT_COLUMNS))?;
+    let complete = report_missing(context, coverage);
+    if refused == 0 {
+        return Ok(complete);
+    }
+    let rows = grouped_with_noun(refused, "row was", "rows were");
+    context.messages.warn(format!("{rows} left out: {}", examples.join("; ")));
+    Ok(Exit::Incomplete)
+}
+
+async fn remove(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    files: Arc<dyn EmbeddingFiles>,
+) -> CliResult {
+    let (context, id) = (connection.context, dataset.id);
+    if context.is_dry_run() {
+        context.messages.info("nothing was changed");
+        return Ok(Exit::Done);
+    }
+    let name = blocking(move || files.remove(id)).await?;
+    let now = wait_until_clustered(connection, dataset).await?;
+    let fields = json!({ "dataset_id": id, "name": name, "status_new": now.status.as_str() });
+    context.print(&Document::one("tessera.embedding_removal/1", fields, REMOVAL_COLUMNS))
+}
+
+/// Waits until the dataset is clustered by its new vectors, because the tasks of this process end with the command.
+async fn wait_until_clustered(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+) -> CliResult<Dataset> {
+    let now = connection.client.dataset(dataset.id).await?;
+    let mut poller = Poller::new(connection.context, None);
+    poll_until(&mut poller, connection, now, &WaitGoal::Rest, Duration::ZERO, None).await
+}
+
+/// Says how many pictures have no vector.
+fn report_missing(context: &Context, coverage: Coverage) -> Exit {
+    if coverage.missing() == 0 {
+        return Exit::Done;
+    }
+    context.messages.warn(coverage.missing_text());
+    Exit::Incomplete
+}
