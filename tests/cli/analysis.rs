@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    os::unix::fs::symlink,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::Command,
 };
@@ -240,6 +240,49 @@ fn the_most_different_media_are_one_of_each_group() {
     let rare: Vec<String> = rare["media"].as_array().unwrap().iter().map(path).collect();
     assert_eq!(rare.len(), 4);
     assert!(rare.iter().all(|path| path[6..8].parse::<u32>().unwrap() % 4 == 0), "{rare:?}");
+}
+
+#[test]
+fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let (folder, file) = (folder.to_str().unwrap(), home.join("vectors.npy"));
+    let embeddings = |arguments: &[&str]| {
+        run(
+            home,
+            &[&["dataset", "embeddings"], arguments, &["--folder", folder, "--json"]].concat(),
+        )
+    };
+    let read = |out: &str| serde_json::from_str::<Value>(out).unwrap();
+    let file = file.to_str().unwrap();
+    let (code, out, err) = embeddings(&["export", file]);
+    assert_eq!((code, &read(&out)["missing_media"]), (0, &0.into()), "{err}");
+    let bytes = fs::read(file).unwrap();
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    let (code, _, err) = embeddings(&["export", file]);
+    assert!(code == 1 && err.contains("nothing is overwritten"), "{code} {err}");
+    assert_eq!(fs::read(file).unwrap(), bytes);
+    // The last row is of a picture that is elsewhere, and the picture of its place has none.
+    let names = home.join("vectors.txt");
+    let listed = fs::read_to_string(&names).unwrap();
+    let (kept, last) = listed.trim_end().rsplit_once('\n').unwrap();
+    fs::write(&names, format!("{kept}\nelsewhere.png\n")).unwrap();
+    let (code, out, err) = embeddings(&["import", file]);
+    assert_eq!(code, 9, "{err}");
+    assert!(err.contains("1 row was left out: row 32 (elsewhere.png)"), "{err}");
+    assert!(err.contains("1 of 32 pictures has no vector"), "{err}");
+    assert_eq!((&read(&out)["covered_media"], &read(&out)["refused"]), (&31.into(), &1.into()));
+    let (_, out, _) = run(home, &["enrichment", "show", "--folder", folder]);
+    assert!(out.contains("31 of 32 pictures have an imported embedding"), "{out}");
+    let (_, _, err) = run(home, &["dataset", "rescan", "--folder", folder]);
+    assert!(err.contains("31 of 32 pictures have an imported embedding"), "{last}: {err}");
+    let (code, out, err) = embeddings(&["remove"]);
+    assert_eq!((code, &read(&out)["name"]), (0, &"vectors.npy".into()), "{err}");
+    let elsewhere = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
+    let import = ["dataset", "embeddings", "import", file];
+    let (code, _, err) = run(home, &[&import[..], &elsewhere].concat());
+    assert!(code == 2 && err.contains("needs a local profile"), "{code} {err}");
 }
 
 /// Each tutorial begins with a new folder.

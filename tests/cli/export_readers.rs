@@ -8,11 +8,13 @@ use std::{
     process::Command,
 };
 
-use super::{Serving, outcome, picture, serve};
+use super::{Serving, outcome, picture, serve, tessera};
 
 const DOCUMENT: &str = include_str!("../../docs/exports.md");
 const ANNOTATION_CHECKS: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/annotation_readers.py");
+const EMBEDDING_CHECKS: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/embedding_readers.py");
 const CHECKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/export_readers.py");
 
 /// Returns the Python with the packages. Prints why it is missing.
@@ -107,6 +109,46 @@ fn other_tools_read_the_formats_of_annotations() {
     }
     let report = run_python(&python, home, &[ANNOTATION_CHECKS, "formats"]);
     assert!(report.ends_with("28 images\n"), "{report}");
+}
+
+#[test]
+fn other_tools_exchange_embeddings() {
+    let Some(python) = python() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    for name in ["a.png", "b <i>.png", "caf\u{e9} \u{30ab}/c.png"] {
+        let path = home.join("photos").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        picture(&path);
+    }
+    let embeddings = |arguments: &[&str]| {
+        let arguments = [&["dataset", "embeddings"], arguments, &["--folder", "photos"]].concat();
+        outcome(tessera(home, &arguments).current_dir(home))
+    };
+    for file in ["out.parquet", "out.npy"] {
+        let (code, _, err) = embeddings(&["export", file]);
+        assert_eq!(code, 0, "{err}");
+    }
+    assert_eq!(run_python(&python, home, &[EMBEDDING_CHECKS, "check"]), "3 embeddings\n");
+    for (kind, file, expected) in [
+        ("float16", "in.npy", None),
+        ("float64", "in.npy", None),
+        ("halves", "in.parquet", None),
+        ("fixed", "in.parquet", None),
+        ("doubles", "in.parquet", None),
+        ("fortran", "in.npy", Some("Fortran order")),
+        ("big", "in.npy", Some("big-endian")),
+        ("whole", "in.npy", Some("have the type <i8")),
+        ("objects", "in.npy", Some("pickled Python objects")),
+        ("flat", "in.npy", Some("two dimensions")),
+    ] {
+        run_python(&python, home, &[EMBEDDING_CHECKS, "write", kind]);
+        let (code, _, err) = embeddings(&["import", file]);
+        match expected {
+            None => assert_eq!(code, 0, "{kind}: {err}"),
+            Some(reason) => assert!(code != 0 && err.contains(reason), "{kind}: {err}"),
+        }
+    }
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Coverage {
     pub fn missing_text(self) -> String {
         let (missing, all) = (group_digits(self.missing()), group_digits(self.all));
         let have = if self.missing() == 1 { "has" } else { "have" };
-        format!("{missing} of {all} pictures {have} none")
+        format!("{missing} of {all} pictures {have} no vector")
     }
 
     fn text(self, what: &str) -> String {

@@ -46,16 +46,16 @@ pub enum EmbeddingsCommand {
 const EXPORT_COLUMNS: &[Column] = &[
     Column::new("file", "file"),
     Column::new("names", "names"),
-    Column::new("vectors of", "_model"),
+    Column::new("vectors of", "vectors_of"),
     Column::new("numbers", "dimension"),
     Column::new("pictures", "covered_media"),
-    Column::new("without", "_missing"),
+    Column::new("without", "missing_media"),
 ];
 const IMPORT_COLUMNS: &[Column] = &[
     Column::new("embeddings", "name"),
     Column::new("numbers", "dimension"),
     Column::new("pictures", "covered_media"),
-    Column::new("without", "_missing"),
+    Column::new("without", "missing_media"),
     Column::new("rows left out", "refused"),
 ];
 const REMOVAL_COLUMNS: &[Column] =
@@ -67,7 +67,7 @@ impl EmbeddingsCommand {
             context.require_writable()?;
         }
         let work = async |connection: &Connection<'_>| {
-            let files = connection.local_service("embeddings")?.embedding_files();
+            let files = connection.local_service("exchanging embeddings")?.embedding_files();
             let dataset = connection.dataset(None).await?;
             match self {
                 Self::Export { file } => export(connection, &dataset, files, file).await,
@@ -94,12 +94,11 @@ async fn export(
         "dataset_id": id,
         "file": file.display().to_string(),
         "names": names.map(|names| names.display().to_string()),
-        "model": model,
+        "vectors_of": model.as_deref().unwrap_or("the descriptor of tessera"),
         "dimension": dimension,
         "covered_media": coverage.covered,
         "all_media": coverage.all,
-        "_model": model.as_deref().unwrap_or("the descriptor of tessera"),
-        "_missing": coverage.missing(),
+        "missing_media": coverage.missing(),
     });
     connection.context.print(&Document::one(
         "tessera.embedding_export/1",
@@ -132,7 +131,7 @@ async fn import(
         "all_media": coverage.all,
         "refused": refused,
         "examples": examples,
-        "_missing": coverage.missing(),
+        "missing_media": coverage.missing(),
     });
     context.print(&Document::one("tessera.embedding_import/1", fields, IMPORT_COLUMNS))?;
     let complete = report_missing(context, coverage);

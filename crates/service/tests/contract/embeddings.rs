@@ -82,7 +82,7 @@ async fn imported_embeddings_rank_cluster_and_survive() {
     assert!(pair.contains(last) && !pair.contains(near), "{pair}");
     // A reindex, a restart without a model, and new and changed pictures.
     service.set_status("PARTIAL INDEX");
-    assert_eq!(service.reindex().await.0, 200);
+    assert_eq!(service.reindex().await.0, 202);
     service.deployment.wait_until_idle().await;
     let service = Service::at_with(service.stop().await, without_model()).await;
     assert_eq!(neighbors(&service).await[..2], ["p000.png", last]);
