@@ -1,5 +1,5 @@
-//! Fuzzes files that users write: settings, keys, themes, saved searches and selections, and
-//! sidecars.
+//! Fuzzes files that users write: settings, keys, themes, saved searches and selections, sidecars,
+//! and embeddings.
 
 use std::{
     fs,
@@ -12,12 +12,19 @@ use tessera::{
     input::Keymap,
     state::read_selection,
 };
-use tessera_media::ingest::{FolderPatterns, SandboxedDir, scan_folder, sidecar};
+use tessera_media::ingest::{
+    FolderPatterns, SandboxedDir,
+    embeddings::{EmbeddingFile, npy_header},
+    scan_folder, sidecar,
+};
 
 use super::{fuzz, mutation::mutated};
 
 const TOKENS: [&str; 10] =
     ["[", "]]", "=", "\"\"\"", "'", "\n", "\u{0}", "9e99", "- &a", "<!ENTITY"];
+
+const ARRAY_TOKENS: [&str; 10] =
+    ["<f8", "<f2", "|O", "True", "(", "9999999999", ",", "'", "\u{0}", "}"];
 
 fn corpus(files: &[&str]) -> Vec<Vec<u8>> {
     files.iter().map(|file| file.as_bytes().to_vec()).collect()
@@ -52,6 +59,26 @@ fn damaged_selections_are_read_or_refused() {
     fuzz(2_000, &mutated(corpus(&[&file]), &TOKENS), |input| {
         let text = String::from_utf8_lossy(&input.0);
         let _ = read_selection(&text, dataset.parse().expect("an id"));
+    });
+}
+
+#[test]
+fn damaged_arrays_give_unit_vectors_or_reasons() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (array, names) = (folder.path().join("a.npy"), folder.path().join("a.txt"));
+    fs::write(&names, "a.jpg\nb.jpg\n").expect("a list of names");
+    let numbers = [1.0_f32, 0.5, -0.25, 3.0, 0.0, 1e-30].map(f32::to_le_bytes).concat();
+    let file = [npy_header(2, 3), numbers].concat();
+    fuzz(2_000, &mutated(vec![file], &ARRAY_TOKENS), |input| {
+        fs::write(&array, &input.0).expect("an array");
+        let Ok(opened) = EmbeddingFile::open(&array, None) else { return };
+        let read = opened.for_each(|row| {
+            let squares = row.vector.iter().flatten().map(|number| number.to_f32().powi(2));
+            let length = squares.sum::<f32>();
+            assert!(row.vector.is_err() || (length - 1.0).abs() < 0.01, "{length}");
+            true
+        });
+        assert!(read.is_ok(), "{read:?}");
     });
 }
 

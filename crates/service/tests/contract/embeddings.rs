@@ -13,6 +13,7 @@ use tessera_service::DeploymentSettings;
 use tessera_testing::tiny_model::ModelFolder;
 
 use crate::{
+    change::uploads,
     own_model::{with_model, without_model},
     support::{Place, Service, picture, pictures},
 };
@@ -81,12 +82,13 @@ async fn imported_embeddings_rank_cluster_and_survive() {
     let pair = clusters.iter().map(names).find(|names| names.contains("p000.png")).unwrap();
     assert!(pair.contains(last) && !pair.contains(near), "{pair}");
     // A reindex, a restart without a model, and new and changed pictures.
-    service.set_status("PARTIAL INDEX");
+    service.added(uploads(13..14)).await;
     assert_eq!(service.reindex().await.0, 202);
     service.deployment.wait_until_idle().await;
-    let service = Service::at_with(service.stop().await, without_model()).await;
     assert_eq!(neighbors(&service).await[..2], ["p000.png", last]);
-    service.place.put("p008.png", &picture(8));
+    let service = Service::at_with(service.stop().await, without_model()).await;
+    assert_eq!(service.place.count("model_vector"), 4);
+    assert_eq!(neighbors(&service).await[..2], ["p000.png", last]);
     service.place.put(near, &picture(9));
     let service = Service::at(service.stop().await, true).await;
     let similar = neighbors(&service).await;
