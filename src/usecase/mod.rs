@@ -5,7 +5,6 @@
 mod cluster_members;
 mod create_profile;
 pub mod dataset_summary;
-pub mod embeddings;
 pub mod file_actions;
 mod import_key_pair;
 pub mod media_rows;

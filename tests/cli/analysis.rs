@@ -261,7 +261,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     let bytes = fs::read(file).unwrap();
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, _, err) = embeddings(&["export", file]);
-    assert!(code == 1 && err.contains("nothing is overwritten"), "{code} {err}");
+    assert!(code == 2 && err.contains("nothing is overwritten"), "{code} {err}");
     assert_eq!(fs::read(file).unwrap(), bytes);
     // The last row is of a picture that is elsewhere, and the picture of its place has none.
     let names = home.join("vectors.txt");

@@ -19,7 +19,8 @@ use tessera::{
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
-    Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
+    Failure, FailureKind, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome, RequestRecord,
+    SafeText, Status,
 };
 use tessera_wire::enrichment::read_enrichment;
 
@@ -86,11 +87,19 @@ fn a_page_that_fails_is_reported_beside_the_one_that_stays() {
 
 /// Searches for a caption that nothing matches, in a dataset of which `captions` of 2,000 pictures have one.
 fn nothing_matches(deployment: DeploymentKind, captions: u64) -> Desk {
+    nothing_matches_with(deployment, captions, "")
+}
+
+/// The same, with image encodings of this identifier.
+fn nothing_matches_with(deployment: DeploymentKind, captions: u64, encoding: &str) -> Desk {
     let mut desk = browsing(80, 24);
     desk.app.setup_mut().deployment = deployment;
     desk.press("c d o g enter");
     let metadata = json!({ "covered_media": captions, "all_media": 2_000 });
-    let models = json!({ "CAPTION_IMAGES": { "id": "space", "metadata": metadata } });
+    let models = json!({
+        "CAPTION_IMAGES": { "id": "space", "metadata": metadata },
+        "IMAGE_ENCODING": { "id": encoding },
+    });
     let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
     // The first request is from before the screen became small.
     while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Enrichment(_))) {
@@ -113,6 +122,12 @@ fn a_caption_search_without_a_match_says_why_and_what_leads_on() {
         "F finds pictures that are similar to a picture file",
         "Esc goes back, where f on a picture finds similar ones",
     ] {
+        assert!(shown.contains(text), "{text}\n{shown}");
+    }
+    let mut imported = nothing_matches_with(DeploymentKind::Local, 4, IMPORTED_EMBEDDINGS);
+    imported.answer_page(page(0, 0));
+    let shown = screen_in(&imported, ThemeName::Plain);
+    for text in ["No text encoder belongs to the imported embeddings.", "which takes their place"] {
         assert!(shown.contains(text), "{text}\n{shown}");
     }
     let mut hosted = nothing_matches(DeploymentKind::Hosted, 1_999);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tessera::{
     app::{
         Event, Job, JobState,
@@ -13,8 +13,8 @@ use tessera::{
     message::{JobId, Lane, Payload, Request, RequestProgress, Ticket},
 };
 use tessera_model::{
-    Failure, JobKind, JobRecord, ModelJob, ModelPlan, SafeText, SavedJobState, StateKey,
-    StateValue, Status, Timestamp,
+    Failure, IMPORTED_EMBEDDINGS, JobKind, JobRecord, ModelJob, ModelPlan, SafeText, SavedJobState,
+    StateKey, StateValue, Status, Timestamp,
 };
 use tessera_wire::enrichment::read_enrichment;
 
@@ -169,11 +169,14 @@ fn the_jobs_of_the_last_run_say_how_to_continue() {
 
 /// Opens a local folder whose dataset has no model.
 fn without_model(kept: BTreeMap<StateKey, StateValue>) -> Desk {
+    with_models(kept, &json!({ "CAPTION_IMAGES": { "id": "space" } }))
+}
+
+fn with_models(kept: BTreeMap<StateKey, StateValue>, models: &Value) -> Desk {
     let mut desk = Desk::keeping(kept);
     desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 3));
-    let models = json!({ "CAPTION_IMAGES": { "id": "space" } });
     let body = json!({ "dataset_enrichment_models": { "enrichment_models": models } });
     let id = dataset(1, Status::Ready).id;
     desk.answer(Lane::Enrichment(id), Payload::Enrichment(read_enrichment(&body)));
@@ -205,4 +208,7 @@ fn a_model_is_offered_only_where_it_can_be_had_and_is_missing() {
     assert!(!is_offered(&desk.app), "it is being downloaded");
     let desk = searching();
     assert!(!is_offered(&desk.app), "nothing is known about the models of the dataset");
+    let embeddings = json!({ "IMAGE_ENCODING": { "id": IMPORTED_EMBEDDINGS } });
+    let desk = with_models(BTreeMap::new(), &embeddings);
+    assert!(!is_offered(&desk.app), "a model would take the place of imported embeddings");
 }

@@ -1,18 +1,15 @@
 //! `tessera dataset embeddings`: exports the vectors of a local dataset, and imports embeddings that were computed
 //! elsewhere.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 use serde_json::json;
 use tessera_model::{Coverage, Dataset, EmbeddingExport, EmbeddingImport, text::grouped_with_noun};
 
 use super::watch::{WaitGoal, poll_until};
-use crate::{
-    cli::{
-        CliResult, Column, Connection, Context, Document, Exit, media::blocking, polling::Poller,
-    },
-    usecase::embeddings::EmbeddingFiles,
+use crate::cli::{
+    CliResult, Column, Connection, Context, Document, Exit, LocalService, polling::Poller,
 };
 
 #[derive(Debug, Subcommand)]
@@ -67,14 +64,14 @@ impl EmbeddingsCommand {
             context.require_writable()?;
         }
         let work = async |connection: &Connection<'_>| {
-            let files = connection.local_service("exchanging embeddings")?.embedding_files();
+            let local = connection.local_service("exchanging embeddings")?;
             let dataset = connection.dataset(None).await?;
             match self {
-                Self::Export { file } => export(connection, &dataset, files, file).await,
+                Self::Export { file } => export(connection, local, &dataset, file).await,
                 Self::Import { file, names } => {
-                    import(connection, &dataset, files, (file, names)).await
+                    import(connection, local, &dataset, (file, names)).await
                 }
-                Self::Remove => remove(connection, &dataset, files).await,
+                Self::Remove => remove(connection, local, &dataset).await,
             }
         };
         context.with_connection(&[], work).await
@@ -83,12 +80,12 @@ impl EmbeddingsCommand {
 
 async fn export(
     connection: &Connection<'_>,
+    local: &LocalService,
     dataset: &Dataset,
-    files: Arc<dyn EmbeddingFiles>,
     file: PathBuf,
 ) -> CliResult {
-    let (id, target) = (dataset.id, file.clone());
-    let exported = blocking(move || files.export(id, &target)).await?;
+    let id = dataset.id;
+    let exported = local.export_embeddings(id, file.clone()).await?;
     let EmbeddingExport { model, dimension, coverage, names } = exported;
     let fields = json!({
         "dataset_id": id,
@@ -110,13 +107,13 @@ async fn export(
 
 async fn import(
     connection: &Connection<'_>,
+    local: &LocalService,
     dataset: &Dataset,
-    files: Arc<dyn EmbeddingFiles>,
-    (file, names): (PathBuf, Option<PathBuf>),
+    files: (PathBuf, Option<PathBuf>),
 ) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
     let is_dry_run = context.is_dry_run();
-    let imported = blocking(move || files.import(id, &file, names.as_deref(), is_dry_run)).await?;
+    let imported = local.import_embeddings(id, files, is_dry_run).await?;
     let EmbeddingImport { name, dimension, coverage, refused, examples } = imported;
     if is_dry_run {
         context.messages.info("nothing was changed");
@@ -143,17 +140,13 @@ async fn import(
     Ok(Exit::Incomplete)
 }
 
-async fn remove(
-    connection: &Connection<'_>,
-    dataset: &Dataset,
-    files: Arc<dyn EmbeddingFiles>,
-) -> CliResult {
+async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dataset) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
     if context.is_dry_run() {
         context.messages.info("nothing was changed");
         return Ok(Exit::Done);
     }
-    let name = blocking(move || files.remove(id)).await?;
+    let name = local.remove_embeddings(id).await?;
     let now = wait_until_clustered(connection, dataset).await?;
     let fields = json!({ "dataset_id": id, "name": name, "status_new": now.status.as_str() });
     context.print(&Document::one("tessera.embedding_removal/1", fields, REMOVAL_COLUMNS))

@@ -6,6 +6,8 @@ mod access_log;
 #[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
+mod embeddings;
+#[cfg(feature = "local")]
 mod listening;
 #[cfg(feature = "local")]
 mod model;

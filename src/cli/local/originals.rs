@@ -1,33 +1,20 @@
 //! Gives commands and the worker the files of this machine behind local datasets and exports.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     cli::LocalService,
-    usecase::{
-        embeddings::EmbeddingFiles,
-        file_actions::{DiverseFinder, OriginalFinder},
-    },
+    usecase::file_actions::{DiverseFinder, OriginalFinder},
 };
 use tessera_client::OriginalLookup;
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
-use tessera_model::{
-    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, Failure, SelectionItem,
-};
+use tessera_model::{DatasetId, ExportTaskId, Failure, SelectionItem};
 use tessera_service::{Deployment, LocalError};
 
 impl LocalService {
     /// Returns what finds the originals of the datasets of this service.
     pub fn original_finder(&self) -> Arc<dyn OriginalFinder> {
         Arc::new(DeploymentOriginals(self.deployment.clone()))
-    }
-
-    /// Returns what exports and imports the embeddings of the datasets of this service.
-    pub fn embedding_files(&self) -> Arc<dyn EmbeddingFiles> {
-        Arc::new(DeploymentEmbeddings(self.deployment.clone()))
     }
 
     /// Returns the function that chooses media that look least like each other.
@@ -56,28 +43,6 @@ impl OriginalFinder for DeploymentOriginals {
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure> {
         self.0.similar_images(dataset, min).map_err(failure)
-    }
-}
-
-struct DeploymentEmbeddings(Deployment);
-
-impl EmbeddingFiles for DeploymentEmbeddings {
-    fn export(&self, dataset: DatasetId, file: &Path) -> Result<EmbeddingExport, Failure> {
-        self.0.export_embeddings(dataset, file).map_err(failure)
-    }
-
-    fn import(
-        &self,
-        dataset: DatasetId,
-        file: &Path,
-        names: Option<&Path>,
-        is_dry_run: bool,
-    ) -> Result<EmbeddingImport, Failure> {
-        self.0.import_embeddings(dataset, file, names, is_dry_run).map_err(failure)
-    }
-
-    fn remove(&self, dataset: DatasetId) -> Result<String, Failure> {
-        self.0.remove_embeddings(dataset).map_err(failure)
     }
 }
 

@@ -12,12 +12,13 @@ use crate::cli::{
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use crate::usecase::{
-    embeddings::EmbeddingFiles,
     file_actions::{DiverseFinder, OriginalFinder},
     models::ModelProvider,
 };
 use tessera_client::{Client, OriginalLookup};
-use tessera_model::{DatasetId, ExportTaskId, PatternLists, SafeText};
+use tessera_model::{
+    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, PatternLists, SafeText,
+};
 
 /// The settings of local deployments, which are empty because this build has none.
 #[derive(Clone, Default)]
@@ -79,7 +80,20 @@ impl LocalService {
         match *self {}
     }
 
-    pub fn embedding_files(&self) -> Arc<dyn EmbeddingFiles> {
+    pub async fn export_embeddings(&self, _: DatasetId, _: PathBuf) -> CliResult<EmbeddingExport> {
+        match *self {}
+    }
+
+    pub async fn import_embeddings(
+        &self,
+        _: DatasetId,
+        _: (PathBuf, Option<PathBuf>),
+        _: bool,
+    ) -> CliResult<EmbeddingImport> {
+        match *self {}
+    }
+
+    pub async fn remove_embeddings(&self, _: DatasetId) -> CliResult<String> {
         match *self {}
     }
 

@@ -130,10 +130,7 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
     });
     let key = ctx.first_key(Action::GetModel).unwrap_or_default();
     if known.is_some_and(|known| known.imported_embeddings().is_some()) {
-        lines.push(
-            "The imported embeddings have no text encoder, so a text is not compared with them."
-                .into(),
-        );
+        lines.push("No text encoder belongs to the imported embeddings.".to_owned());
         lines.push(format!("{key} gets a model, which takes their place"));
     } else if is_local && !has_model {
         lines.push(format!("{key} gets a model, which finds pictures by what they show"));
