@@ -39,7 +39,7 @@ typed() { xdotool type --delay 60 "$1"; }
 
 until import -window root png:- | convert png:- -format '%k' info: | grep -qE '[0-9]{3,}'; do sleep 0.3; done
 sleep 2
-press Right Right Down; frame 2.5; still results
+press Right Right Right Right; frame 2.5; still results
 press s; frame 1.5; still full-size
 press plus plus; frame 1.0                   # zoomed
 press q f; frame 2.5                         # similar pictures
