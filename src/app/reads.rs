@@ -57,6 +57,10 @@ pub struct Outage {
     pub retry_in: Option<Duration>,
 }
 
+/// The time between two reads of the files of jobs, which are on this machine. A command that starts a job is usually run
+/// beside the interface, and its job should be there when the user looks back.
+const JOBS_INTERVAL: Duration = Duration::from_secs(2);
+
 /// How long the user waits before the wait is shown on screen.
 const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
@@ -155,8 +159,7 @@ impl App {
 
     /// Returns the read of the jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let interval = self.setup.polling.interval(PollTarget::IdleDatasets, 0);
-        let due = self.jobs.load_due(self.setup.poll_interval(interval, &self.screen))?;
+        let due = self.jobs.load_due(self.setup.poll_interval(JOBS_INTERVAL, &self.screen))?;
         let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
         Some(ScheduledRead { lane, request, due })
     }

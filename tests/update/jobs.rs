@@ -145,6 +145,22 @@ fn a_finished_job_of_another_instance_shows_how_it_ended() {
 }
 
 #[test]
+fn a_job_that_a_command_starts_is_shown_after_two_seconds_and_at_once_by_r() {
+    let other = |jobs| StateValue::Jobs { this_instance: vec![], other_instances: jobs };
+    for keys in ["", "r"] {
+        let mut desk = Desk::keeping([(StateKey::Jobs, other(vec![]))].into());
+        assert_eq!(desk.app.jobs().len(), 0);
+        desk.kept.insert(StateKey::Jobs, other(vec![reindex(SavedJobState::Sent)]));
+        if keys.is_empty() {
+            desk.wait(2);
+        } else {
+            desk.press(keys);
+        }
+        assert_eq!(desk.app.jobs().len(), 1, "{keys:?}");
+    }
+}
+
+#[test]
 fn a_removed_job_is_not_restored() {
     let mut desk = exporting();
     desk.press("4 x D");

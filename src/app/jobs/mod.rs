@@ -260,10 +260,8 @@ impl Jobs {
                 job.watch_again();
             }
             job.poll_now();
-            if matches!(job.state(), JobState::OtherInstance(_)) {
-                self.loaded.invalidate();
-            }
         }
+        self.loaded.invalidate();
     }
 
     /// Applies a transition. A transition that the state of the job does not allow is shown as an
