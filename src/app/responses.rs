@@ -8,6 +8,7 @@ use tessera_model::{
 use crate::{
     app::{
         App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
+        availability::unavailable_reason,
         basket::count_with_noun,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector,
@@ -21,6 +22,7 @@ use crate::{
         tagging::tags_changed,
     },
     config::DeploymentKind,
+    input::Action,
     job::JobId,
     message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
@@ -428,12 +430,26 @@ impl App {
             }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
+        self.open_requested_review();
         self.jobs.advance_dataset_jobs(
             &self.service_data,
             &self.login,
             &self.setup,
             &mut self.outbox,
         );
+    }
+
+    /// Opens the review of near-duplicates that the command line asked for. A dataset that is busy is waited for.
+    fn open_requested_review(&mut self) {
+        let is_waiting = self.dataset().is_none_or(|dataset| dataset.status.is_busy());
+        if !self.setup.opens_review || is_waiting || self.overlays.is_open() {
+            return;
+        }
+        self.setup.opens_review = false;
+        match unavailable_reason(self, Action::ReviewDuplicates) {
+            None => self.perform(Action::ReviewDuplicates),
+            Some(reason) => self.outbox.notify(Level::Warning, reason),
+        }
     }
 
     /// Returns the name of the open dataset if it is in the previous list and not in the new one, because this program or

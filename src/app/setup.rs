@@ -51,6 +51,8 @@ pub struct Setup {
     pub initial_dataset: Option<String>,
     pub initial_pane: Option<Pane>,
     pub initial_view: Option<SafeText>,
+    /// Whether to review near-duplicates as soon as the dataset allows it.
+    pub opens_review: bool,
     /// The last session, which is continued.
     pub session: Option<SavedSession>,
     /// Datasets that the service does not list.
@@ -108,6 +110,7 @@ impl Setup {
             initial_dataset: None,
             initial_pane: None,
             initial_view: None,
+            opens_review: false,
             session: None,
             pinned: Vec::new(),
             search_defaults: SearchDefaults {

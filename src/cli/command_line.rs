@@ -238,7 +238,11 @@ impl CliCommand {
     pub fn canonical(self) -> Self {
         match self {
             Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
-                let tui = TuiOptions { at: dataset, tab: None, view: None };
+                let tui = TuiOptions { at: dataset, ..TuiOptions::default() };
+                Self::Interface(InterfaceCommand::Tui(tui))
+            }
+            Self::Headless(HeadlessCommand::Duplicates(options)) if options.review => {
+                let tui = TuiOptions { at: options.dataset, review: true, ..TuiOptions::default() };
                 Self::Interface(InterfaceCommand::Tui(tui))
             }
             other => other,
@@ -246,7 +250,7 @@ impl CliCommand {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct TuiOptions {
     /// ID or name of the dataset.
     pub at: Option<String>,
@@ -256,6 +260,9 @@ pub struct TuiOptions {
     /// Name of a saved view.
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
+    /// Whether to review near-duplicates at once.
+    #[arg(skip)]
+    pub review: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

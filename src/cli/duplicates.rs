@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub struct DuplicatesOptions {
     /// ID or name of the dataset.
-    dataset: Option<String>,
+    pub dataset: Option<String>,
     /// Which image of a group to keep: largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN. A group
     /// without such an image is left alone [default for the list: largest].
     #[arg(long, value_name = "RULE")]
@@ -50,6 +50,12 @@ pub struct DuplicatesOptions {
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
     #[arg(long, value_name = "KIND", requires = "keep")]
     link: Option<LinkChoice>,
+    /// Open the interface, and review the groups there.
+    #[arg(
+        long,
+        conflicts_with_all = ["keep", "identical", "min_similarity", "trash", "move_to", "link"]
+    )]
+    pub review: bool,
 }
 
 pub async fn run(context: &Context, options: DuplicatesOptions) -> CliResult {

@@ -101,6 +101,8 @@ struct StartView {
     dataset: Option<String>,
     pane: Option<Pane>,
     view: Option<SafeText>,
+    /// Whether to review near-duplicates at once.
+    review: bool,
 }
 
 impl StartView {
@@ -114,7 +116,7 @@ impl StartView {
             StartPane::Basket => Pane::Basket,
         });
         let view = tui.view.as_deref().map(SafeText::name);
-        Self { dataset: tui.at.clone(), pane, view }
+        Self { dataset: tui.at.clone(), pane, view, review: tui.review }
     }
 }
 
@@ -317,6 +319,7 @@ impl Launcher {
             read_only: self.read_only || profile_options.read_only,
             initial_pane: start.pane,
             initial_view: start.view,
+            opens_review: start.review,
             pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
             search_defaults: self.settings.search.clone(),
             export_defaults: self.settings.export.clone(),

@@ -7,6 +7,7 @@ use tessera::{
         Pane,
         overlay::duplicate_review::{DuplicateReview, ReviewStage},
     },
+    config::DeploymentKind,
     message::{Lane, Payload, Request},
 };
 use tessera_curation::{
@@ -167,4 +168,19 @@ fn both_halves_show_the_same_part_at_the_same_size() {
     desk.press("d");
     let differs = |(_, request): &(_, Request)| matches!(request, Request::Difference(..));
     assert_eq!(desk.open.iter().filter(|open| differs(open)).count(), 1);
+}
+
+#[test]
+fn a_review_of_the_command_line_waits_until_the_dataset_is_ready() {
+    let mut desk = Desk::with_pictures(Protocol::None);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.app.setup_mut().opens_review = true;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    assert!(desk.app.dialog::<DuplicateReview>().is_none());
+    desk.press("r");
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert!(desk.app.dialog::<DuplicateReview>().is_some());
+    desk.press("esc r");
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert!(desk.app.dialog::<DuplicateReview>().is_none(), "it opens only once");
 }
