@@ -430,7 +430,6 @@ impl App {
             }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.open_requested_review();
         self.jobs.advance_dataset_jobs(
             &self.service_data,
             &self.login,
@@ -439,16 +438,19 @@ impl App {
         );
     }
 
-    /// Opens the review of near-duplicates that the command line asked for. A dataset that is busy is waited for.
-    fn open_requested_review(&mut self) {
-        let is_waiting = self.dataset().is_none_or(|dataset| dataset.status.is_busy());
-        if !self.setup.opens_review || is_waiting || self.overlays.is_open() {
+    /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the selection
+    /// is loaded, the review waits.
+    pub(in crate::app) fn open_requested_review(&mut self) {
+        if !self.setup.opens_review || self.dataset().is_none() || self.overlays.is_open() {
             return;
         }
-        self.setup.opens_review = false;
-        match unavailable_reason(self, Action::ReviewDuplicates) {
+        let reason = unavailable_reason(self, Action::ReviewDuplicates);
+        let may_change = self.setup.deployment == DeploymentKind::Local && !self.setup.read_only;
+        self.setup.opens_review = reason.is_some() && may_change;
+        match reason {
             None => self.perform(Action::ReviewDuplicates),
-            Some(reason) => self.outbox.notify(Level::Warning, reason),
+            Some(reason) if !may_change => self.outbox.notify(Level::Warning, reason),
+            Some(_) => {}
         }
     }
 

@@ -47,6 +47,7 @@ impl App {
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.outbox.now = now;
         self.handle_event(event);
+        self.open_requested_review();
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
         self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
