@@ -130,6 +130,7 @@ impl Coverage {
     fn text(self, what: &str) -> String {
         let (covered, all) = (group_digits(self.covered), group_digits(self.all));
         match self.covered {
+            0 if self.all == 1 => format!("the only picture does not have {what}"),
             0 => format!("none of the {all} pictures has {what}"),
             1 => format!("1 of {all} pictures has {what}"),
             _ => format!("{covered} of {all} pictures have {what}"),
