@@ -9,12 +9,12 @@ use ratatui::{
 };
 use tessera_model::{
     Place, SafeText,
-    text::{format_age, grouped_with_noun, truncate},
+    text::{format_age, grouped_with_noun, truncate, truncate_start},
 };
 
 use crate::{
     app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
-    drawing::{Theme, choice_text},
+    drawing::{Theme, choice_text, display_width},
 };
 
 /// Draws the screen. `secrets` is the path of the file that stores secrets.
@@ -22,7 +22,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let screen = buf.area;
     let width = screen.width.min(84);
     let mut lines = match welcome.option {
-        None => target_lines(welcome, theme),
+        None => target_lines(welcome, theme, usize::from(width)),
         Some(option) => form_lines(welcome, option, theme, secrets, width.saturating_sub(22)),
     };
     lines.push(Line::default());
@@ -52,7 +52,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     }
 }
 
-fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
+fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> Vec<Line<'static>> {
     let mark = |index| {
         if index == welcome.cursor { (" ▸ ", theme.accent) } else { ("   ", theme.text) }
     };
@@ -68,10 +68,14 @@ fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
         };
         let media = recent.media.map(|media| grouped_with_noun(media, "media item", "media"));
         let facts: Vec<String> = media.into_iter().chain([format_age(*age)]).collect();
+        let facts = facts.join(" · ");
+        // The frame, the mark and the gap take seven columns.
+        let cells = width.saturating_sub(7 + display_width(&facts));
+        let name = truncate_start(name.as_str(), cells);
         lines.push(Line::from(vec![
             Span::styled(mark, style),
             Span::styled(format!("{name}  "), style),
-            Span::styled(facts.join(" · "), theme.dim),
+            Span::styled(facts, theme.dim),
         ]));
     }
     if !welcome.recent.is_empty() {

@@ -214,6 +214,15 @@ pub fn escape_json(json: &str) -> String {
     text
 }
 
+/// Truncates the start of a text to a display width, because the name is at the end of a path.
+pub fn truncate_start(text: &str, cells: usize) -> String {
+    if text.width() <= cells {
+        return text.to_owned();
+    }
+    let reversed: String = text.graphemes(true).rev().collect();
+    truncate(&reversed, cells).graphemes(true).rev().collect()
+}
+
 /// Truncates a text to a display width, with an ellipsis.
 pub fn truncate(text: &str, cells: usize) -> String {
     if text.width() <= cells {

@@ -17,7 +17,7 @@ use tessera_curation::{
 };
 use tessera_model::{
     DatasetId, PictureSource, SafeText,
-    text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate},
+    text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate_start},
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
 use time::OffsetDateTime;
@@ -560,7 +560,7 @@ impl DuplicateReview {
             };
             let is_selected = self.image == 0 && index == 0 || self.image > 0 && index == 1;
             let style = if is_selected { ctx.theme.accent } else { ctx.theme.dim };
-            let text = end_of(&text, usize::from(name.width.saturating_sub(2)));
+            let text = truncate_start(&text, usize::from(name.width.saturating_sub(2)));
             ctx.put(*name, 0, &[(if is_selected { "▸ " } else { "  " }, style), (&text, style)]);
         }
         for (half, picture) in pictures {
@@ -616,7 +616,7 @@ impl DuplicateReview {
         let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
         let room = usize::from(width).saturating_sub(used + 1);
         if room >= MIN_PATH_COLUMNS {
-            parts.push((end_of(image.path().as_str(), room), theme.text));
+            parts.push((truncate_start(image.path().as_str(), room), theme.text));
         }
         parts
     }
@@ -697,15 +697,6 @@ fn difference_text(app: &App, picture: &VisiblePicture) -> String {
 fn day(nanoseconds: i64) -> String {
     let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(nanoseconds));
     time.map_or_else(|_| String::new(), |time| time.date().to_string())
-}
-
-/// Returns the end of a text that fits into some cells, because the name is at the end of a path.
-fn end_of(text: &str, cells: usize) -> String {
-    if display_width(text) <= cells {
-        return text.to_owned();
-    }
-    let reversed: String = text.chars().rev().collect();
-    truncate(&reversed, cells).chars().rev().collect()
 }
 
 /// Returns the frame around an inner area.
