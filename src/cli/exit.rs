@@ -124,7 +124,10 @@ impl CliError {
     }
 
     pub fn interrupted() -> Self {
-        Self::new(Exit::Interrupted, "interrupted; tasks of the service continue there")
+        Self::new(
+            Exit::Interrupted,
+            "interrupted; tasks that a service has accepted continue there",
+        )
     }
 
     /// Replaces the message, both on screen and in the error document.

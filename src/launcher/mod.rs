@@ -162,7 +162,6 @@ impl Launcher {
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.reopen_command = target.reopen_command();
         let place = target.place();
-        self.remember(place.as_ref(), None);
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
@@ -185,7 +184,10 @@ impl Launcher {
                     _ => Err(error),
                 });
                 match client {
-                    Ok(client) => self.run_profile(client, &profile).await,
+                    Ok(client) => {
+                        self.remember(place.as_ref(), None);
+                        self.run_profile(client, &profile).await
+                    }
                     Err(error) => self.run_welcome(Some(error.message), Vec::new()).await,
                 }
             }
@@ -199,7 +201,7 @@ impl Launcher {
         }
     }
 
-    /// Remembers a place that is opened, or how many media it has. If this fails, the next interface says so.
+    /// Remembers a place that was opened, and how many media it has. If this fails, the interface says so.
     fn remember(&mut self, place: Option<&Place>, media: Option<u64>) {
         let (Some(place), Some(file)) = (place, config::recent_file()) else { return };
         let opened_at = cli::timestamp_now().as_secs();
@@ -233,6 +235,8 @@ impl Launcher {
         name: &str,
         (profile, place): (Option<String>, Option<Place>),
     ) -> Result<RunOutcome, CliError> {
+        // A folder that cannot be opened is not remembered.
+        self.remember(place.as_ref(), local.media_count());
         let launched = LaunchedDeployment {
             client: local.client()?,
             login: None,
@@ -249,6 +253,7 @@ impl Launcher {
         let outcome = self.run_interface(launched, name, profile).await;
         // The list is printed after the screen was restored, so that it is not lost.
         local.report_skipped();
+        // The folder may have been indexed meanwhile.
         self.remember(place.as_ref(), local.media_count());
         local.stop().await?;
         outcome

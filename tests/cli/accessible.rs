@@ -4,8 +4,12 @@
 use std::{
     fs,
     io::Write as _,
+    path::Path,
     process::{Command, Stdio},
 };
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// Runs `tessera demo` with these typed lines. Returns the exit code and the printed lines.
 fn converse(answers: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
@@ -84,8 +88,8 @@ fn answers_that_end_or_make_no_sense_are_survived() {
     }
 }
 
-#[test]
-fn without_a_target_the_profile_that_was_used_last_is_opened() {
+/// A home with the local profiles `cats` and `dogs`, in which sessions are accessible.
+fn home_with_profiles() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join("tessera");
     fs::create_dir(&config).unwrap();
@@ -98,20 +102,30 @@ fn without_a_target_the_profile_that_was_used_last_is_opened() {
     });
     let settings = format!("[ui]\naccessible = true\n{}", profiles.concat());
     fs::write(config.join("config.toml"), settings).unwrap();
-    let run = |options: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
-        command.args(options).current_dir(home.path()).env("HOME", home.path());
-        for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
-            command.env(variable, home.path());
-        }
-        command.env_remove("ACCESSIBLE").env_remove("TESSERA_ACCESSIBLE");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(b"wait\nquit\n").unwrap();
-        let ended = child.wait_with_output().unwrap();
-        let text = [ended.stdout, ended.stderr].concat();
-        (ended.status.code(), String::from_utf8(text).unwrap())
-    };
+    home
+}
+
+/// Opens a session and ends it. Returns the exit code and what was printed.
+fn visit(home: &Path, options: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.args(options).current_dir(home).env("HOME", home);
+    for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        command.env(variable, home);
+    }
+    command.env_remove("ACCESSIBLE").env_remove("TESSERA_ACCESSIBLE");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A session that cannot be opened reads nothing.
+    let _ = child.stdin.take().unwrap().write_all(b"wait\nquit\n");
+    let ended = child.wait_with_output().unwrap();
+    let text = [ended.stdout, ended.stderr].concat();
+    (ended.status.code(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn without_a_target_the_profile_that_was_used_last_is_opened() {
+    let home = home_with_profiles();
+    let run = |options: &[&str]| visit(home.path(), options);
     let (code, reported) = run(&[]);
     assert!(code == Some(2) && reported.contains("nothing to open"), "{reported}");
     for name in ["dogs", "cats"] {
@@ -124,4 +138,27 @@ fn without_a_target_the_profile_that_was_used_last_is_opened() {
     }
     let (code, reported) = run(&["--fresh"]);
     assert!(code == Some(2) && reported.contains("nothing to open"), "{reported}");
+}
+
+#[test]
+fn what_was_opened_is_remembered_with_its_number_of_media() {
+    let home = home_with_profiles();
+    let run = |options: &[&str]| visit(home.path(), options);
+    let recent = || -> Vec<Value> {
+        let file = fs::read(home.path().join("tessera/recent.json")).unwrap();
+        serde_json::from_slice::<Value>(&file).unwrap()["places"].as_array().unwrap().clone()
+    };
+    let (code, reported) = run(&["--profile", "cats"]);
+    assert_eq!(code, Some(0), "{reported}");
+    let (code, reported) = run(&["open", "pictures/none"]);
+    assert_ne!(code, Some(0), "{reported}");
+    let places: Vec<Value> = recent().iter().map(|it| it["place"].clone()).collect();
+    assert_eq!(places, [json!({"profile": "cats"})], "not a folder that cannot be opened");
+    let (code, reported) = run(&["open", "pictures/dogs"]);
+    assert_eq!(code, Some(0), "{reported}");
+    let folder = fs::canonicalize(home.path()).unwrap().join("pictures/dogs");
+    let first = recent().swap_remove(0);
+    assert_eq!((&first["place"]["folder"], &first["media"]), (&json!(folder), &json!(1)));
+    let (code, reported) = run(&[]);
+    assert!(code == Some(2) && reported.contains("nothing to open"), "a screen asks: {reported}");
 }

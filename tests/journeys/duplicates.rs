@@ -57,7 +57,7 @@ async fn planted_copies_are_reviewed_compared_and_planned_for_the_trash() {
     person.sees("frees 0 B");
     person.press("u n n n n").await;
     person.sees("4 files stay, 4 files go");
-    // The image that stays is no longer the indexed one, so its copy stays as well.
+    // The image that stays has changed since it was indexed, so its copy stays as well.
     let pictures = service.pictures();
     let kept = pictures.iter().find(|path| {
         let copy = format!("copy of {}", path.file_name().unwrap().to_string_lossy());

@@ -19,8 +19,8 @@ use tessera::{
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
-    Failure, FailureKind, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome, RequestRecord,
-    SafeText, Status,
+    Failure, FailureKind, FileFacts, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome,
+    RequestRecord, SafeText, Status,
 };
 use tessera_wire::enrichment::read_enrichment;
 
@@ -48,6 +48,26 @@ fn the_position_in_the_search_is_shown_with_the_total_once_it_is_known() {
     assert!(heading(&desk).contains("clusters 101-134 of 134"), "{}", heading(&desk));
     desk.press("p");
     assert!(heading(&desk).contains("clusters 1-100 of 134"), "{}", heading(&desk));
+}
+
+#[test]
+fn the_detail_begins_with_the_path_and_the_facts_of_the_file() {
+    let mut desk = browsing(120, 40);
+    let mut found = page(0, 3);
+    let preview = &mut found.clusters[0].previews[0];
+    preview.original_uri = Some(SafeText::detail("trips/rome/0.jpg"));
+    preview.file = FileFacts {
+        bytes: Some(3 << 20),
+        date: Some(SafeText::name("2024-05-17")),
+        camera: Some(SafeText::name("NIKON D90")),
+    };
+    desk.press("f");
+    desk.answer_page(found);
+    let lines: Vec<String> = (0..40).map(|y| row(&drawn(&desk, ThemeName::Plain), y)).collect();
+    let at = |text: &str| lines.iter().position(|line| line.contains(text)).expect(text);
+    let first = at("trips/rome/0.jpg");
+    assert_eq!([at("640×480 · 3.0 MiB"), at("NIKON D90")], [first + 1, first + 2], "{lines:#?}");
+    assert!(at("00000000-0000") > first + 2, "the ID comes last");
 }
 
 #[test]

@@ -54,6 +54,25 @@ fn a_drag_over_tiles_selects_their_range() {
 }
 
 #[test]
+fn a_click_selects_an_entry_of_the_basket_beside_a_picture_or_as_a_line() {
+    for (protocol, rows) in [(Protocol::HalfBlock, 3), (Protocol::None, 1)] {
+        let mut desk = Desk::with_clusters(9);
+        desk.happen(Event::Terminal(protocol, (10, 20)));
+        desk.press("V 5");
+        let area = desk.app.areas().basket.unwrap();
+        let at = |entry: u16| Mouse {
+            column: area.x + 2,
+            row: area.y + 1 + entry * rows,
+            kind: MouseKind::Click,
+        };
+        desk.happen(Event::Mouse(at(2)));
+        assert_eq!(desk.app.baskets().cursor(), 2, "{protocol:?}");
+        desk.happen(Event::Mouse(Mouse { row: area.bottom() - 1, ..at(0) }));
+        assert_eq!(desk.app.baskets().cursor(), 2, "the frame is no entry");
+    }
+}
+
+#[test]
 fn a_click_without_a_drag_selects_nothing() {
     let mut desk = with_tiles();
     for kind in [MouseKind::Click, MouseKind::Drag, MouseKind::Release] {

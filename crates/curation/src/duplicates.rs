@@ -257,7 +257,7 @@ fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
 
 impl FileActionPreview {
     /// Plans an action on the images that are not kept. Every byte of their files is compared with the indexed one. If
-    /// a kept image is no longer the indexed one, the images of its group stay.
+    /// a kept image has changed since it was indexed, the images of its group stay.
     pub fn of_duplicates(action: FileAction, groups: Vec<DuplicateGroup>) -> Self {
         let mut found = FoundOriginals::default();
         let mut decided = Vec::new();

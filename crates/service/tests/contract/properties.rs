@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::File,
+    fs::{self, File},
     time::{Duration, SystemTime},
 };
 
@@ -11,6 +11,7 @@ use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use tessera_service::DeploymentSettings;
 use tessera_store::search_table::SearchTableLimits;
+use time::OffsetDateTime;
 
 use crate::{
     described::{found, refused, set, vql},
@@ -250,7 +251,8 @@ async fn objects_have_the_properties_of_their_picture_and_the_size_of_their_box(
 
 #[tokio::test]
 async fn the_day_in_a_picture_comes_before_the_date_of_its_file() {
-    let row = json!({"file_name": "old.png", "labels": ["date:1999-12-31", "year:1999"]});
+    let labels = ["date:1999-12-31", "year:1999", "camera:NIKON D90"];
+    let row = json!({"file_name": "old.png", "labels": labels});
     let service = Service::of(&[
         ("old.png", crate::support::picture(0)),
         ("new.png", crate::support::picture(1)),
@@ -260,6 +262,24 @@ async fn the_day_in_a_picture_comes_before_the_date_of_its_file() {
     let query = |value: &str| vql(&json!([{"date": {"op": "at_most", "value": value}}]));
     assert_eq!(found(&service, &query("1999")).await, ["old.png".to_owned()].into());
     assert_eq!(found(&service, &query("1998")).await, BTreeSet::new());
+    // Clusters without and with an anchor have previews of their own, which are stored or read from media.
+    let anchor = service.media("old.png").await;
+    for search in ["", &format!("anchor_type=MEDIA&anchor_media_id={anchor}")] {
+        let clusters = service.clusters(&format!("threshold=0&{search}")).await;
+        let previews = clusters.iter().map(|cluster| &cluster["previews"][0]);
+        let mut facts: Vec<_> = previews
+            .map(|it| json!([it["file_name"], it["bytes"], it["date"], it["camera"]]))
+            .collect();
+        facts.sort_by_key(ToString::to_string);
+        let bytes = |number| crate::support::picture(number).len();
+        let changed = fs::metadata(service.place.picture("new.png")).unwrap().modified().unwrap();
+        let changed = OffsetDateTime::from(changed).date().to_string();
+        let expected = [
+            json!(["new.png", bytes(1), changed, null]),
+            json!(["old.png", bytes(0), "1999-12-31", "NIKON D90"]),
+        ];
+        assert_eq!(facts, expected, "{search:?}");
+    }
 }
 
 #[tokio::test]
