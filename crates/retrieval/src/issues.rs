@@ -8,7 +8,7 @@ use tessera_search::index::quality;
 use tessera_store::assignment::ClusterAssignment;
 
 /// The confidence at or above which an issue counts if no bound is given.
-const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
+pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
 /// Returns the confidence, which depends on sharpness (the inverse of the variance of the width of edges), brightness
 /// (mean luma, 0.0-1.0), or the clustering.

@@ -3,7 +3,10 @@
 //! `tessera_search::similarity::order_by_group`), and the rank of a group is the position of its first member. The ID of
 //! a group contains the ID of the first member and the similarity, so the group is found again without a search.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
 
 use crate::{
     cluster::{ClusterRecord, MemberCounts, ShownCluster, ShownMembers, StoredPreview},
@@ -102,6 +105,28 @@ pub fn ids_by_rank(
     query::all(connection, &sql, params![dataset.0, similarity], |row| {
         Ok((row.get(0)?, group_id(MediaId(row.get(1)?), similarity)))
     })
+}
+
+/// The groups of near-duplicates of one similarity in a dataset.
+#[derive(Debug)]
+pub struct DuplicateGroups {
+    /// The identifiers of the groups of images and of objects, by the position of the first member.
+    firsts: [BTreeMap<u32, ClusterId>; 2],
+}
+
+impl DuplicateGroups {
+    pub fn find(connection: &Connection, dataset: DatasetId, similarity: f32) -> Result<Self> {
+        let of = |entity| ids_by_rank(connection, dataset, entity, similarity);
+        let firsts = [of(EntityType::Images)?, of(EntityType::Objects)?];
+        Ok(Self { firsts: firsts.map(BTreeMap::from_iter) })
+    }
+
+    /// Returns the group of the item at a position of the order. An item that is alone at this similarity is a group, too.
+    pub(crate) fn containing(&self, entity: EntityType, position: u32) -> Option<ClusterId> {
+        let [images, objects] = &self.firsts;
+        let firsts = if entity == EntityType::Images { images } else { objects };
+        firsts.range(..=position).next_back().map(|(_, id)| *id)
+    }
 }
 
 /// Reads groups with these members as previews, and the scores of the previews. Labels and tags are those of the shown

@@ -60,7 +60,12 @@ impl StoreError {
 
     /// Whether the operation can succeed later, because a server or another connection of this server is the cause.
     pub fn is_temporary(&self) -> bool {
-        self.is_unresponsive() || matches!(self, Self::Query(QueryError::Locked(_)))
+        let is_lost = matches!(
+            self,
+            Self::Unreachable(..)
+                | Self::Query(QueryError::Disconnected(_) | QueryError::Locked(_))
+        );
+        is_lost || self.is_unresponsive()
     }
 
     /// Whether a table was removed before it was read.

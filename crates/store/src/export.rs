@@ -9,12 +9,14 @@ use std::{
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::from_json,
+    duplicate_group::DuplicateGroups,
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query, store_now,
 };
 use tessera_model::{
-    Annotation, ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity,
+    Annotation, ArchiveName, ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId,
+    Granularity,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +103,8 @@ pub struct ExportEntry {
     pub cluster: Option<ClusterId>,
     /// The similarity of the item to the query, 0.0-1.0.
     pub confidence: Option<f64>,
-    /// The cluster of the item at the finest granularity, which groups near-duplicates.
-    pub near_duplicate_cluster: Option<ClusterId>,
+    /// The group of near-duplicates that contains the item.
+    pub duplicate_group: Option<ClusterId>,
 }
 
 fn read_export(row: &Row) -> Result<ExportRecord> {
@@ -259,21 +261,23 @@ fn media_condition(export: &ExportRecord) -> &'static str {
 pub fn for_each_entry<E: From<QueryError>>(
     connection: &Connection,
     export: &ExportRecord,
+    groups: &DuplicateGroups,
     mut each: impl FnMut(ExportEntry) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = entries_query(media_condition(export));
     let params = params![export.dataset.0, export.id.0];
-    query::for_each(connection, &sql, params, |row| each(read_entry(row)?))
+    query::for_each(connection, &sql, params, |row| each(read_entry(row, groups)?))
 }
 
 /// Returns the objects in a picture of an export.
 pub fn object_entries(
     connection: &Connection,
     export: ExportTaskId,
+    groups: &DuplicateGroups,
     picture: i64,
 ) -> Result<Vec<ExportEntry>> {
     let sql = entries_query("media.parent = ?1");
-    query::all(connection, &sql, params![picture, export.0], read_entry)
+    query::all(connection, &sql, params![picture, export.0], |row| read_entry(row, groups))
 }
 
 /// Returns the labels of all objects of a dataset, in the order of their bytes.
@@ -291,39 +295,36 @@ pub fn object_labels(connection: &Connection, dataset: DatasetId) -> Result<Vec<
 /// Returns the query for entries. The second parameter of `condition` is the identifier of the export.
 fn entries_query(condition: &str) -> String {
     let level = Granularity::DEFAULT.level();
-    let cluster = |name: &str, level: u8| {
-        format!(
-            "LEFT JOIN cluster {name} ON {name}.dataset = media.dataset
-               AND {name}.entity = CASE WHEN media.parent IS NULL THEN 'IMAGES' ELSE 'OBJECTS' END
-               AND {name}.level = {level} AND {name}.rank = place.rank_{level}"
-        )
-    };
     format!(
-        "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, coalesce(choice.cluster, shown.id), finest.id,
+        "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, coalesce(choice.cluster, shown.id),
                 choice.confidence,
                 coalesce((SELECT length(jpeg) FROM frame_picture
                           WHERE frame_picture.media = media.row),
                          (SELECT packed.length FROM packed_frame_picture packed
                           WHERE packed.media = media.row), media.size),
                 media.annotation, require(choice.intact IS NOT FALSE)
-         FROM media LEFT JOIN place ON place.media = media.row {} {}
+         FROM media LEFT JOIN place ON place.media = media.row
+         LEFT JOIN cluster shown ON shown.dataset = media.dataset
+           AND shown.entity = CASE WHEN media.parent IS NULL THEN 'IMAGES' ELSE 'OBJECTS' END
+           AND shown.level = {level} AND shown.rank = place.rank_{level}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
-         WHERE {condition} ORDER BY media.path, media.row",
-        cluster("shown", level),
-        cluster("finest", 0)
+         WHERE {condition} ORDER BY media.path, media.row"
     )
 }
 
-fn read_entry(row: &Row) -> Result<ExportEntry> {
+fn read_entry(row: &Row, groups: &DuplicateGroups) -> Result<ExportEntry> {
     const CLUSTER_ID_COLUMN: usize = MEDIA_COLUMN_COUNT + ASSIGNMENT_COLUMN_COUNT;
     let media = read_media(row)?;
+    let entity = if media.parent.is_none() { EntityType::Images } else { EntityType::Objects };
+    let assignment = read_assignment(row, MEDIA_COLUMN_COUNT, media.row)?;
     Ok(ExportEntry {
-        assignment: read_assignment(row, MEDIA_COLUMN_COUNT, media.row)?,
+        duplicate_group: assignment
+            .and_then(|assignment| groups.containing(entity, assignment.duplicate_position?)),
+        assignment,
         cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
-        near_duplicate_cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
-        confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
-        size: row.get(CLUSTER_ID_COLUMN + 3)?,
-        annotation: from_json::<Option<_>>(row, CLUSTER_ID_COLUMN + 4)?.unwrap_or_default(),
+        confidence: row.get(CLUSTER_ID_COLUMN + 1)?,
+        size: row.get(CLUSTER_ID_COLUMN + 2)?,
+        annotation: from_json::<Option<_>>(row, CLUSTER_ID_COLUMN + 3)?.unwrap_or_default(),
         media,
     })
 }

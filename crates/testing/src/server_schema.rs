@@ -28,10 +28,11 @@ impl ServerSchema {
         Some(Self { name, server, run })
     }
 
-    /// Returns the address of a store in the schema.
+    /// Returns the address of a store in the schema. The server names the connections of the store as the schema.
     pub fn address(&self) -> String {
         let separator = if self.server.contains('?') { '&' } else { '?' };
-        format!("{}{separator}options=-csearch_path%3D{}", self.server, self.name)
+        let Self { name, server, .. } = self;
+        format!("{server}{separator}application_name={name}&options=-csearch_path%3D{name}")
     }
 }
 

@@ -14,12 +14,13 @@ use crate::{
     task_error::TaskError,
 };
 use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
-use tessera_model::{SafeText, text::count_with_noun, vql::IssueKind};
+use tessera_model::{DatasetId, SafeText, text::count_with_noun, vql::IssueKind};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
     Connection, Store, StoreError,
     cluster::StoredPreview,
     dataset::DatasetRecord,
+    duplicate_group::DuplicateGroups,
     export::{self, ExportEntry, ExportRecord},
     media::{MediaKind, MediaRecord},
     now_micros,
@@ -38,6 +39,8 @@ pub(crate) struct ArchiveContent<'a> {
     pub pictures: &'a StoredPictures,
     /// Signs the links of the metadata.
     pub links: &'a LinkSigning,
+    /// The groups of the near-duplicates that count as an issue.
+    pub groups: &'a DuplicateGroups,
 }
 
 /// Signs the links in an export. The links expire when the export is deleted, so that an archive that was passed on opens
@@ -85,11 +88,20 @@ pub(crate) struct MetadataRow {
     pub url: Option<String>,
 }
 
+/// Returns the groups of the near-duplicates that count as an issue.
+#[expect(clippy::cast_possible_truncation, reason = "a constant that both types represent")]
+pub(crate) fn counted_duplicates(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> tessera_store::Result<DuplicateGroups> {
+    DuplicateGroups::find(connection, dataset, issues::DEFAULT_MIN_CONFIDENCE as f32)
+}
+
 /// A quality issue that counts.
 pub(super) struct DetectedIssue {
     pub kind: &'static str,
     pub confidence: f64,
-    /// The cluster of the near-duplicates. Other issues have none.
+    /// The group of near-duplicates. Other issues have none.
     pub group: Option<String>,
 }
 
@@ -99,7 +111,7 @@ pub(super) fn issue_list(entry: &ExportEntry) -> Vec<DetectedIssue> {
     };
     let found = issues::detected_issues(entry.media.sharpness, entry.media.brightness, assignment);
     let issue = |(kind, confidence): (IssueKind, f64)| {
-        let group = entry.near_duplicate_cluster.filter(|_| kind == IssueKind::Duplicates);
+        let group = entry.duplicate_group.filter(|_| kind == IssueKind::Duplicates);
         DetectedIssue { kind: kind.as_str(), confidence, group: group.map(|id| id.to_string()) }
     };
     found.map(issue).collect()
@@ -176,7 +188,7 @@ pub(crate) fn for_each_row(
     let mut names = UniqueNames::of(content.export.spec.format);
     let links = OriginalLinks::new(content)?;
     let with_objects = content.dataset.n_objects > 0;
-    export::for_each_entry(content.connection, content.export, |entry| {
+    export::for_each_entry(content.connection, content.export, content.groups, |entry| {
         let with_images = content.export.spec.include_images;
         let image = with_images
             .then(|| names.unique(&entry.media.file_name()))
@@ -188,8 +200,9 @@ pub(crate) fn for_each_row(
         };
         let url = links.link(content, &entry.media);
         let picture = entry.media.row;
-        let objects = with_objects
-            .then(|| export::object_entries(content.connection, content.export.id, picture));
+        let ArchiveContent { connection, export, groups, .. } = content;
+        let objects =
+            with_objects.then(|| export::object_entries(connection, export.id, groups, picture));
         let objects = objects.transpose()?.unwrap_or_default();
         each(MetadataRow { entry, objects, image, file_name, url })
     })

@@ -30,7 +30,9 @@ use tessera_model::ExportFormat;
 
 pub(crate) use embedding_writer::EmbeddingWriter;
 pub(crate) use export_preview::PreviewBuilder;
-pub(crate) use metadata::{ArchiveContent, LinkSigning, MissingPictures, SourceFolders};
+pub(crate) use metadata::{
+    ArchiveContent, LinkSigning, MissingPictures, SourceFolders, counted_duplicates,
+};
 
 /// The folder in which an archive has its pictures.
 const IMAGES_PREFIX: &str = "images/";

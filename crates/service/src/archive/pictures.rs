@@ -37,7 +37,7 @@ pub(super) fn write_pictures(
     let mut names = UniqueNames::of(content.export.spec.format);
     let mut written = WrittenPictures::default();
     let mut done = 0;
-    export::for_each_entry(content.connection, content.export, |entry| {
+    export::for_each_entry(content.connection, content.export, content.groups, |entry| {
         let name = names.unique(&entry.media.file_name());
         if let Some(picture) = open_picture(content, &entry.media, &mut written.missing)? {
             write_picture(&entry.media, picture, &name, zip, &mut written.missing)?;

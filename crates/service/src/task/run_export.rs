@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use super::{TaskContext, WorkerContext};
 use crate::{
-    archive::{self, ArchiveContent, LinkSigning, MissingPictures, SourceFolders},
+    archive::{
+        self, ArchiveContent, LinkSigning, MissingPictures, SourceFolders, counted_duplicates,
+    },
     links::content_disposition,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
@@ -222,6 +224,7 @@ fn write_snapshot(
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);
     let pictures = &originals.pictures;
-    let content = ArchiveContent { connection, dataset, export, folders, pictures, links };
+    let groups = &counted_duplicates(connection, dataset.id)?;
+    let content = ArchiveContent { connection, dataset, export, folders, pictures, links, groups };
     Ok((export.media_count, archive::write(&content, file, report)?))
 }

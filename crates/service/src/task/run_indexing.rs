@@ -40,7 +40,8 @@ pub fn run_next_indexing(worker: &WorkerContext) -> bool {
     )
 }
 
-/// Runs an indexing task. Fails if the task is postponed, or if the store cannot even record the failure.
+/// Runs an indexing task. Fails if the task is postponed, if the store is damaged, or if it cannot even record the
+/// failure.
 fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), StoreError> {
     let failure = match running.kind {
         IndexingTaskKind::Creation => None,
@@ -59,8 +60,13 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
             IndexingTaskKind::Reindex => run_reindex(context, running),
         }
     });
-    match outcome {
-        Ok(result) => write_result(context, running, &result),
+    let written = match outcome.map(|result| write_result(context, running, &result)) {
+        Ok(Err(cause)) if cause.is_damage() => return Err(cause),
+        Ok(written) => written.map_err(TaskError::from),
+        Err(cause) => Err(cause),
+    };
+    match written {
+        Ok(()) => Ok(()),
         Err(TaskError::Stopped) => context.release(),
         Err(TaskError::Postponed(cause)) => Err(cause),
         Err(TaskError::Failed(reason)) => {

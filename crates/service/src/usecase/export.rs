@@ -17,7 +17,9 @@ use super::{
 };
 use crate::{
     Deployment, OriginalPaths,
-    archive::{self, ArchiveContent, LinkSigning, PreviewBuilder, SourceFolders},
+    archive::{
+        self, ArchiveContent, LinkSigning, PreviewBuilder, SourceFolders, counted_duplicates,
+    },
     links::FILE_ORIGIN,
 };
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
@@ -349,6 +351,7 @@ impl Deployment {
                     folders: &folders,
                     pictures: &self.originals.pictures,
                     links: &links,
+                    groups: &counted_duplicates(connection, id)?,
                 };
                 Ok(archive::write_metadata_json(&content, file))
             })?;

@@ -144,6 +144,25 @@ async fn groups_are_exported() {
 }
 
 #[tokio::test]
+async fn the_issue_of_an_exported_duplicate_names_its_group() {
+    let service = served(false).await;
+    let (_, mut zip) = archive(&service, "file_name=groups&export_format=json").await;
+    let document = metadata(&mut zip);
+    // An issue counts from a confidence of 0.5.
+    let search = format!("entity_type=IMAGES&{}", duplicates(0.5));
+    for group in service.clusters(&search).await {
+        for name in names(&group) {
+            let mut rows = document["media_items"].as_array().unwrap().iter();
+            let row = rows.find(|row| row["file_name"] == name.as_str()).unwrap();
+            let mut items = row["metadata_items"].as_array().unwrap().iter();
+            let of_duplicates = |item: &&Value| item["properties"]["issue_type"] == "duplicates";
+            let issue = items.find(of_duplicates).unwrap();
+            assert_eq!(issue["properties"]["duplicate_group_id"], id(&group), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_filters_of_a_search_limit_the_members_of_a_group() {
     let service = served(true).await;
     let smaller = json!([{"duplicates": {"op": "duplicates", "value": 0.9}},

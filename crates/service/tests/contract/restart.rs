@@ -238,3 +238,21 @@ async fn other_users_can_read_nothing_in_the_data_directory() {
         assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
     }
 }
+
+#[tokio::test]
+async fn a_result_that_cannot_be_written_ends_the_task() {
+    let service = Service::of_pictures().await;
+    // The tables of an earlier build, for example, have other columns.
+    service.place.change("ALTER TABLE place RENAME COLUMN twin_order TO former_order");
+    assert_eq!(service.add(uploads(12..15)).await.0, 202);
+    service.deployment.wait_until_idle().await;
+    let record = service.record().await;
+    assert_eq!(record["status_new"], "ERROR", "{record}");
+    let reason = record["fatal_error_msg"].as_str().unwrap();
+    assert!(reason.contains("the store could not be read or written"), "{reason}");
+
+    service.place.change("ALTER TABLE place RENAME COLUMN former_order TO twin_order");
+    service.place.add(&service.deployment);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(service.record().await["status_new"], "READY");
+}

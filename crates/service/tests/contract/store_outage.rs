@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use tessera_model::{DatasetId, Status};
 use tessera_service::{Deployment, DeploymentSettings};
 use tessera_store::postgres::{self, StoreAddress};
 use tokio::{
@@ -107,4 +108,32 @@ async fn requests_are_503_while_the_server_does_not_respond_and_work_afterwards(
     let recovered =
         async { while service.get("/api/v1/datasets").send().await.unwrap().status() != 200 {} };
     timeout(GUARD, recovered).await.unwrap();
+}
+
+/// An administrator or a restart of the server ends connections in the middle of a transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_whose_connection_the_server_ends_runs_again() {
+    let place = Place::new(&pictures(12));
+    if place.store.address().is_none() {
+        return;
+    }
+    let simulated_delay = Duration::from_secs(1);
+    let deployment =
+        place.open_with(DeploymentSettings { simulated_delay, ..DeploymentSettings::default() });
+    let dataset = place.add(&deployment);
+    let others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND state <> 'idle'
+                    AND application_name = current_setting('application_name')";
+    let mut ended = 0;
+    while !is_ready(&deployment, dataset) {
+        if ended < 2 && place.count(&format!("(SELECT pid {others}) AS busy")) > 0 {
+            place.change(&format!("SELECT pg_terminate_backend(pid) {others}"));
+            ended += 1;
+        }
+    }
+    assert_eq!(ended, 2);
+}
+
+fn is_ready(deployment: &Deployment, dataset: DatasetId) -> bool {
+    let datasets = deployment.datasets().unwrap_or_default();
+    datasets.iter().any(|record| record.id == dataset && record.status == Status::Ready)
 }

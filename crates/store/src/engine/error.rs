@@ -15,6 +15,8 @@ pub enum QueryError {
     StorageFull(Cause),
     /// The server does not respond, so that the result of a statement is unknown.
     Unresponsive,
+    /// The server ended the connection, for example because it was restarted, so that the result of a statement is unknown.
+    Disconnected(Cause),
     /// Another connection has locked the rows or tables for too long.
     Locked(Cause),
     /// The database is damaged, or is not a database of this program.
@@ -46,6 +48,7 @@ impl fmt::Display for QueryError {
         match self {
             Self::Failed(cause)
             | Self::StorageFull(cause)
+            | Self::Disconnected(cause)
             | Self::Locked(cause)
             | Self::Damaged(cause)
             | Self::Deadlock(cause)

@@ -296,7 +296,10 @@ impl From<tokio_postgres::Error> for QueryError {
             (None, None) => cause.to_string(),
         };
         let is = |code| cause.code() == Some(&code);
-        if is(SqlState::T_R_DEADLOCK_DETECTED) {
+        let is_ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].into_iter().any(is);
+        if cause.is_closed() || is_ended {
+            Self::Disconnected(message.into())
+        } else if is(SqlState::T_R_DEADLOCK_DETECTED) {
             Self::Deadlock(message.into())
         } else if is(SqlState::DISK_FULL) {
             Self::StorageFull(message.into())
