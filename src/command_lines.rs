@@ -68,7 +68,9 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellComman
     match job {
         JobKind::Export(export) => {
             let selection = if export.selection.is_some() { "--selection NAME" } else { "" };
-            let command = ShellCommand::new("tessera export start").word(dataset).text(selection);
+            let rest = if export.is_rest { "--rest" } else { "" };
+            let command = ShellCommand::new("tessera export start").word(dataset);
+            let command = command.text(selection).text(rest);
             export_options(command, &export.spec)
         }
         JobKind::AddMedia(addition) => {

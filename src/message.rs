@@ -10,17 +10,27 @@ use tessera_curation::{
 };
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
-    ExportFormat, ExportPreview, ExportSpec, ExportTask, ExportTaskId, Failure, FolderListing,
-    Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, ModelPlan, Overview, Page,
-    PatternLists, PictureSource, Preflight, Preview, RecordField, Region, RequestRecord,
-    RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand, StateKey, StateValue,
-    TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
+    ExportFormat, ExportPreview, ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure,
+    FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, ModelPlan,
+    Overview, Page, PatternLists, PictureSource, Preflight, Preview, RecordField, Region,
+    RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
+    StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
 use crate::own_command::{OwnCommand, ReadyCommand};
+
+/// What an export from the selection contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ExportPart {
+    Selection,
+    /// Everything else that the search on screen finds.
+    RestOfSearch,
+    /// Everything else in the dataset.
+    RestOfDataset,
+}
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.
@@ -60,8 +70,8 @@ pub enum Lane {
     /// sent completely.
     Upload(JobId),
     Preflight,
-    /// What a format leaves out, with or without images.
-    ExportPreview(ExportFormat, bool),
+    /// What a format leaves out of a part, with or without images.
+    ExportPreview(ExportFormat, bool, ExportPart),
     Export(JobId),
     Download(JobId),
     Picture(PictureView, Canvas),
@@ -196,7 +206,7 @@ pub enum Request {
         dataset: DatasetId,
         format: ExportFormat,
         images: bool,
-        items: Vec<SelectionItem>,
+        selection: ExportSelection,
     },
     Reindex(DatasetId),
     /// Asks the hub what getting a model would download.
@@ -211,7 +221,7 @@ pub enum Request {
         dataset: DatasetId,
         format: ExportFormat,
         images: bool,
-        items: Option<Vec<SelectionItem>>,
+        selection: Option<ExportSelection>,
     },
     ExportStatus(DatasetId, ExportTaskId),
     /// Downloads an archive, verifies it, and moves it to `target`.

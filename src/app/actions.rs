@@ -38,6 +38,7 @@ use crate::{
         tagging,
     },
     input::Action,
+    message::ExportPart,
 };
 
 impl App {
@@ -192,7 +193,7 @@ impl App {
             Action::SaveView => ViewNameInput::open(&mut self.overlays, None),
             Action::Views => open_saved_views(&mut self.overlays, &self.screen, &self.service_data),
 
-            Action::ExportBasket => ExportForm::open_for_basket(self),
+            Action::ExportBasket => ExportForm::open_for_basket(self, ExportPart::Selection),
             Action::Export => ExportForm::open(self),
             Action::Download => self.jobs.download_selected(self.panes.focus, &mut self.outbox),
             Action::AddMedia => AddMediaForm::open(self),

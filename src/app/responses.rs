@@ -296,11 +296,11 @@ impl App {
             (Lane::Preflight, Err(failure)) => {
                 AddMediaForm::preflight_loaded(&mut self.overlays, Err(failure));
             }
-            (Lane::ExportPreview(format, images), Ok(Payload::ExportPreview(preview))) => {
-                ExportForm::preview_loaded(&mut self.overlays, (format, images), Ok(preview));
+            (lane @ Lane::ExportPreview(..), Ok(Payload::ExportPreview(preview))) => {
+                ExportForm::preview_loaded(&mut self.overlays, lane, Ok(preview));
             }
-            (Lane::ExportPreview(format, images), Err(failure)) => {
-                ExportForm::preview_loaded(&mut self.overlays, (format, images), Err(failure));
+            (lane @ Lane::ExportPreview(..), Err(failure)) => {
+                ExportForm::preview_loaded(&mut self.overlays, lane, Err(failure));
             }
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(

@@ -166,8 +166,8 @@ impl RequestHandler {
             Request::StartExport(dataset, spec) => {
                 Payload::Export(client.start_export(dataset, &spec).await?)
             }
-            Request::StartSelectionExport { dataset, format, images, items } => {
-                let export = client.start_selective_export(dataset, format, images, &items);
+            Request::StartSelectionExport { dataset, format, images, selection } => {
+                let export = client.start_selective_export(dataset, format, images, &selection);
                 Payload::Export(export.await?)
             }
             Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
@@ -189,8 +189,8 @@ impl RequestHandler {
             Request::Preflight(source) => {
                 Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)
             }
-            Request::ExportPreview { dataset, format, images, items } => {
-                let preview = client.export_preview(dataset, format, images, items.as_deref());
+            Request::ExportPreview { dataset, format, images, selection } => {
+                let preview = client.export_preview(dataset, format, images, selection.as_ref());
                 Payload::ExportPreview(preview.await?)
             }
             Request::ExportStatus(dataset, task) => {

@@ -435,6 +435,36 @@ fn a_list_has_the_metadata_and_the_paths_of_the_originals() {
 }
 
 #[test]
+fn the_rest_is_what_the_dataset_or_a_search_has_beside_the_selection() {
+    let (home, folder) = local_folder();
+    let home = home.path();
+    let find = ["--profile", "mine", "search", "browse", "--flat", "--json"];
+    let (code, found, err) = outcome(tessera(home, &find).current_dir(home));
+    assert_eq!(code, 0, "{err}");
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let media = found["previews"].as_array().unwrap();
+    let a = media.iter().find(|row| row["file_name"] == "a.png").unwrap();
+    let a = a["media_id"].as_str().unwrap();
+    let rest = |more: &[&str]| local(home, &[&["--media", a, "--rest"], more].concat());
+    let (code, _, err) = rest(&["--list", "rest.jsonl"]);
+    assert_eq!(code, 0, "{err}");
+    let rows = fs::read_to_string(home.join("rest.jsonl")).unwrap();
+    let row: Value = serde_json::from_str(&rows).expect(&rows);
+    let b = fs::canonicalize(folder).unwrap().join("sub/b.png");
+    assert_eq!(row["original_path"], b.display().to_string());
+
+    let path = r#"[{"path":{"op":"is","value":"sub"}}]"#;
+    let (code, found, err) = rest(&["--vql", path, "--download", ".", "--json"]);
+    let found: Value = serde_json::from_str(&found).expect(&err);
+    assert_eq!((code, &found["kind"]), (0, &"rest".into()), "{found} {err}");
+    assert_eq!(found["rows"], 1, "{found}");
+    let (code, _, err) = local(home, &["--rest"]);
+    assert!(code == 2 && err.contains("--rest needs a selection"), "{err}");
+    let (code, _, err) = rest(&["--max-score", "0.5"]);
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
 fn options_for_files_of_this_machine_need_a_local_profile() {
     let (home, serving) = world(&[]);
     let home = home.path();
@@ -443,6 +473,9 @@ fn options_for_files_of_this_machine_need_a_local_profile() {
         let (code, _, err) = json(home, &serving, &start);
         assert!(code == 2 && err.contains("needs a local profile"), "{err}");
     }
+    let media = "00000000-0000-4000-8000-000000000000";
+    let (code, _, err) = json(home, &serving, &["export", "start", "--media", media, "--rest"]);
+    assert!(code != 0 && err.contains("is an addition of the local deployment"), "{err}");
     let (_, listed, _) = json(home, &serving, &["export", "list"]);
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(0), "nothing was sent: {listed}");
 }

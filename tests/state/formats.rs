@@ -42,8 +42,13 @@ fn jobs() -> StateValue {
         format: ExportFormat::Parquet,
         include_images: true,
     };
-    let export =
-        ExportJob { spec, selection: Some(text.clone()), folder: "/d".into(), auto_download: true };
+    let export = ExportJob {
+        spec,
+        selection: Some(text.clone()),
+        is_rest: true,
+        folder: "/d".into(),
+        auto_download: true,
+    };
     let addition =
         AdditionJob { source: text.clone(), cli_options: text.clone(), auto_reindex: true };
     let states = [
@@ -61,7 +66,7 @@ fn jobs() -> StateValue {
         SavedJobState::Unwatched { export_task_id: None },
     ];
     let kinds = [
-        JobKind::Export(ExportJob { selection: None, ..export.clone() }),
+        JobKind::Export(ExportJob { selection: None, is_rest: false, ..export.clone() }),
         JobKind::Export(export),
         JobKind::AddMedia(addition),
         JobKind::Reindex,

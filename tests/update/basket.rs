@@ -1,12 +1,16 @@
 //! Tests the selection across pages and searches, with exclusions.
 
 use tessera::{
-    app::{basket::SelectedEntries, overlay::export::ExportForm},
-    message::{JobId, Lane, Payload, Request},
+    app::{
+        basket::SelectedEntries,
+        overlay::export::{ExportField, ExportForm},
+    },
+    config::DeploymentKind,
+    message::{ExportPart, JobId, Lane, Payload, Request},
 };
 use tessera_model::{
-    EntryContent, EntryId, ExportFormat, FailureKind, Selection, SelectionItem, SelectionTotals,
-    StateKey, StateValue, Status,
+    EntryContent, EntryId, ExportFormat, ExportPreview, ExportSelection, FailureKind, Search,
+    Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
 };
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
@@ -120,6 +124,24 @@ fn the_rest_of_the_search_is_selected_instead_of_the_selection() {
     assert_eq!((totals(&desk).clusters, totals(&desk).media, totals(&desk).excluded), (2, 1, 1));
     desk.press("u");
     assert_eq!(selection(&desk), &rest);
+}
+
+#[test]
+fn what_the_search_does_not_show_is_deselected_and_named() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("space 3 a 6 0 . 5 f5");
+    desk.answer_page(page(7, 2));
+    desk.press("*");
+    assert_eq!(
+        desk.notice(),
+        "all pages loaded: selected the rest of 1 page, which may include 1 entry that its pages do not show; u \
+         undoes it"
+    );
+    assert!(selection(&desk).cluster(cluster(0).id).is_none());
+    assert_eq!(totals(&desk).clusters, 2);
+    desk.press("u");
+    assert_eq!(totals(&desk).clusters, 1, "one step undoes all of it");
+    assert!(selection(&desk).cluster(cluster(0).id).is_some());
 }
 
 #[test]
@@ -257,13 +279,13 @@ fn with_selection() -> Desk {
 fn the_basket_is_exported_as_it_was_shown() {
     let mut desk = with_selection();
     desk.press("E enter");
-    let items = selection(&desk).items();
+    let selection = selection(&desk).items().into();
     let (ticket, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
     let expected = Request::StartSelectionExport {
         dataset: dataset(1, Status::Ready).id,
         format: ExportFormat::Parquet,
         images: true,
-        items,
+        selection,
     };
     assert_eq!(request, expected);
     desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
@@ -272,6 +294,71 @@ fn the_basket_is_exported_as_it_was_shown() {
     let (_, request) = desk.take(|lane| matches!(lane, Lane::Download(_)));
     let Request::Download { target, .. } = request else { panic!("{request:?}") };
     assert_eq!(target.to_str(), Some("/downloads/set-1 selection.zip"));
+}
+
+/// Creates a local core with two selected clusters, whose export form is open.
+fn exporting_locally(search: &str) -> Desk {
+    let mut desk = Desk::with_clusters(5);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    if !search.is_empty() {
+        desk.press(search);
+        desk.answer_page(page(0, 5));
+    }
+    desk.press("1 2 space l space E");
+    desk
+}
+
+#[test]
+fn everything_else_in_the_dataset_is_counted_and_exported() {
+    let mut desk = exporting_locally("");
+    desk.press("left");
+    let dataset = dataset(1, Status::Ready).id;
+    let items = selection(&desk).items();
+    let rest = ExportSelection { items, rest_of: Some(Search::browse(dataset)) };
+    let expected = Request::ExportPreview {
+        dataset,
+        format: ExportFormat::Parquet,
+        images: true,
+        selection: Some(rest.clone()),
+    };
+    assert!(desk.requests().contains(&&expected), "{:?}", desk.requests());
+    let lane = Lane::ExportPreview(ExportFormat::Parquet, true, ExportPart::RestOfDataset);
+    let preview = ExportPreview { media_count: 1_234, omissions: vec![] };
+    desk.answer(lane, Payload::ExportPreview(preview));
+    let text = desk.app.dialog::<ExportForm>().unwrap().rest_text();
+    assert_eq!(text.unwrap(), "1 234 media items: everything in the dataset, except");
+    desk.press("enter");
+    let (ticket, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
+    let expected = Request::StartSelectionExport {
+        dataset,
+        format: ExportFormat::Parquet,
+        images: true,
+        selection: rest,
+    };
+    assert_eq!(request, expected);
+    desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
+    let export = desk.app.jobs().get(JobId(0)).unwrap().export().unwrap();
+    assert_eq!(export.part().unwrap().as_str(), "all but 2 clusters");
+    assert_eq!(export.spec.file_name.as_str(), "set-1 rest.zip");
+}
+
+#[test]
+fn everything_else_in_a_search_has_the_search_on_screen() {
+    let mut desk = exporting_locally("3 a 6 0 . 5 f5");
+    let search = desk.app.results().view().unwrap().search.clone();
+    assert!(!search.filters.is_empty());
+    desk.press("space enter");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
+    let Request::StartSelectionExport { selection, .. } = request else { panic!("{request:?}") };
+    assert_eq!(selection.rest_of, Some(search));
+}
+
+#[test]
+fn other_services_export_no_rest() {
+    let mut desk = with_selection();
+    desk.press("E");
+    let form = desk.app.dialog::<ExportForm>().unwrap();
+    assert_eq!((form.field, form.fields()), (ExportField::Name, &ExportField::ALL[1..]));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tessera_curation::{
     FileAction,
     duplicates::{DuplicateGroup, KeepRule},
 };
-use tessera_model::{FailureKind, Status};
+use tessera_model::{FailureKind, Search, SelectionItem, Status};
 use tessera_picture::{Crop, Protocol};
 
 use crate::support::{
@@ -117,6 +117,17 @@ fn decisions_survive_closing_the_review() {
     desk.press("g d");
     desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
     assert_eq!(going(&desk), ["6.jpg"]);
+}
+
+#[test]
+fn the_end_exports_every_image_that_does_not_go() {
+    let mut desk = reviewing(120, 40);
+    desk.press("f e enter");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
+    let Request::StartSelectionExport { selection, .. } = request else { panic!("{request:?}") };
+    let [SelectionItem::Media(media)] = &selection.items[..] else { panic!("{selection:?}") };
+    assert_eq!(media.len(), 3, "the files that go are left out");
+    assert_eq!(selection.rest_of, Some(Search::browse(dataset(1, Status::Ready).id)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tessera::{
         overlay::export::{ExportField, ExportForm},
     },
     config::DeploymentKind,
-    message::{JobId, Lane, Payload, Request, RequestProgress},
+    message::{ExportPart, JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
     Archive, ArchiveName, Dataset, ExportFormat, ExportPreview, ExportSpec, ExportTask,
@@ -72,18 +72,24 @@ fn the_form_of_a_local_folder_shows_what_a_format_leaves_out() {
         dataset: id,
         format: ExportFormat::Coco,
         images: true,
-        items: None,
+        selection: None,
     };
     assert_eq!(desk.requests(), [&asked]);
     let omissions = |desk: &Desk| desk.app.dialog::<ExportForm>().unwrap().omissions().join("\n");
     assert_eq!(omissions(&desk), "checking what this format leaves out …");
     let text = SafeText::detail("masks left out beside polygons: 2");
     let preview = ExportPreview { media_count: 3, omissions: vec![Omission { count: 2, text }] };
-    desk.answer(Lane::ExportPreview(ExportFormat::Coco, true), Payload::ExportPreview(preview));
+    desk.answer(
+        Lane::ExportPreview(ExportFormat::Coco, true, ExportPart::Selection),
+        Payload::ExportPreview(preview),
+    );
     assert_eq!(omissions(&desk), "masks left out beside polygons: 2");
     assert!(desk.requests().is_empty(), "a preview is requested once");
     desk.press("space");
-    desk.fail(Lane::ExportPreview(ExportFormat::Yolo, true), FailureKind::NoResponse);
+    desk.fail(
+        Lane::ExportPreview(ExportFormat::Yolo, true, ExportPart::Selection),
+        FailureKind::NoResponse,
+    );
     assert!(desk.requests().is_empty(), "a failed preview is not requested again");
     desk.press("left left tab space");
     let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };

@@ -23,9 +23,9 @@ use crate::{
 };
 use tessera_model::{
     Anchor, ClusterId, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat,
-    ExportSpec, ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link, Operation,
-    Overview, Page, Preview, RecordField, Region, SafeText, Search, SelectionItem, ShellCommand,
-    Timestamp,
+    ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link,
+    Operation, Overview, Page, Preview, RecordField, Region, SafeText, Search, SelectionItem,
+    ShellCommand, Timestamp,
 };
 use tessera_wire::{
     add_media::Accepted,
@@ -312,18 +312,32 @@ impl Client {
         dataset: DatasetId,
         format: ExportFormat,
         include_images: bool,
-        items: &[SelectionItem],
+        selection: &ExportSelection,
     ) -> Result<ExportTask, Failure> {
-        for item in items {
+        for item in &selection.items {
             if let SelectionItem::Cluster { filters, .. } = item {
                 self.service().require_known(filters)?;
             }
         }
         let path = endpoints::export_entities_async(dataset);
-        let parameters = endpoints::selection_parameters(format, include_images);
-        let body = RequestBody::Json(selection::write(items).to_string().into());
+        let parameters = self.selection_parameters(format, include_images, Some(selection))?;
+        let body = RequestBody::Json(selection::write(&selection.items).to_string().into());
         let request = self.request(Endpoint::StartSelection, &path, &parameters, body);
         self.fetch_as(&request, |task| read_started(task)).await
+    }
+
+    pub(super) fn selection_parameters(
+        &self,
+        format: ExportFormat,
+        include_images: bool,
+        selection: Option<&ExportSelection>,
+    ) -> Result<Parameters, Failure> {
+        let rest_of = selection.and_then(|selection| selection.rest_of.as_ref());
+        if rest_of.is_some() {
+            self.service().require_rest()?;
+        }
+        let parameters = endpoints::selection_parameters(format, include_images);
+        Ok([parameters, endpoints::rest_parameters(rest_of)].concat())
     }
 
     /// Reclusters a dataset, by `POST reindex`. The request is sent once.

@@ -6,8 +6,8 @@ use crate::{
 };
 use serde_json::json;
 use tessera_model::{
-    Dataset, DatasetId, ExportFormat, ExportPreview, Failure, LocalDataset, PatternLists,
-    RescanResult, SelectionItem,
+    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, LocalDataset,
+    PatternLists, RescanResult,
 };
 use tessera_wire::{
     dataset::read_dataset,
@@ -63,7 +63,7 @@ impl Client {
         self.fetch_as(&request, |rescan| read_rescan(rescan)).await
     }
 
-    /// Says what the format of an export leaves out or changes, of the whole dataset or of a selection. Nothing is
+    /// Says what the format of an export leaves out or changes, in the whole dataset or in a selection. Nothing is
     /// started.
     ///
     /// # Errors
@@ -74,12 +74,12 @@ impl Client {
         id: DatasetId,
         format: ExportFormat,
         include_images: bool,
-        items: Option<&[SelectionItem]>,
+        selection: Option<&ExportSelection>,
     ) -> Result<ExportPreview, Failure> {
         let path = endpoints::export_preview(id);
-        let parameters = endpoints::selection_parameters(format, include_images);
-        let body = items.map_or(RequestBody::Post, |items| {
-            RequestBody::Json(selection::write(items).to_string().into())
+        let parameters = self.selection_parameters(format, include_images, selection)?;
+        let body = selection.map_or(RequestBody::Post, |selection| {
+            RequestBody::Json(selection::write(&selection.items).to_string().into())
         });
         let request = self.request(Endpoint::ExportPreview, &path, &parameters, body);
         self.fetch_as(&request, |preview| read_preview(preview)).await

@@ -141,6 +141,19 @@ impl ServiceConfig {
         }
     }
 
+    /// Refuses to export the rest of a search on a service that would ignore the search, before anything is sent.
+    ///
+    /// # Errors
+    /// The service is not the local deployment.
+    pub fn require_rest(&self) -> Result<(), Failure> {
+        if self.knows_local_filters {
+            return Ok(());
+        }
+        let sentence = "exporting the rest of a dataset or search is an addition of the local deployment; this service \
+                        does not know it";
+        Err(Failure::local(sentence).with_remedy("Select the rest, and export the selection"))
+    }
+
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {
         Self { pipeline_url: Some(pipeline_url), ..self }
     }

@@ -3,6 +3,8 @@
 //! Selecting a cluster absorbs its members that were selected one by one. Toggling a member of a selected cluster
 //! excludes or includes the member, so that no item is ever selected twice.
 
+use std::collections::BTreeSet;
+
 use crate::{
     Cluster, ClusterId, EntryContent, EntryId, MediaId, Preview, Query, SafeText, Search,
     SelectedCluster, Selection, SelectionEntry, selection::PositionedEntry,
@@ -97,16 +99,19 @@ impl Basket {
     /// Selects the media items of these clusters that are not selected, instead of those that are. A cluster with some
     /// selected members is selected without them, and of a cluster with excluded members, exactly these are selected.
     /// Returns the number of clusters that another search has selected with other filters. They stay as they are,
-    /// because only the service knows their members. The change is merged into the last undo step unless it begins one.
+    /// because only the service knows their members. The entries that these clusters contain are removed from `unplaced`.
+    /// The change is merged into the last undo step unless it begins one.
     pub fn select_rest(
         &mut self,
         clusters: &[Cluster],
         search: &Search,
+        unplaced: &mut BTreeSet<EntryId>,
         begins_step: bool,
     ) -> usize {
         let mut plan = EditPlan::new();
         let mut unchanged = 0;
         for cluster in clusters {
+            unplaced.remove(&EntryId::Cluster(cluster.id));
             match self.selection.cluster(cluster.id) {
                 Some(selected) if selected.filters != search.filters => unchanged += 1,
                 Some(selected) => {
@@ -116,6 +121,7 @@ impl Basket {
                 None => plan.extend(self.rest_of_cluster(cluster_entry(cluster, search))),
             }
         }
+        plan.iter().for_each(|(id, _)| _ = unplaced.remove(id));
         if begins_step {
             self.apply_plan(plan);
         } else {

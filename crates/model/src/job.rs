@@ -38,12 +38,21 @@ pub struct ExportJob {
     /// A summary of the exported selection, such as `3 clusters, 9 media items`, or `None` if the whole dataset is
     /// exported.
     pub selection: Option<SafeText>,
+    /// Whether everything but the selection is exported.
+    #[serde(default)]
+    pub is_rest: bool,
     #[serde(serialize_with = "write_path")]
     pub folder: PathBuf,
     pub auto_download: bool,
 }
 
 impl ExportJob {
+    /// Says what is exported: `3 clusters`, or `all but 3 clusters`. Returns `None` for the whole dataset.
+    pub fn part(&self) -> Option<SafeText> {
+        let selection = self.selection.clone()?;
+        Some(if self.is_rest { SafeText::name(&format!("all but {selection}")) } else { selection })
+    }
+
     pub fn target(&self) -> PathBuf {
         self.folder.join(self.spec.file_name.as_str())
     }

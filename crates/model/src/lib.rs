@@ -72,8 +72,8 @@ pub use saved_state::{
 };
 pub use search::{Granularity, Page, Query, Search};
 pub use selection::{
-    EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, SelectionItem,
-    SelectionTotals,
+    EntryContent, EntryId, ExportSelection, SelectedCluster, Selection, SelectionEntry,
+    SelectionItem, SelectionTotals,
 };
 pub use shell_command::ShellCommand;
 pub use tag::{

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Cluster, ClusterId, EntityType, Filter, Granularity, MediaId, SafeText, text::count_with_noun,
+    Cluster, ClusterId, DatasetId, EntityType, Filter, Granularity, MediaId, SafeText, Search,
+    text::count_with_noun,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,21 @@ pub enum SelectionItem {
         filters: Vec<Filter>,
         exclude: Vec<MediaId>,
     },
+}
+
+/// What a selective export contains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportSelection {
+    pub items: Vec<SelectionItem>,
+    /// Everything that this search finds, except the items, is exported instead of the items. Only local services export
+    /// a rest.
+    pub rest_of: Option<Search>,
+}
+
+impl From<Vec<SelectionItem>> for ExportSelection {
+    fn from(items: Vec<SelectionItem>) -> Self {
+        Self { items, rest_of: None }
+    }
 }
 
 /// Identifies an entry. Two entries never have the same identifier, so that nothing is selected twice.
@@ -174,6 +190,14 @@ impl Selection {
         let mut rows: Vec<&PositionedEntry> = self.entries.values().collect();
         rows.sort_by_key(|(position, _)| *position);
         rows.into_iter().map(|(_, entry)| entry).collect()
+    }
+
+    /// Returns the search that finds everything of the kind that is selected: objects if only objects are selected,
+    /// otherwise images.
+    pub fn whole_dataset(&self, dataset: DatasetId) -> Search {
+        let has_images = self.entries.values().any(|(_, it)| it.entity == EntityType::Images);
+        let entity = if has_images { EntityType::Images } else { EntityType::Objects };
+        Search { entity, ..Search::browse(dataset) }
     }
 
     pub fn items(&self) -> Vec<SelectionItem> {

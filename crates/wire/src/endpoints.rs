@@ -34,6 +34,8 @@ pub mod query {
     pub const EXPORT_FORMAT: &str = "export_format";
     pub const INCLUDE_IMAGES: &str = "include_images";
     pub const EXPORT_TASK_ID: &str = "export_task_id";
+    /// Exports what a search finds except the selection of the body. Only local services have this parameter.
+    pub const REST: &str = "rest";
     /// Identifies the dataset if the path does not.
     pub const DATASET_ID: &str = "dataset_id";
     pub const PATH: &str = "path";
@@ -309,6 +311,11 @@ pub fn export_preview(id: DatasetId) -> String {
 }
 
 pub fn explore_parameters(search: &Search) -> Parameters {
+    let page = (query::PAGE_NUMBER, search.page.to_string());
+    [search_parameters(search), vec![page]].concat()
+}
+
+fn search_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
     match &search.query {
         Query::Browse => {}
@@ -327,7 +334,6 @@ pub fn explore_parameters(search: &Search) -> Parameters {
     }
     parameters.push((query::ENTITY_TYPE, search.entity.as_str().to_owned()));
     parameters.push((query::THRESHOLD, search.granularity.level().to_string()));
-    parameters.push((query::PAGE_NUMBER, search.page.to_string()));
     parameters
 }
 
@@ -342,4 +348,10 @@ pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Param
         (query::EXPORT_FORMAT, format.as_str().to_owned()),
         (query::INCLUDE_IMAGES, include_images.to_string()),
     ]
+}
+
+/// Returns the parameters that export the rest of a search instead of the selection of the body.
+pub fn rest_parameters(rest_of: Option<&Search>) -> Parameters {
+    let Some(search) = rest_of else { return Parameters::new() };
+    [vec![(query::REST, true.to_string())], search_parameters(search)].concat()
 }

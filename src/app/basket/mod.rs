@@ -5,7 +5,11 @@ mod select;
 
 pub use tessera_model::text::count_with_noun;
 
-use std::{collections::BTreeMap, ops::RangeInclusive, slice};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::RangeInclusive,
+    slice,
+};
 
 use tessera_model::{
     Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Search, Selection,
@@ -289,6 +293,10 @@ pub struct SelectAllPages {
     pub clusters_changed: usize,
     /// The number of clusters that stay as another search has selected them, while the rest is selected.
     pub unchanged: usize,
+    /// The entries of the previous selection that no page has shown so far, while the rest is selected.
+    pub unplaced: BTreeSet<EntryId>,
+    /// The number of these entries, which are deselected at the last page.
+    pub deselected: usize,
     /// Whether the selection waits for the user's confirmation.
     pub paused: bool,
 }

@@ -1,10 +1,10 @@
 //! Selects with keys: an item, a range, a page, or all clusters of a search. All clusters are selected page by page,
 //! until the last page or until the user presses a key.
 
-use std::ops::RangeInclusive;
+use std::{mem, ops::RangeInclusive};
 
 use tessera_model::{
-    Basket, Failure, Page, Search, SelectionChange, SelectionEntry, ToggleOutcome,
+    Basket, Failure, Page, Search, Selection, SelectionChange, SelectionEntry, ToggleOutcome,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
@@ -126,7 +126,8 @@ impl SelectAllPages {
         // The first change begins an undo step, to which the other pages belong as well.
         let is_first = self.clusters_changed == 0;
         if self.rest {
-            let unchanged = basket.select_rest(&page.clusters, search, is_first);
+            let unchanged =
+                basket.select_rest(&page.clusters, search, &mut self.unplaced, is_first);
             self.clusters_changed += page.clusters.len() - unchanged;
             self.unchanged += unchanged;
             return;
@@ -137,18 +138,32 @@ impl SelectAllPages {
         self.clusters_changed += change.added;
     }
 
+    /// Deselects what no page has shown, in the same undo step.
+    fn deselect_unplaced(&mut self, basket: &mut Basket) {
+        self.deselected = basket.remove(mem::take(&mut self.unplaced));
+        if self.deselected > 0 && self.clusters_changed > 0 {
+            basket.merge_last_steps(2);
+        }
+    }
+
     /// Says what was selected so far.
     pub fn summary(&self) -> String {
         let pages = grouped_with_noun(self.pages_done as u64, "page", "pages");
         let added = grouped_with_noun(self.clusters_changed as u64, "cluster", "clusters");
-        match (self.rest, self.unchanged) {
-            (false, _) => format!("selected {added} from {pages}"),
-            (true, 0) => format!("selected the rest of {pages}"),
-            (true, unchanged) => format!(
-                "selected the rest of {pages}, except for {} that other filters have selected",
-                cluster_count(unchanged)
-            ),
+        if !self.rest {
+            return format!("selected {added} from {pages}");
         }
+        let mut text = format!("selected the rest of {pages}");
+        if self.unchanged > 0 {
+            let clusters = cluster_count(self.unchanged);
+            text += &format!(", except for {clusters} that other filters have selected");
+        }
+        if self.deselected > 0 {
+            // Only some members of a cluster are shown, so members of these entries may be among the others.
+            let entries = count_with_noun(self.deselected, "entry", "entries");
+            text += &format!(", which may include {entries} that its pages do not show");
+        }
+        text
     }
 }
 
@@ -164,12 +179,17 @@ impl Baskets {
             return;
         }
         self.pending.range = None;
+        let selected = self.selection(results).filter(|_| rest);
+        let selected = selected.map(Selection::ordered_entries).unwrap_or_default();
+        let unplaced = selected.into_iter().map(SelectionEntry::id).collect();
         self.pending.all_pages = results.view().map(|view| SelectAllPages {
             next_page: Search { page: 0, ..view.search.clone() },
             pages_done: 0,
             rest,
             clusters_changed: 0,
             unchanged: 0,
+            unplaced,
+            deselected: 0,
             paused: false,
         });
     }
@@ -219,8 +239,12 @@ impl Baskets {
         all.pages_done += 1;
         all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
         all.next_page.page += 1;
+        let is_last = !page.may_have_next();
+        if is_last {
+            self.edit_of(search.dataset, |basket| all.deselect_unplaced(basket), outbox);
+        }
         self.pending.all_pages = Some(all);
-        if !page.may_have_next() {
+        if is_last {
             self.finish_select_all("all pages loaded", None, outbox);
         }
     }

@@ -207,10 +207,9 @@ fn describe_work(job: &Job) -> String {
     match &job.kind {
         JobKind::Export(export) => {
             let images = if export.spec.include_images { " + images" } else { "" };
-            let selection = export.selection.as_ref().map_or("", SafeText::as_str);
-            let gap = if selection.is_empty() { "" } else { " · " };
+            let part = export.part().map_or_else(String::new, |part| format!("{part} · "));
             let (name, format) = (export.spec.file_name.as_str(), export.spec.format.as_str());
-            format!("{name} · {selection}{gap}{format}{images}")
+            format!("{name} · {part}{format}{images}")
         }
         JobKind::AddMedia(addition) => addition.source.to_string(),
         JobKind::Reindex => "all clusters are computed again".to_owned(),

@@ -28,6 +28,7 @@ use crate::{
         App, Dialog, DrawContext, Level, Mouse, MouseKind, Overlays, Pane,
         overlay::{
             duplicate_groups::{DuplicateGroups, Merit, ReviewGroup, ReviewImage},
+            export::ExportForm,
             fields::{KeyResult, edit},
             file_actions,
             prompt::{PromptPurpose, TextPrompt},
@@ -38,7 +39,7 @@ use crate::{
     },
     drawing::{Theme, below, display_width, field_area, rows_of_line},
     input::{Chord, Key},
-    message::{Lane, Request},
+    message::{ExportPart, Lane, Request},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,7 @@ enum ReviewExit {
     Trash,
     Move,
     Select,
+    ExportRest,
 }
 
 #[derive(Clone, Debug)]
@@ -295,6 +297,7 @@ impl DuplicateReview {
             Key::Char('t') => ReviewExit::Trash,
             Key::Char('m') => ReviewExit::Move,
             Key::Char('s') => ReviewExit::Select,
+            Key::Char('e') => ReviewExit::ExportRest,
             Key::Esc | Key::Char('q') => {
                 self.stage = ReviewStage::List;
                 return KeyResult::Stay;
@@ -414,7 +417,7 @@ impl Dialog for DuplicateReview {
             ReviewStage::Group => {
                 "x keep/goes   o only   a all   d difference   n p group   u undo   f finish   z 1:1   Esc list"
             }
-            ReviewStage::End => "t trash   m move   s select   Esc back",
+            ReviewStage::End => "t trash   m move   s select   e export the rest   Esc back",
         }
     }
 
@@ -432,7 +435,7 @@ impl Dialog for DuplicateReview {
         match self.exit {
             ReviewExit::Leave => return,
             ReviewExit::FindAgain => return self.find(app),
-            ReviewExit::Trash | ReviewExit::Move | ReviewExit::Select => {}
+            _ => {}
         }
         let selection = self.found.selection();
         app.baskets.edit_of(self.dataset, |basket| basket.replace(&selection), &mut app.outbox);
@@ -446,6 +449,9 @@ impl Dialog for DuplicateReview {
             ReviewExit::Move => {
                 let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
                 TextPrompt::open(&mut app.overlays, purpose);
+            }
+            ReviewExit::ExportRest => {
+                ExportForm::open_for_basket(app, ExportPart::RestOfDataset);
             }
             ReviewExit::Select | ReviewExit::Leave | ReviewExit::FindAgain => {
                 app.panes.focus = Pane::Basket;
@@ -665,10 +671,11 @@ impl DuplicateReview {
 }
 
 /// The keys of the end, with what they do.
-const WAYS_ON: [(&str, &str); 3] = [
+const WAYS_ON: [(&str, &str); 4] = [
     ("t", "put the files that go into the trash"),
     ("m", "move the files that go to a folder"),
     ("s", "list the files that go, as the selection"),
+    ("e", "export the rest: every image of the dataset that does not go"),
 ];
 
 const NOTES: [&str; 2] =

@@ -1,5 +1,5 @@
-//! Shows the export form for a dataset or a selection. For a selection, the form lists the entries that are not on the
-//! screen, and the command that starts the same export.
+//! Shows the export form for a dataset, a selection, or everything but the selection. For a selection, the form lists the
+//! entries that are not on the screen, and the command that starts the same export.
 
 use ratatui::{
     layout::Rect,
@@ -7,7 +7,8 @@ use ratatui::{
 };
 use tessera_model::{
     ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportPreview,
-    ExportSpec, Failure, JobKind, Operation, SafeText, Selection, SelectionEntry, ShellCommand,
+    ExportSelection, ExportSpec, Failure, JobKind, Operation, Query, SafeText, Search, Selection,
+    SelectionEntry, ShellCommand,
     text::{group_digits, grouped_with_noun},
 };
 use tui_input::Input;
@@ -27,12 +28,14 @@ use crate::{
     drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
     job::JobDataset,
-    message::{Lane, Request},
+    message::{ExportPart, Lane, Request},
 };
 
 /// The fields of the export form, in the order of the Tab key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportField {
+    /// The selection or everything else.
+    Part,
     Name,
     Folder,
     Format,
@@ -41,8 +44,8 @@ pub enum ExportField {
 }
 
 impl ExportField {
-    pub const ALL: [Self; 5] =
-        [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
+    pub const ALL: [Self; 6] =
+        [Self::Part, Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
 }
 
 #[derive(Clone, Debug)]
@@ -55,20 +58,24 @@ pub struct ExportForm {
     pub format: ExportFormat,
     pub include_images: bool,
     pub auto_download: bool,
-    /// The items to export. `None` exports the whole dataset.
+    /// The items to export, or those that are left out. `None` exports the whole dataset.
     pub selection: Option<Selection>,
+    pub part: ExportPart,
+    /// The search on screen, whose rest can be exported.
+    search: Option<Search>,
     /// Whether the service only has the formats of the API document.
     only_api_formats: bool,
-    /// What a format leaves out, with or without images, or why this is unknown.
-    preview: Option<((ExportFormat, bool), Result<ExportPreview, SafeText>)>,
+    /// The lane of the last preview, and what the format leaves out of the part, or why this is unknown.
+    preview: Option<(Lane, Result<ExportPreview, SafeText>)>,
     pub scroll: ScrollState,
 }
 
 impl ExportForm {
     fn new(dataset: &Dataset, selection: Option<Selection>, setup: &Setup) -> Self {
+        let part = ExportPart::Selection;
         let name = match selection {
             None => ArchiveName::new(dataset.name.as_str()),
-            Some(_) => ArchiveName::new(&format!("{} selection", dataset.name)),
+            Some(_) => archive_name(&dataset.name, part),
         };
         Self {
             dataset: dataset.id,
@@ -80,63 +87,128 @@ impl ExportForm {
             include_images: setup.export_defaults.include_images,
             auto_download: setup.export_defaults.auto_download,
             selection,
+            part,
+            search: None,
             only_api_formats: setup.deployment != DeploymentKind::Local,
             preview: None,
             scroll: ScrollState::default(),
         }
     }
 
-    /// Returns the request for what the format of the open form leaves out, unless it is known.
+    fn preview_lane(&self) -> Lane {
+        let ExportSpec { format, include_images, .. } = self.spec();
+        Lane::ExportPreview(format, include_images, self.part)
+    }
+
+    /// Returns the preview of what the form shows, if it is known.
+    fn preview(&self) -> Option<&Result<ExportPreview, SafeText>> {
+        let lane = self.preview_lane();
+        self.preview.as_ref().filter(|(of, _)| *of == lane).map(|(_, preview)| preview)
+    }
+
+    /// Returns the request for what the format of the open form leaves out, and for the size of a rest, unless it is
+    /// known.
     pub(in crate::app) fn preview_request(overlays: &Overlays) -> Option<(Lane, Request)> {
         let form = overlays.dialog::<Self>()?;
         let ExportSpec { format, include_images: images, .. } = form.spec();
-        let is_known = form.preview.as_ref().is_some_and(|(of, _)| *of == (format, images));
-        if is_known || format.is_in_api() || form.only_api_formats {
+        let is_needed = !format.is_in_api() || form.part != ExportPart::Selection;
+        if form.preview().is_some() || !is_needed || form.only_api_formats {
             return None;
         }
-        let items = form.selection.as_ref().map(Selection::items);
-        let request = Request::ExportPreview { dataset: form.dataset, format, images, items };
-        Some((Lane::ExportPreview(format, images), request))
+        let selection = form.export_selection();
+        let request = Request::ExportPreview { dataset: form.dataset, format, images, selection };
+        Some((form.preview_lane(), request))
     }
 
     pub(in crate::app) fn preview_loaded(
         overlays: &mut Overlays,
-        of: (ExportFormat, bool),
+        lane: Lane,
         result: Result<ExportPreview, Failure>,
     ) {
         if let Some(form) = overlays.dialog_mut::<Self>() {
             let result = result.map_err(|failure| SafeText::detail(&failure.to_string()));
-            form.preview = Some((of, result));
+            form.preview = Some((lane, result));
         }
     }
 
     /// Returns what the format leaves out, one line for each.
     pub fn omissions(&self) -> Vec<&str> {
-        let ExportSpec { format, include_images, .. } = self.spec();
-        match &self.preview {
-            _ if format.is_in_api() => Vec::new(),
-            Some((of, Ok(preview))) if *of == (format, include_images) => {
+        match self.preview() {
+            _ if self.format.is_in_api() => Vec::new(),
+            Some(Ok(preview)) => {
                 preview.omissions.iter().map(|omission| omission.text.as_str()).collect()
             }
-            Some((of, Err(why))) if *of == (format, include_images) => vec![why.as_str()],
-            _ => vec!["checking what this format leaves out …"],
+            Some(Err(why)) => vec![why.as_str()],
+            None => vec!["checking what this format leaves out …"],
         }
+    }
+
+    /// Returns the fields of the form. Only local services export everything else.
+    pub fn fields(&self) -> &'static [ExportField] {
+        let has_part = self.selection.is_some() && !self.only_api_formats;
+        if has_part { &ExportField::ALL } else { &ExportField::ALL[1..] }
+    }
+
+    fn parts(&self) -> &'static [ExportPart] {
+        use ExportPart::{RestOfDataset, RestOfSearch, Selection};
+        if self.search.is_some() {
+            &[Selection, RestOfSearch, RestOfDataset]
+        } else {
+            &[Selection, RestOfDataset]
+        }
+    }
+
+    /// Sets the part, and the name of the archive unless the user has changed it.
+    fn set_part(&mut self, part: ExportPart) {
+        if self.name.value() == archive_name(&self.dataset_name, self.part).as_str() {
+            self.name = archive_name(&self.dataset_name, part).as_str().into();
+        }
+        self.part = part;
+    }
+
+    /// Says how many media items a rest has, as the start of a sentence that ends with the selection.
+    pub fn rest_text(&self) -> Option<String> {
+        let scope = match self.part {
+            ExportPart::Selection => return None,
+            ExportPart::RestOfSearch => "everything that the search on screen finds",
+            ExportPart::RestOfDataset => "everything in the dataset",
+        };
+        let count = match self.preview() {
+            Some(Ok(it)) => grouped_with_noun(it.media_count, "media item", "media items"),
+            Some(Err(why)) => why.to_string(),
+            None => "counting".to_owned(),
+        };
+        Some(format!("{count}: {scope}, except"))
+    }
+
+    fn export_selection(&self) -> Option<ExportSelection> {
+        let selection = self.selection.as_ref()?;
+        let rest_of = match self.part {
+            ExportPart::Selection => None,
+            ExportPart::RestOfSearch => self.search.clone(),
+            ExportPart::RestOfDataset => Some(selection.whole_dataset(self.dataset)),
+        };
+        Some(ExportSelection { items: selection.items(), rest_of })
     }
 
     fn key_in_field(&mut self, chord: Chord) {
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
+        let step = if chord.key == Key::Left { -1 } else { 1 };
         match self.field {
+            ExportField::Part if toggle => self.set_part(cycle(self.parts(), self.part, step)),
             ExportField::Name => _ = edit(&mut self.name, chord),
             ExportField::Folder => _ = edit(&mut self.folder, chord),
             ExportField::Format if toggle => {
-                let step = if chord.key == Key::Left { -1 } else { 1 };
                 let offered = |format: &ExportFormat| !self.only_api_formats || format.is_in_api();
                 let formats: Vec<_> = ExportFormat::ALL.into_iter().filter(offered).collect();
                 self.format = cycle(&formats, self.format, step);
             }
             ExportField::Images if toggle => self.include_images = !self.include_images,
             ExportField::Download if toggle => self.auto_download = !self.auto_download,
-            ExportField::Format | ExportField::Images | ExportField::Download => {}
+            ExportField::Part
+            | ExportField::Format
+            | ExportField::Images
+            | ExportField::Download => {}
         }
     }
 
@@ -151,7 +223,12 @@ impl ExportForm {
     pub fn command(&self) -> ShellCommand {
         let start = ShellCommand::new("tessera export start").word(self.dataset.to_string());
         let what = self.selection.as_ref().map(selection_options).unwrap_or_default();
-        export_options(start.followed_by(&what), &self.spec())
+        let rest = match self.part {
+            ExportPart::Selection => "",
+            ExportPart::RestOfSearch => "--rest --search VIEW",
+            ExportPart::RestOfDataset => "--rest",
+        };
+        export_options(start.followed_by(&what).text(rest), &self.spec())
     }
 }
 
@@ -160,10 +237,13 @@ impl Dialog for ExportForm {
         match chord.key {
             Key::PageUp => self.scroll.scroll(-1),
             Key::PageDown => self.scroll.scroll(1),
-            _ => match fields::handle_form_key(&mut self.field, &ExportField::ALL, chord) {
-                Some(result) => return result,
-                None => self.key_in_field(chord),
-            },
+            _ => {
+                let fields = self.fields();
+                match fields::handle_form_key(&mut self.field, fields, chord) {
+                    Some(result) => return result,
+                    None => self.key_in_field(chord),
+                }
+            }
         }
         KeyResult::Stay
     }
@@ -192,7 +272,7 @@ impl Dialog for ExportForm {
         match self.field {
             ExportField::Name => Some(&mut self.name),
             ExportField::Folder => Some(&mut self.folder),
-            ExportField::Format | ExportField::Images | ExportField::Download => None,
+            _ => None,
         }
     }
 
@@ -200,7 +280,7 @@ impl Dialog for ExportForm {
         match self.field {
             ExportField::Folder => paste_path(&mut self.folder, text),
             ExportField::Name => fields::paste(&mut self.name, text),
-            ExportField::Format | ExportField::Images | ExportField::Download => {}
+            _ => {}
         }
     }
 
@@ -231,7 +311,11 @@ impl Dialog for ExportForm {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let what = if self.selection.is_some() { "the selection in " } else { "" };
+        let what = match self.part {
+            _ if self.selection.is_none() => "",
+            ExportPart::Selection => "the selection in ",
+            ExportPart::RestOfSearch | ExportPart::RestOfDataset => "the rest of ",
+        };
         let inside = ctx.dialog(area, &format!("Export {what}{}", self.dataset_name));
         let command = Span::styled(self.command().as_str().to_owned(), ctx.theme.dim);
         let command = Line::from(vec![Span::raw(" "), command]);
@@ -240,11 +324,16 @@ impl Dialog for ExportForm {
         ctx.form(inside, &options, |rows| {
             match &self.selection {
                 None => draw_dataset(rows, self),
-                Some(selection) => draw_totals(rows, selection),
+                Some(selection) => {
+                    if let Some(text) = self.rest_text() {
+                        rows.text(&text, rows.ctx.theme.text);
+                    }
+                    draw_totals(rows, selection);
+                }
             }
             rows.blank();
-            for field in ExportField::ALL {
-                draw_field(rows, self, field);
+            for field in self.fields() {
+                draw_field(rows, self, *field);
             }
             draw_omissions(rows, self);
             if let Some(selection) = &self.selection {
@@ -283,29 +372,37 @@ impl ExportForm {
         }
     }
 
-    pub(in crate::app) fn open_for_basket(app: &mut App) {
+    /// Opens the form for the selection, or for everything but the selection.
+    pub(in crate::app) fn open_for_basket(app: &mut App, part: ExportPart) {
         let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
         else {
             return;
         };
-        let form = ExportForm::new(dataset, Some(selection.clone()), &app.setup);
+        let mut form = ExportForm::new(dataset, Some(selection.clone()), &app.setup);
+        form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
+            search.dataset == dataset.id
+                && (search.query != Query::Browse || !search.filters.is_empty())
+        });
+        form.field = form.fields()[0];
+        form.set_part(part);
         app.overlays.open(form);
     }
 
     fn start(jobs: &mut Jobs, setup: &Setup, outbox: &mut Outbox, form: ExportForm) {
         let (dataset, spec) = (form.dataset, form.spec());
-        let request = match &form.selection {
+        let request = match form.export_selection() {
             None => Request::StartExport(dataset, spec.clone()),
             Some(selection) => Request::StartSelectionExport {
                 dataset,
                 format: spec.format,
                 images: spec.include_images,
-                items: selection.items(),
+                selection,
             },
         };
         let export = ExportJob {
             spec,
             selection: form.selection.map(|selection| selection.totals().summary()),
+            is_rest: form.part != ExportPart::Selection,
             folder: expand_path(form.folder.value(), setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };
@@ -316,6 +413,11 @@ impl ExportForm {
             outbox,
         );
     }
+}
+
+fn archive_name(dataset: &SafeText, part: ExportPart) -> ArchiveName {
+    let part = if part == ExportPart::Selection { "selection" } else { "rest" };
+    ArchiveName::new(&format!("{dataset} {part}"))
 }
 
 const FIELD_COLUMN: u16 = 14;
@@ -382,6 +484,11 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
     let theme = rows.ctx.theme;
     let label = Span::styled(label(field), theme.text);
     let choice = match field {
+        ExportField::Part => match form.part {
+            ExportPart::Selection => "the selection",
+            ExportPart::RestOfSearch => "everything else in this search",
+            ExportPart::RestOfDataset => "everything else in the dataset",
+        },
         ExportField::Name => {
             let value = rows.field(&label, focused);
             return rows.ctx.text_field(value, &form.name, focused);
@@ -402,6 +509,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
 
 fn label(field: ExportField) -> &'static str {
     match field {
+        ExportField::Part => "media",
         ExportField::Name => "file name",
         ExportField::Folder => "folder",
         ExportField::Format => "format",

@@ -71,8 +71,14 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
     let task = connection.client.start_export(dataset.id, &spec).await?;
     // The job is not saved, because nothing of it can be used after this command.
     let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
-    let export =
-        ExportJob { spec, selection: None, folder: folder.path().to_owned(), auto_download: false };
+    let folder_path = folder.path().to_owned();
+    let export = ExportJob {
+        spec,
+        selection: None,
+        is_rest: false,
+        folder: folder_path,
+        auto_download: false,
+    };
     let mut job = Job::new(JobId::default(), named, JobKind::Export(export), timestamp_now());
     let id = task.id;
     job.export_reported(Duration::ZERO, task)?;

@@ -84,6 +84,7 @@ impl FoundExport {
                 include_images: false,
             },
             selection: None,
+            is_rest: false,
             folder: PathBuf::new(),
             auto_download: false,
         });
@@ -171,7 +172,11 @@ pub(super) fn export_document(
 }
 
 pub(super) fn kind(export: &ExportJob) -> &'static str {
-    if export.selection.is_some() { "selection" } else { "dataset" }
+    match export.selection {
+        _ if export.is_rest => "rest",
+        Some(_) => "selection",
+        None => "dataset",
+    }
 }
 
 pub(super) struct DownloadedArchive {

@@ -12,7 +12,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Subcommand;
 use serde_json::{Value, json};
 use tessera_client::Endpoint;
-use tessera_model::{FailedExport, JobRecord, SafeText, SavedJobState, is_same_name};
+use tessera_model::{ExportJob, FailedExport, JobRecord, SafeText, SavedJobState, is_same_name};
 
 use crate::{
     cli::{
@@ -141,7 +141,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         "dataset_id": job.dataset,
         "dataset_name": job.dataset_name.as_str(),
         "kind": export.map(kind),
-        "selection": export.and_then(|export| export.selection.as_ref()).map(SafeText::as_str),
+        "selection": export.and_then(ExportJob::part).map(|part| part.to_string()),
         "export_format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
         "status": status,

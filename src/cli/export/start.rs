@@ -25,9 +25,9 @@ use crate::{
 };
 use tessera_client::ExistingFile;
 use tessera_model::{
-    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure,
-    FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText, SavedView,
-    Selection, is_same_name,
+    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSelection, ExportSpec,
+    ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query,
+    QueryText, SavedView, Search, Selection, is_same_name,
 };
 
 #[derive(Debug, Args)]
@@ -47,6 +47,10 @@ pub struct ExportStartOptions {
     name: Option<String>,
     #[command(flatten)]
     content: ExportContentOptions,
+    /// Export everything else: what the dataset contains, or what the search finds, except the selection. Local services
+    /// only.
+    #[arg(long, help_heading = "Which media")]
+    rest: bool,
     /// Wait for the export to finish.
     #[arg(long, help_heading = "After the export")]
     wait: bool,
@@ -80,8 +84,10 @@ impl ExportStartOptions {
         let view = self.content.found.view(connection)?;
         let dataset = self.find_dataset(connection, view.as_ref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
-        let selection = self.content.selection(connection, &dataset, view).await?;
+        let (selection, rest_of) = self.selection(connection, &dataset, view).await?;
         let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
+        let selection =
+            selection.map(|selected| ExportSelection { items: selected.items(), rest_of });
         let omissions = self.omissions(connection, &dataset, &export, selection.as_ref()).await?;
         let target = export
             .auto_download
@@ -119,6 +125,35 @@ impl ExportStartOptions {
         Ok(downloaded.report_problems(context, &started))
     }
 
+    /// Returns the selection, or `None` for the whole dataset, and the search whose rest is exported instead.
+    async fn selection(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+        view: Option<SavedView>,
+    ) -> CliResult<(Option<Selection>, Option<Search>)> {
+        let content = &self.content;
+        if !self.rest {
+            return Ok((content.selection(connection, dataset, view).await?, None));
+        }
+        connection.client.service().require_rest()?;
+        let selection = content.selected(connection, dataset)?.ok_or_else(|| {
+            CliError::usage(
+                "--rest needs a selection: --selection, --selection-file, --media or --cluster",
+            )
+        })?;
+        let search = if content.found.is_empty() {
+            selection.whole_dataset(dataset.id)
+        } else {
+            let request = content.found.request(view, content.items.entity).await?;
+            search::search_of(connection, dataset, request).await?
+        };
+        if content.found.max_score.is_some() && !matches!(search.query, Query::Caption { .. }) {
+            return Err(CliError::usage("--rest and --max-score need a search by caption"));
+        }
+        Ok((Some(selection), Some(search)))
+    }
+
     /// Checks that the format has what other options ask for.
     fn check_format(&self, format: ExportFormat) -> CliResult<()> {
         let name = format.as_str();
@@ -138,15 +173,15 @@ impl ExportStartOptions {
         connection: &Connection<'_>,
         dataset: &Dataset,
         export: &ExportJob,
-        selection: Option<&Selection>,
+        selection: Option<&ExportSelection>,
     ) -> CliResult<Vec<Omission>> {
         let ExportSpec { format, include_images, .. } = export.spec;
         self.check_format(format)?;
         if format.is_in_api() {
             return Ok(Vec::new());
         }
-        let (client, items) = (&connection.client, selection.map(Selection::items));
-        let preview = client.export_preview(dataset.id, format, include_images, items.as_deref());
+        let client = &connection.client;
+        let preview = client.export_preview(dataset.id, format, include_images, selection);
         let preview = preview.await.map_err(|failure| match failure.kind {
             FailureKind::NotFound => CliError::usage(format!(
                 "only local services write {}; this service writes json and parquet",
@@ -205,6 +240,7 @@ impl ExportStartOptions {
                     && (format.requires_images() || self.images.unwrap_or(defaults.include_images)),
             },
             selection: selection.map(|selection| selection.totals().summary()),
+            is_rest: self.rest,
             folder: self
                 .download
                 .clone()
@@ -222,12 +258,11 @@ async fn send_request(
     connection: &Connection<'_>,
     dataset: &Dataset,
     spec: &ExportSpec,
-    selection: Option<Selection>,
+    selection: Option<ExportSelection>,
 ) -> Result<ExportTask, Failure> {
     let client = &connection.client;
     let Some(selection) = selection else { return client.start_export(dataset.id, spec).await };
-    let items = selection.items();
-    client.start_selective_export(dataset.id, spec.format, spec.include_images, &items).await
+    client.start_selective_export(dataset.id, spec.format, spec.include_images, &selection).await
 }
 
 fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError {
@@ -367,6 +402,15 @@ impl ExportContentOptions {
             let nothing = || CliError::not_found("nothing was found, so nothing was done");
             return if found.is_empty() { Err(nothing()) } else { Ok(Some(found)) };
         }
+        self.selected(connection, dataset)
+    }
+
+    /// Returns the selection that the options name, or `None` if they name none.
+    fn selected(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+    ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
             connection.state.load_named_selection(name, dataset.id)?.ok_or_else(|| {
                 let message = format!("unknown selection `{name}`");

@@ -21,10 +21,8 @@ pub async fn find_all(
     dataset: &Dataset,
     request: SearchRequest,
 ) -> CliResult<Selection> {
-    let SearchRequest { ranking, filters, cut, options, .. } = request;
-    let entry = prepare_ranking(connection, dataset, ranking, filters, &options).await?;
-    let search = &entry.search;
-    connection.context.require_allowed(dataset, search.required_operation(), options.force)?;
+    let cut = request.cut;
+    let search = &search_of(connection, dataset, request).await?;
     let pages = all_pages(connection, search, cut).await?;
     let clusters = pages.iter().map(|(_, clusters)| clusters.len()).sum::<usize>();
     // An export applies the filters of a cluster, but it does not rank.
@@ -46,6 +44,19 @@ pub async fn find_all(
         Some(warning) => Err(incomplete(&warning)),
         None => Ok(entries.into_iter().collect()),
     }
+}
+
+/// Returns the search of a request. A query image is registered first.
+pub async fn search_of(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    request: SearchRequest,
+) -> CliResult<Search> {
+    let SearchRequest { ranking, filters, options, .. } = request;
+    let entry = prepare_ranking(connection, dataset, ranking, filters, &options).await?;
+    let operation = entry.search.required_operation();
+    connection.context.require_allowed(dataset, operation, options.force)?;
+    Ok(entry.search)
 }
 
 async fn all_pages(

@@ -16,7 +16,7 @@ use tessera_model::{
 
 use crate::cli::{CliError, CliResult, Connection, Context, values::timestamp_now};
 
-pub use find_all::find_all;
+pub use find_all::{find_all, search_of};
 pub use request::{
     CutOptions, FilterOptions, RankingSource, SearchCommand, SearchOptions, SearchRequest,
     parse_fraction, parse_text,

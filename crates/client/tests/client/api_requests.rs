@@ -4,8 +4,8 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tessera_client::{BaseUrl, Client, QueryImageUpload, RawBody, RawPart, RawRequest};
 use tessera_model::{
-    Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, Granularity,
-    MediaAddition, MediaSource, Query, Region, Search, SelectionItem,
+    Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSelection, ExportSpec,
+    Granularity, MediaAddition, MediaSource, Query, Region, Search, SelectionItem,
 };
 use tessera_testing::clients::{
     API_KEY, API_SECRET, dataset, hosted, on_premises, task, without_pauses,
@@ -195,7 +195,7 @@ async fn a_selective_export_is_a_post_of_items() {
     let server = service().await;
     let media = "31ae21e5-0000-46f6-85a3-000000000001";
     let cluster = "9a205a5e-0000-46be-83a3-000000000001";
-    let items = [
+    let items = vec![
         SelectionItem::Media(vec![media.parse().unwrap()]),
         SelectionItem::Cluster {
             cluster: cluster.parse().unwrap(),
@@ -205,8 +205,14 @@ async fn a_selective_export_is_a_post_of_items() {
         },
     ];
     let client = hosted(&server.url(), without_pauses());
-    let start = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &items);
+    let selection = items.clone().into();
+    let start = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &selection);
     assert_eq!(start.await.unwrap().id, task());
+    // The document has no rest, so a service that follows it would export the selection.
+    let rest = ExportSelection { items, rest_of: Some(Search::browse(dataset())) };
+    let refused = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &rest);
+    assert!(refused.await.unwrap_err().to_string().contains("addition of the local deployment"));
+    assert_eq!(server.requests().len(), 1);
     let seen = server.requests().remove(0);
     let line = format!("{} {}", seen.method, seen.target);
     let query = "export_format=parquet&include_images=true";

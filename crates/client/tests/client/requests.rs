@@ -102,8 +102,8 @@ pub(crate) async fn perform(
             client.start_export(dataset(), &spec).await.map(|it| single(task_line(&it)))
         }
         "export_entities_async" => {
-            let items = [SelectionItem::Media(vec![MediaId(task().0)])];
-            let start = client.start_selective_export(dataset(), format, false, &items);
+            let selection = vec![SelectionItem::Media(vec![MediaId(task().0)])].into();
+            let start = client.start_selective_export(dataset(), format, false, &selection);
             start.await.map(|it| single(task_line(&it)))
         }
         "export_status" => {

@@ -14,6 +14,7 @@ fn export() -> JobKind {
             include_images: false,
         },
         selection: None,
+        is_rest: false,
         folder: "/home/me/exports".into(),
         auto_download: true,
     })

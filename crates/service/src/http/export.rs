@@ -23,13 +23,13 @@ use super::{
     openapi::{DatasetErrors, ExportErrors, FileResponses, StatusErrors},
     parameters::{
         ArchiveParams, DatasetPath, ExpiringLinkParams, ExportLinkPath, ExportParams,
-        ExportStatusParams, QueryParams,
+        ExportStatusParams, QueryParams, RestParams,
     },
     problem::Problem,
     signed_links::SignedLinks,
     timed_body::body_problem,
 };
-use crate::usecase::{ExportArchive, ExportScope, ServiceError};
+use crate::usecase::{ExportArchive, ExportScope, SearchParams, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
@@ -188,11 +188,12 @@ pub(crate) async fn archive(
 const SELECTION_LIMIT: SizeLimit =
     SizeLimit { bytes: MAX_BODY, message: "The selection is larger than 32 MiB" };
 
-/// Starts an export of selected media items and clusters.
+/// Starts an export of selected media items and clusters. With `rest=true`, everything else is exported: what the
+/// parameters of `explore` find and the body does not select.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_entities_async",
-    params(DatasetPath, ArchiveParams),
+    params(DatasetPath, ArchiveParams, RestParams),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
@@ -212,8 +213,25 @@ pub(crate) async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The API document has no parameter for the name of this archive.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
+    let scope = selection_scope(&state, &params, connection, request).await?;
+    start_export(&state, id, scope, spec, &links).await
+}
+
+/// Reads the selection of a body, or the rest of a search that the parameter `rest` asks for.
+pub(crate) async fn selection_scope(
+    state: &AppState,
+    params: &QueryParams,
+    connection: ClientConnection,
+    request: Request,
+) -> Result<ExportScope, Problem> {
+    let search = parse_optional_search(state, params)?;
+    let rest = params.boolean(query::REST)?.unwrap_or(false);
+    if !rest && search != SearchParams::default() {
+        let reason = "Give the parameters of a search only together with rest=true";
+        return Err(Problem::invalid_query(query::REST, reason));
+    }
     let body = read_json(connection, request, "media_selection").await?;
-    start_export(&state, id, ExportScope::Selection(body), spec, &links).await
+    Ok(if rest { ExportScope::Rest(search, body) } else { ExportScope::Selection(body) })
 }
 
 /// Reads a body, which must be JSON. A page of another site can send any body as text, but not as JSON. `name` is the

@@ -13,9 +13,9 @@ use super::{
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     dataset::dataset_body,
-    export::{export_spec, read_json},
+    export::{export_spec, read_json, selection_scope},
     openapi::{DatasetErrors, ExportErrors, StatusErrors},
-    parameters::{DatasetPath, PreviewParams, QueryParams},
+    parameters::{DatasetPath, PreviewParams, QueryParams, RestParams},
     problem::Problem,
 };
 use crate::{
@@ -26,6 +26,7 @@ use tessera_media::ingest::FolderPatterns;
 use tessera_model::{ExportSpec, PatternLists};
 use tessera_wire::{
     dataset::DatasetBody,
+    endpoints::query,
     error_body::ProblemBody,
     export::ExportPreviewBody,
     local_dataset::{
@@ -133,7 +134,7 @@ pub(crate) async fn rescan(
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_preview",
-    params(DatasetPath, PreviewParams),
+    params(DatasetPath, PreviewParams, RestParams),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
         (status = 200, description = "What is left out or changed", body = ExportPreviewBody),
@@ -150,8 +151,9 @@ pub(crate) async fn export_preview(
     request: Request,
 ) -> Result<Json<ExportPreviewBody>, Problem> {
     let ExportSpec { format, include_images, .. } = export_spec(&params, "preview")?;
-    let scope = if request.headers().contains_key(header::CONTENT_TYPE) {
-        ExportScope::Selection(read_json(connection, request, "media_selection").await?)
+    let has_body = request.headers().contains_key(header::CONTENT_TYPE);
+    let scope = if has_body || params.text(query::REST).is_some() {
+        selection_scope(&state, &params, connection, request).await?
     } else {
         ExportScope::Search(SearchParams::default())
     };

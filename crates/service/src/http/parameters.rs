@@ -209,7 +209,16 @@ parameters! {
         archive_parameters(),
         search_parameters(),
     ].concat();
-    PreviewParams => [archive_parameters()].concat();
+    PreviewParams => archive_parameters();
+    RestParams => [
+        vec![
+            optional(query::REST, boolean()).with_description(
+                "Export what a search finds and the body does not select. An addition of this service",
+            ),
+            optional(query::ENTITY_TYPE, entity()),
+        ],
+        search_parameters(),
+    ].concat();
     ArchiveParams => [archive_parameters(), vec![optional(query::FILE_NAME, string().into())]].concat();
     ExportStatusParams => [required(query::EXPORT_TASK_ID, uuid()).with_description("From the start of the export")];
     QueryImageParams => [

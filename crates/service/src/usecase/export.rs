@@ -49,6 +49,8 @@ pub(crate) enum ExportScope {
     /// The media that a body selects. Its items are read one by one, because all items together would take several
     /// times the memory of their text.
     Selection(Bytes),
+    /// The media that match a search and that a body does not select.
+    Rest(SearchParams, Bytes),
 }
 
 /// The location of the archive of an export.
@@ -218,13 +220,24 @@ impl Deployment {
                     &ids,
                 );
             }
-            ExportScope::Selection(body) => {
-                for item in selection::items(body)? {
-                    self.choose_item(record, item?, &mut choices)?;
-                }
+            ExportScope::Selection(body) => self.choose_items(record, body, &mut choices)?,
+            ExportScope::Rest(params, body) => {
+                let mut selected = ExportChoices::new();
+                self.choose_items(record, body, &mut selected)?;
+                self.choose_matches(record, params, &mut choices)?;
+                choices.retain(|row, _| !selected.contains_key(row));
             }
         }
         Ok(Some(choices))
+    }
+
+    fn choose_items(
+        &self,
+        record: &DatasetRecord,
+        body: &[u8],
+        choices: &mut ExportChoices,
+    ) -> Result<(), ServiceError> {
+        selection::items(body)?.try_for_each(|item| self.choose_item(record, item?, choices))
     }
 
     /// Returns the rows of the media items that a selection contains.

@@ -20,7 +20,7 @@ use tessera_store::{
     tags,
 };
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SearchParams {
     pub entity: Option<EntityType>,
     pub granularity: Option<Granularity>,
@@ -31,7 +31,7 @@ pub(crate) struct SearchParams {
     pub filters: Vec<Filter>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RequestedAnchor {
     pub media: MediaId,
     /// The kind of the anchor. `None` means a registered query image if there is one with this identifier, and

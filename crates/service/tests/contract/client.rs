@@ -52,7 +52,7 @@ async fn a_selection_is_exported_downloaded_and_inspected() {
     let client = client(&service);
     let page = client.explore(&Search::browse(service.dataset)).await.unwrap();
     let media = page.clusters[0].previews[0].media;
-    let items = [SelectionItem::Media(vec![media])];
+    let items = vec![SelectionItem::Media(vec![media])].into();
     for format in [ExportFormat::Json, ExportFormat::Parquet] {
         let started =
             client.start_selective_export(service.dataset, format, true, &items).await.unwrap();

@@ -103,7 +103,7 @@ impl Journey<'_> {
     async fn export_and_download(&self) {
         let before = self.service.place.count("export");
         let page = self.direct.explore(&Search::browse(self.service.dataset)).await.unwrap();
-        let items = [SelectionItem::Media(vec![page.clusters[0].previews[0].media])];
+        let items = vec![SelectionItem::Media(vec![page.clusters[0].previews[0].media])].into();
         let mut requested = 0;
         let mut started = None;
         while started.is_none() {

@@ -292,6 +292,53 @@ async fn the_parameters_of_explore_narrow_a_full_export() {
     assert_eq!(status, 404, "{body}");
 }
 
+/// The names in an export of the rest of a search.
+async fn rest(service: &Service, search: &str, items: Value) -> BTreeSet<String> {
+    let query = format!("export_format=json&rest=true{search}");
+    let preview = format!("/local/dataset/{}/export_preview?{query}", service.dataset);
+    let body = json!({"media_selection": items});
+    let (status, preview) = answer(service.post(&preview).json(&body)).await;
+    let (started, task) = ask(service, &query, items).await;
+    assert_eq!((status.as_u16(), started), (200, 200), "{preview} {task}");
+    assert_eq!(preview["media_count"], task["entities_count"]);
+    finished(service, &task).await.1
+}
+
+#[tokio::test]
+async fn the_rest_of_a_dataset_or_a_search_is_everything_that_is_not_selected() {
+    let service = served().await;
+    let (wall, night) = (service.media("wall.png").await, service.media("night.png").await);
+    let mut all = set(&ALL);
+    all.remove("wall.png");
+    assert_eq!(rest(&service, "", json!([media(&[&wall])])).await, all);
+    // A cluster is left out except for its excluded member.
+    let (id, names) = cluster_of(&service, "threshold=4", "wall.png").await;
+    let mut expected: BTreeSet<String> = set(&ALL).difference(&names).cloned().collect();
+    expected.insert("wall.png".to_owned());
+    assert_eq!(rest(&service, "", json!([cluster(&id, "IMAGES", &[&wall])])).await, expected);
+    // Of a search, only what it finds is left.
+    let boats = "&labels=[%22boat%22]";
+    assert_eq!(rest(&service, boats, json!([media(&[&night])])).await, set(&["shore.png"]));
+    let both = set(&["night.png", "shore.png"]);
+    assert_eq!(rest(&service, boats, json!([media(&[&wall])])).await, both);
+}
+
+#[tokio::test]
+async fn a_rest_needs_a_selection_and_a_search_needs_a_rest() {
+    let service = served().await;
+    let (status, body) = ask(&service, "export_format=json&rest=true", json!([])).await;
+    assert_eq!(status, 422, "{body}");
+    let wall = service.media("wall.png").await;
+    let search = "export_format=json&labels=[%22boat%22]";
+    let (status, body) = ask(&service, search, json!([media(&[&wall])])).await;
+    assert_eq!((status, &body["detail"][0]["loc"]), (422, &json!(["query", "rest"])), "{body}");
+    let preview = service.post(&format!(
+        "/local/dataset/{}/export_preview?export_format=json&rest=true",
+        service.dataset
+    ));
+    assert_eq!(answer(preview).await.0, 422, "a rest without a body");
+}
+
 #[tokio::test]
 async fn an_export_of_nothing_has_failed_with_a_reason() {
     let service = served().await;
