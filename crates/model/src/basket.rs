@@ -121,7 +121,9 @@ impl Basket {
                 None => plan.extend(self.rest_of_cluster(cluster_entry(cluster, search))),
             }
         }
-        plan.iter().for_each(|(id, _)| _ = unplaced.remove(id));
+        for (id, _) in &plan {
+            unplaced.remove(id);
+        }
         if begins_step {
             self.apply_plan(plan);
         } else {

@@ -153,17 +153,21 @@ impl SelectAllPages {
         if !self.rest {
             return format!("selected {added} from {pages}");
         }
-        let mut text = format!("selected the rest of {pages}");
-        if self.unchanged > 0 {
-            let clusters = cluster_count(self.unchanged);
-            text += &format!(", except for {clusters} that other filters have selected");
-        }
-        if self.deselected > 0 {
-            // Only some members of a cluster are shown, so members of these entries may be among the others.
-            let entries = count_with_noun(self.deselected, "entry", "entries");
-            text += &format!(", which may include {entries} that its pages do not show");
-        }
-        text
+        let unchanged = match self.unchanged {
+            0 => String::new(),
+            count => {
+                format!(", except for {} that other filters have selected", cluster_count(count))
+            }
+        };
+        // Only some members of a cluster are shown, so members of these entries may be among the others.
+        let unplaced = match self.deselected {
+            0 => String::new(),
+            count => {
+                let entries = count_with_noun(count, "entry", "entries");
+                format!(", which may include {entries} that its pages do not show")
+            }
+        };
+        format!("selected the rest of {pages}{unchanged}{unplaced}")
     }
 }
 

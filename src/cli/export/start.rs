@@ -84,10 +84,8 @@ impl ExportStartOptions {
         let view = self.content.found.view(connection)?;
         let dataset = self.find_dataset(connection, view.as_ref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
-        let (selection, rest_of) = self.selection(connection, &dataset, view).await?;
-        let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
-        let selection =
-            selection.map(|selected| ExportSelection { items: selected.items(), rest_of });
+        let (selected, selection) = self.selection(connection, &dataset, view).await?;
+        let export = self.export_job(&context.settings.export, &dataset, selected.as_ref());
         let omissions = self.omissions(connection, &dataset, &export, selection.as_ref()).await?;
         let target = export
             .auto_download
@@ -125,16 +123,18 @@ impl ExportStartOptions {
         Ok(downloaded.report_problems(context, &started))
     }
 
-    /// Returns the selection, or `None` for the whole dataset, and the search whose rest is exported instead.
+    /// Returns the selection with what is sent of it, or `None` for the whole dataset.
     async fn selection(
         &self,
         connection: &Connection<'_>,
         dataset: &Dataset,
         view: Option<SavedView>,
-    ) -> CliResult<(Option<Selection>, Option<Search>)> {
+    ) -> CliResult<(Option<Selection>, Option<ExportSelection>)> {
         let content = &self.content;
         if !self.rest {
-            return Ok((content.selection(connection, dataset, view).await?, None));
+            let selection = content.selection(connection, dataset, view).await?;
+            let items = selection.as_ref().map(|selection| selection.items().into());
+            return Ok((selection, items));
         }
         connection.client.service().require_rest()?;
         let selection = content.selected(connection, dataset)?.ok_or_else(|| {
@@ -151,7 +151,8 @@ impl ExportStartOptions {
         if content.found.max_score.is_some() && !matches!(search.query, Query::Caption { .. }) {
             return Err(CliError::usage("--rest and --max-score need a search by caption"));
         }
-        Ok((Some(selection), Some(search)))
+        let sent = ExportSelection { items: selection.items(), rest_of: Some(search) };
+        Ok((Some(selection), Some(sent)))
     }
 
     /// Checks that the format has what other options ask for.
