@@ -27,7 +27,7 @@ use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSelection, ExportSpec,
     ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query,
-    QueryText, SavedView, Search, Selection, is_same_name,
+    QueryText, SavedView, Selection, is_same_name,
 };
 
 #[derive(Debug, Args)]
