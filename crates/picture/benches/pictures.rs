@@ -14,6 +14,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+use tessera_model::Region;
 use tessera_picture::{Canvas, Crop, Protocol, decode::decode, fit_picture, thumbnail};
 
 /// The size of a tile in the 10x10 grid of a terminal of 200x50 cells.
@@ -133,6 +134,11 @@ fn encoders(criterion: &mut Criterion) {
             });
         });
     }
+    let whole = Crop::Zoomed(Region::WHOLE, [].into());
+    group.bench_function("sixel, adaptive palette", |bencher| {
+        let tile = canvas(LARGE_TILE, Protocol::Sixel);
+        bencher.iter(|| thumbnail(black_box(&bytes), &whole, tile).unwrap());
+    });
     // This is the call that `viuer` makes with its feature of that name.
     group.bench_function("sixel, icy_sixel", |bencher| {
         bencher.iter(|| {

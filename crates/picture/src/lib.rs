@@ -1,6 +1,7 @@
 //! Pictures for terminals. This crate decodes pictures with limits, fits them into cells, and encodes them for the
 //! protocol of the terminal.
 
+mod adaptive_palette;
 mod animation;
 mod camera_raw;
 mod cmyk;

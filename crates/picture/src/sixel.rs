@@ -1,15 +1,19 @@
-//! Encodes sixel graphics with a fixed palette and ordered dithering. The encoding is several times faster and smaller
-//! than with an adaptive palette, and does not flicker.
+//! Encodes sixel graphics. Grids have a fixed palette and ordered dithering, which is several times faster and smaller than
+//! an adaptive palette, and does not flicker. The full-size view has an adaptive palette, so that details can be judged.
 //!
-//! The palette has 6 levels of red, 7 of green and 6 of blue, because the eye is most sensitive to green. These are 252
-//! colors; most terminals have 256 registers.
+//! The fixed palette has 6 levels of red, 7 of green and 6 of blue, because the eye is most sensitive to green. These are
+//! 252 colors; most terminals have 256 registers.
 
 use std::{cmp::Reverse, fmt::Write};
 
 use image::RgbImage;
 
+use crate::adaptive_palette::{self, ErrorDiffusion};
+
 const LEVELS: [u8; 3] = [6, 7, 6];
-const COLORS: usize = 6 * 7 * 6;
+/// The levels in percent.
+const FIXED_PERCENTS: [&[u8]; 3] =
+    [&[0, 20, 40, 60, 80, 100], &[0, 17, 34, 50, 67, 84, 100], &[0, 20, 40, 60, 80, 100]];
 
 /// An 8x8 Bayer matrix, in which each threshold from 0 to 63 occurs once.
 const BAYER: [[u8; 8]; 8] = [
@@ -23,19 +27,42 @@ const BAYER: [[u8; 8]; 8] = [
     [63, 31, 55, 23, 61, 29, 53, 21],
 ];
 
+/// Encodes a picture with the fixed palette.
 pub fn encode(picture: &RgbImage) -> String {
+    let palette: Vec<[u8; 3]> = FIXED_PERCENTS[0]
+        .iter()
+        .flat_map(|red| FIXED_PERCENTS[1].iter().map(move |green| (red, green)))
+        .flat_map(|(red, green)| FIXED_PERCENTS[2].iter().map(|blue| [*red, *green, *blue]))
+        .collect();
+    write_picture(picture, &palette, |pixel, x, y| dithered_color(pixel, BAYER[y % 8][x % 8]))
+}
+
+/// Encodes a picture with colors that are chosen for it.
+pub fn encode_with_adaptive_palette(picture: &RgbImage) -> String {
+    let palette = adaptive_palette::palette(picture);
+    let mut diffusion = ErrorDiffusion::new(&palette, picture.width() as usize);
+    write_picture(picture, &palette, |pixel, x, _| diffusion.color_of(pixel, x))
+}
+
+/// Writes a picture in colors of a palette, which is in percent. `color_of` chooses the color of the pixel in a column and
+/// a row.
+fn write_picture(
+    picture: &RgbImage,
+    palette: &[[u8; 3]],
+    mut color_of: impl FnMut([u8; 3], usize, usize) -> usize,
+) -> String {
     let width = (picture.width() as usize).max(1);
     let pixels = picture.as_chunks::<3>().0;
     // The 1 in the second parameter keeps pixels that are not painted.
     let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", picture.width(), picture.height());
-    let mut defined = [false; COLORS];
-    let mut band = SixelBand::new(width);
+    let mut registers = Registers { palette, defined: vec![false; palette.len()] };
+    let mut band = SixelBand::new(width, palette.len());
     for (index, rows) in pixels.chunks(6 * width).enumerate() {
         if index > 0 {
             out.push('-');
         }
-        band.fill(rows, index * 6);
-        band.write(&mut out, &mut defined);
+        band.fill(rows, |pixel, x, y| color_of(pixel, x, index * 6 + y));
+        band.write(&mut out, &mut registers);
     }
     out.push_str("\x1b\\");
     out
@@ -44,10 +71,10 @@ pub fn encode(picture: &RgbImage) -> String {
 /// Six rows of pixels. For each color and column, a bit mask says which of the six pixels have the color.
 struct SixelBand {
     width: usize,
-    /// `COLORS` rows of `width` masks. Bit 0 is the top row.
+    /// A row of `width` masks for each color. Bit 0 is the top row.
     masks: Vec<u8>,
     /// The columns in which each color occurs. The range is empty if the color is not used.
-    columns: [Columns; COLORS],
+    columns: Vec<Columns>,
     used: Vec<usize>,
     /// The pixels of all colors written so far, as one mask per column.
     painted: Vec<u8>,
@@ -64,21 +91,20 @@ impl Columns {
 }
 
 impl SixelBand {
-    fn new(width: usize) -> Self {
+    fn new(width: usize, colors: usize) -> Self {
         Self {
             width,
-            masks: vec![0; COLORS * width],
-            columns: [Columns::EMPTY; COLORS],
-            used: Vec::with_capacity(COLORS),
+            masks: vec![0; colors * width],
+            columns: vec![Columns::EMPTY; colors],
+            used: Vec::with_capacity(colors),
             painted: vec![0; width],
         }
     }
 
-    fn fill(&mut self, rows: &[[u8; 3]], top: usize) {
+    fn fill(&mut self, rows: &[[u8; 3]], mut color_of: impl FnMut([u8; 3], usize, usize) -> usize) {
         for (y, row) in rows.chunks(self.width).enumerate() {
-            let thresholds = &BAYER[(top + y) % 8];
             for (x, &pixel) in row.iter().enumerate() {
-                let color = dithered_color(pixel, thresholds[x % 8]);
+                let color = color_of(pixel, x, y);
                 let columns = &mut self.columns[color];
                 if columns.end == 0 {
                     self.used.push(color);
@@ -91,7 +117,7 @@ impl SixelBand {
 
     /// Writes the band and clears it. A color is written right after a color that ends before it starts, so that few
     /// colors return to the first column.
-    fn write(&mut self, out: &mut String, defined: &mut [bool; COLORS]) {
+    fn write(&mut self, out: &mut String, registers: &mut Registers) {
         let order = |color: &usize| {
             let Columns { start, end } = self.columns[*color];
             (start, Reverse(end), *color)
@@ -108,7 +134,7 @@ impl SixelBand {
             let color = self.used.remove(next.unwrap_or(0));
             let Columns { start, end } =
                 std::mem::replace(&mut self.columns[color], Columns::EMPTY);
-            select_color(out, color, &mut defined[color]);
+            registers.select(out, color);
             let masks = &mut self.masks[color * self.width..][..end];
             write_runs(out, &masks[x..], &self.painted[x..end]);
             for (painted, mask) in self.painted[start..end].iter_mut().zip(&mut masks[start..]) {
@@ -133,22 +159,23 @@ fn dithered_color(pixel: [u8; 3], threshold: u8) -> usize {
     color
 }
 
-/// Selects a color register. The register is defined (in percent) when this picture uses it for the first time.
-fn select_color(out: &mut String, color: usize, defined: &mut bool) {
-    // Writing into a string cannot fail.
-    if !std::mem::replace(defined, true) {
-        let [_, green, blue] = LEVELS.map(usize::from);
-        let percent = |level: usize, levels: u8| (level * 100).div_ceil(usize::from(levels) - 1);
-        let _ = write!(
-            out,
-            "#{color};2;{};{};{}",
-            percent(color / (green * blue), LEVELS[0]),
-            percent(color / blue % green, LEVELS[1]),
-            percent(color % blue, LEVELS[2]),
-        );
+/// The color registers of a picture.
+struct Registers<'a> {
+    palette: &'a [[u8; 3]],
+    defined: Vec<bool>,
+}
+
+impl Registers<'_> {
+    /// Selects a register. The register is defined when this picture uses it for the first time.
+    fn select(&mut self, out: &mut String, color: usize) {
+        if !std::mem::replace(&mut self.defined[color], true) {
+            let [red, green, blue] = self.palette[color];
+            // Writing into a string cannot fail.
+            let _ = write!(out, "#{color};2;{red};{green};{blue}");
+        }
+        out.push('#');
+        write_number(out, color);
     }
-    out.push('#');
-    write_number(out, color);
 }
 
 /// Writes the masks of one color in the longest possible runs. A run may paint any pixel that is not `painted` yet,

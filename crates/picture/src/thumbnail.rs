@@ -60,6 +60,8 @@ pub struct FittedPicture {
     pub fit: Fit,
     pub original: (u32, u32),
     pub picture: RgbImage,
+    /// Whether the picture belongs to the full-size view, in which details are judged.
+    pub is_zoomable: bool,
 }
 
 pub fn fit_picture(
@@ -79,7 +81,8 @@ fn fit_decoded(
     let fit = crop.fit(decoded.original, canvas);
     let mut picture = resize(&crop.apply(&decoded.pixels), fit.pixels)?;
     crop.draw_outlines(&mut picture, canvas.protocol);
-    Ok(FittedPicture { fit, original: decoded.original, picture })
+    let is_zoomable = matches!(crop, Crop::Zoomed(..));
+    Ok(FittedPicture { fit, original: decoded.original, picture, is_zoomable })
 }
 
 /// Like [`fit_picture`], but also encodes the picture for the protocol of the canvas.
@@ -98,13 +101,16 @@ pub fn thumbnail_of(
 
 /// Encodes a fitted picture for the protocol of the canvas.
 pub fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
-    let FittedPicture { fit: Fit { cells, pixels }, original, picture } = fitted;
+    let FittedPicture { fit: Fit { cells, pixels }, original, picture, is_zoomable } = fitted;
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),
         // The pixels are not compressed, because zlib and PNG shrink a photograph by only 10 to 33 % and take 6 to 14
         // times as long.
         Protocol::Kitty => {
             Encoded::Kitty { payload: STANDARD.encode(&*picture).into(), size: pixels }
+        }
+        Protocol::Sixel if is_zoomable => {
+            Encoded::Sequence(sixel::encode_with_adaptive_palette(&picture).into())
         }
         Protocol::Sixel => Encoded::Sequence(sixel::encode(&picture).into()),
         Protocol::Iterm => Encoded::Sequence(iterm_sequence(&picture, cells)?.into()),

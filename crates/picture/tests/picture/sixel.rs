@@ -1,15 +1,20 @@
 //! The sixel encoding.
 
 use image::RgbImage;
+use tessera_model::Region;
 use tessera_picture::{Canvas, Crop, Encoded, Protocol, thumbnail};
 
 /// The sequence of packed RGB rows in a single cell of their size.
-fn sequence(rgb: &[u8], (width, height): (u16, u16)) -> String {
+fn sequence(rgb: &[u8], size: (u16, u16)) -> String {
+    sequence_of(rgb, size, &Crop::Full)
+}
+
+fn sequence_of(rgb: &[u8], (width, height): (u16, u16), crop: &Crop) -> String {
     let picture = RgbImage::from_raw(width.into(), height.into(), rgb.to_vec()).expect("pixels");
     let mut bytes = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
     let canvas = Canvas { columns: 1, rows: 1, cell: (width, height), protocol: Protocol::Sixel };
-    let thumbnail = thumbnail(bytes.get_ref(), &Crop::Full, canvas).expect("a thumbnail");
+    let thumbnail = thumbnail(bytes.get_ref(), crop, canvas).expect("a thumbnail");
     match thumbnail.encoded {
         Encoded::Sequence(sequence) => sequence.to_string(),
         other => unreachable!("not a sequence: {other:?}"),
@@ -115,4 +120,51 @@ fn a_color_is_painted_over_by_those_after_it() {
     let painted = paint(&sequence, 12, 6);
     let percent = [[100, 0, 0], [0, 100, 0]];
     assert!(painted.iter().enumerate().all(|(at, pixel)| *pixel == Some(percent[at % 2])));
+}
+
+/// The crop of the full-size view, which has an adaptive palette.
+fn full_size() -> Crop {
+    Crop::Zoomed(Region::WHOLE, [].into())
+}
+
+/// The peak signal-to-noise ratio of a painted sequence in decibels.
+fn decibels(sequence: &str, rgb: &[u8], (width, height): (u16, u16)) -> f64 {
+    let painted = paint(sequence, width.into(), height.into());
+    let samples = painted.iter().flat_map(|pixel| pixel.expect("painted"));
+    let squares = samples
+        .zip(rgb)
+        .map(|(percent, given)| (f64::from(percent) * 2.55 - f64::from(*given)).powi(2));
+    let mean = squares.sum::<f64>() / (rgb.len() as f64);
+    10.0 * (255.0 * 255.0 / mean).log10()
+}
+
+#[test]
+fn the_full_size_view_is_much_closer_to_the_picture_than_a_tile() {
+    let size = (120, 90);
+    // A dark sky above a meadow with blades of grass.
+    let pixel = |at: u32| {
+        let (x, y) = (at % 120, at / 120);
+        let blade = (x * 7 + y * 13) % 31;
+        let [red, green, blue] = if y < 45 {
+            [20 + y / 4, 30 + y / 2 + x / 32, 90 + y]
+        } else {
+            [60 + blade, 90 + y / 2 + blade, 40 + x / 16]
+        };
+        [red, green, blue].map(|sample| u8::try_from(sample).expect("a sample"))
+    };
+    let rgb: Vec<u8> = (0..120 * 90).flat_map(pixel).collect();
+    let tile = decibels(&sequence(&rgb, size), &rgb, size);
+    let full = decibels(&sequence_of(&rgb, size, &full_size()), &rgb, size);
+    assert!(tile < 26.0 && full > tile + 10.0, "{tile:.1} dB, {full:.1} dB");
+}
+
+#[test]
+fn few_colors_are_exact_in_the_full_size_view() {
+    // 40 %, 80 % and 20 % are whole numbers of samples.
+    let flag: Vec<u8> = [[102, 204, 51], [255, 255, 255], [0, 0, 0]].concat().repeat(2 * 6);
+    let sequence = sequence_of(&flag, (6, 6), &full_size());
+    let painted = paint(&sequence, 6, 6);
+    let percent = [[40, 80, 20], [100, 100, 100], [0, 0, 0]];
+    assert!(painted.iter().enumerate().all(|(at, pixel)| *pixel == Some(percent[at % 3])));
+    assert_eq!(sequence.matches(";2;").count(), 3, "{sequence}");
 }
