@@ -112,8 +112,10 @@ pub struct CandidateProfile {
 pub enum WelcomeAction {
     Continue,
     Quit,
-    /// Opens a deployment that needs no profile.
+    /// Opens a deployment that needs no new profile.
     Open(Destination),
+    /// Opens a place and reviews its duplicates.
+    Review(Destination),
     Connect(CandidateProfile),
 }
 
@@ -189,17 +191,26 @@ impl Welcome {
                 return self.choose();
             }
             Key::Enter => return self.choose(),
+            Key::Char('d') => {
+                let place = self.selected_place();
+                return place.map_or(WelcomeAction::Continue, WelcomeAction::Review);
+            }
             _ => {}
         }
         WelcomeAction::Continue
     }
 
+    fn selected_place(&self) -> Option<Destination> {
+        let (recent, _) = self.recent.get(self.cursor)?;
+        Some(match recent.place.clone() {
+            Place::Folder(folder) => Destination::Folder(folder),
+            Place::Profile(name) => Destination::Profile(name),
+        })
+    }
+
     fn choose(&mut self) -> WelcomeAction {
-        if let Some((recent, _)) = self.recent.get(self.cursor) {
-            return WelcomeAction::Open(match recent.place.clone() {
-                Place::Folder(folder) => Destination::Folder(folder),
-                Place::Profile(name) => Destination::Profile(name),
-            });
+        if let Some(place) = self.selected_place() {
+            return WelcomeAction::Open(place);
         }
         let option = WelcomeOption::ALL[self.cursor - self.recent.len()];
         self.attempt = ConnectionAttempt::None;

@@ -48,6 +48,10 @@ impl Launcher {
         match decision.map_err(|error| terminal_error(&error))? {
             WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
             WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),
+            WelcomeDecision::Review(place) => {
+                self.start.review = true;
+                Ok(RunOutcome::Switch(place))
+            }
             WelcomeDecision::SaveAndOpen(candidate) => self.save_profile_and_open(candidate).await,
         }
     }

@@ -24,6 +24,7 @@ use crate::{
 pub enum WelcomeDecision {
     Exit(i32),
     Open(Destination),
+    Review(Destination),
     /// The profile is to be saved and opened. Its connection test succeeded.
     SaveAndOpen(CandidateProfile),
 }
@@ -84,6 +85,7 @@ pub async fn run(
                 WelcomeAction::Continue => {}
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
+                WelcomeAction::Review(place) => return Ok(WelcomeDecision::Review(place)),
                 WelcomeAction::Connect(candidate) => {
                     running_test = Some((candidate.clone(), test_connection(candidate)));
                 }

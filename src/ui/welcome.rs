@@ -58,7 +58,12 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> Vec<Line<'sta
     };
     let mut lines = vec![Line::default()];
     if !welcome.recent.is_empty() {
-        lines.extend([Line::from(" Opened before"), Line::default()]);
+        let title = Line::from(vec![
+            Span::raw(" Opened before   "),
+            Span::styled("d", theme.key),
+            Span::styled(" opens the selected one to review its duplicates", theme.dim),
+        ]);
+        lines.extend([title, Line::default()]);
     }
     for (index, (recent, age)) in welcome.recent.iter().enumerate() {
         let (mark, style) = mark(index);

@@ -103,4 +103,12 @@ fn what_was_opened_last_is_opened_again_by_enter() {
     press(&mut folder, "down down down enter");
     assert_eq!(folder.option, Some(WelcomeOption::Folder));
     assert_eq!(start().recent[0].1.as_secs(), 10);
+    let WelcomeAction::Review(Destination::Profile(name)) = press(&mut start(), "j d") else {
+        panic!("the second place is reviewed");
+    };
+    assert_eq!(name, "team");
+    assert!(
+        matches!(press(&mut start(), "j j d"), WelcomeAction::Continue),
+        "no place is selected"
+    );
 }
