@@ -68,7 +68,9 @@ struct Group<'a> {
 impl<'a> Group<'a> {
     fn new(bins: &'a mut [Bin]) -> Self {
         let mut total = Bin::default();
-        bins.iter().for_each(|bin| total.add(bin));
+        for bin in &*bins {
+            total.add(bin);
+        }
         let mean = total.mean();
         let mut errors = [0.0_f32; 3];
         for bin in &*bins {

@@ -134,7 +134,8 @@ fn decibels(sequence: &str, rgb: &[u8], (width, height): (u16, u16)) -> f64 {
     let squares = samples
         .zip(rgb)
         .map(|(percent, given)| (f64::from(percent) * 2.55 - f64::from(*given)).powi(2));
-    let mean = squares.sum::<f64>() / (rgb.len() as f64);
+    let samples = f64::from(u32::from(width) * u32::from(height) * 3);
+    let mean = squares.sum::<f64>() / samples;
     10.0 * (255.0 * 255.0 / mean).log10()
 }
 
