@@ -16,6 +16,7 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, Setup},
+    config::DeploymentKind,
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -28,7 +29,8 @@ use tessera::{
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-    FileFacts, Link, MediaId, Page, Preview, Relevance, SafeText, ScoreKind, Status,
+    FileFacts, Link, MapPoint, MediaId, MediaMap, Page, Preview, Relevance, SafeText, ScoreKind,
+    Status, pseudorandom::splitmix64,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Protocol, Thumbnail};
 use uuid::Uuid;
@@ -233,6 +235,53 @@ fn parts_of_a_frame(c: &mut Criterion) {
     press(&mut app, "g h", (100, 9));
     assert!(app.overlay().is_some(), "the histogram is open");
     draw(c, "view: similar pictures, below the score histogram", &app);
+    let app = map_of(100_000);
+    draw(c, "view: a map of 100,000 points", &app);
+    update_map(c, app);
+}
+
+/// Opens a map of points in groups, which have labels.
+fn map_of(points: u32) -> App {
+    let mut app = browsing(100, 9);
+    app.setup_mut().deployment = DeploymentKind::Local;
+    let mut effects = Vec::new();
+    for key in ["g", "e"] {
+        effects.extend(app.update(Duration::ZERO, Event::Key(key.parse().unwrap())));
+    }
+    let sent = effects.into_iter().find_map(|effect| match effect {
+        Effect::Send(ticket, _) if matches!(ticket.lane, Lane::Map(_)) => Some(ticket),
+        _ => None,
+    });
+    let random =
+        |number: u32| f32::from(u16::try_from(splitmix64(number.into()) >> 48).unwrap()) / 65_536.0;
+    let point = |number: u32| MapPoint {
+        media: MediaId(Uuid::from_u128(number.into())),
+        path: format!("summer/{number}.jpg"),
+        position: [random(2 * number), random(2 * number + 1)],
+        label: Some(number % 12),
+        tag: None,
+    };
+    let map = MediaMap {
+        media: points.into(),
+        points: (0..points).map(point).collect(),
+        labels: (0..12).map(|number| SafeText::name(&format!("label {number}"))).collect(),
+        ..MediaMap::default()
+    };
+    let response = Response { ticket: sent.unwrap(), result: Ok(Payload::Map(map)) };
+    app.update(Duration::ZERO, Event::Response(response));
+    assert!(app.overlay().is_some(), "the map is open");
+    app
+}
+
+fn update_map(c: &mut Criterion, mut app: App) {
+    let mut right = false;
+    c.bench_function("update: a key on a map of 100,000 points", |b| {
+        b.iter(|| {
+            right = !right;
+            let key = if right { "l" } else { "h" };
+            black_box(app.update(Duration::ZERO, Event::Key(key.parse().unwrap())))
+        });
+    });
 }
 
 fn update(c: &mut Criterion) {

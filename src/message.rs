@@ -11,9 +11,9 @@ use tessera_curation::{
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
     ExportFormat, ExportPreview, ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure,
-    FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaSource, ModelPlan,
-    Overview, Page, PatternLists, PictureSource, Preflight, Preview, RecordField, Region,
-    RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
+    FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaMap, MediaSource,
+    ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight, Preview, RecordField,
+    Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
     StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
@@ -40,6 +40,8 @@ pub enum Lane {
     Page(Search),
     /// The next members of a cluster that a search has found.
     Members(Search, ClusterId),
+    /// The map of what a search finds.
+    Map(Search),
     Anchor,
     Dataset(DatasetId),
     Enrichment(DatasetId),
@@ -117,6 +119,7 @@ impl Lane {
             Self::Datasets
             | Self::Page(_)
             | Self::Members(..)
+            | Self::Map(_)
             | Self::Anchor
             | Self::Dataset(_)
             | Self::Enrichment(_)
@@ -168,6 +171,8 @@ pub enum Request {
     Explore(Search),
     /// A page of the members of a cluster.
     Members(Search, ClusterId),
+    /// Where the media items that a search finds are on the map of the dataset.
+    Map(Search),
     Dataset(DatasetId),
     Enrichment(DatasetId),
     /// How often labels, tags and words occur in a dataset.
@@ -305,6 +310,7 @@ pub enum Payload {
     Datasets(Vec<Dataset>, usize),
     Page(Page),
     Members(Vec<Preview>),
+    Map(MediaMap),
     Dataset(Dataset),
     Enrichment(Enrichment),
     Overview(Overview),

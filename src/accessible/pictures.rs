@@ -14,6 +14,7 @@ use crate::{
         App, Results, ServiceData,
         overlay::{
             facets::Facets,
+            map::MapView,
             score_histogram::{ScoreHistogram, SplitClusters},
         },
     },
@@ -186,6 +187,29 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
         format!("{number} of {count}. {}{}", facet.name, with_unit.unwrap_or_default())
     });
     Reading::with_items("Facets", above, items.collect(), facets.cursor)
+}
+
+/// Describes a map by its classes, and where the points of each class are.
+pub(super) fn map(view: &MapView) -> Reading {
+    let title = view.title();
+    if view.map().is_none_or(|map| map.points.is_empty()) {
+        return Reading::with_items(title, vec![view.empty_text()], Vec::new(), 0);
+    }
+    let above = [
+        "a number shows one group alone; `a` selects what is shown; `c` groups by another property",
+        "an empty line opens the neighbors of the media item at the cursor",
+    ];
+    let mut above: Vec<String> = above.map(str::to_owned).into();
+    above.extend(view.hovered().map(|point| format!("at the cursor: {}", point.file_name())));
+    let classes = view.classes();
+    let count = classes.len();
+    let items = (1..).zip(&classes).map(|(number, class)| {
+        let points = count_with_noun(class.points, "media item", "media items");
+        let place =
+            view.place_of(number - 1).map_or_else(String::new, |at| format!(", mostly {at}"));
+        format!("{number} of {count}. {}: {points}{place}", class.name)
+    });
+    Reading::with_items(title, above, items.collect(), view.only.unwrap_or(count))
 }
 
 pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {

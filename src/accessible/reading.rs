@@ -14,6 +14,7 @@ use crate::{
         overlay::{
             command_list::CommandList,
             facets::Facets,
+            map::MapView,
             palette::Palette,
             pick_list::{Command, PickList},
             score_histogram::ScoreHistogram,
@@ -67,6 +68,8 @@ fn dialog(app: &App) -> Reading {
         pictures::facets(app, *facets)
     } else if let Some(histogram) = app.dialog::<ScoreHistogram>() {
         pictures::score_histogram(app, histogram)
+    } else if let Some(map) = app.dialog::<MapView>() {
+        pictures::map(map)
     } else {
         let (title, lines) = read_drawing(app, app.overlay_area().unwrap_or_default());
         Reading::drawn(title, lines)

@@ -25,6 +25,7 @@ use crate::{
             log::open_log,
             login::LoginForm,
             manage_dataset,
+            map::MapView,
             palette::{Palette, open_action_menu},
             prompt::{PromptPurpose, TextPrompt},
             region_picker::RegionPicker,
@@ -124,6 +125,7 @@ impl App {
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
             Action::ScoreHistogram => ScoreHistogram::open(&mut self.overlays, &self.results),
             Action::Facets => Facets::open(self),
+            Action::Map => MapView::open(self),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
             Action::ToggleEntity => {

@@ -272,6 +272,21 @@ fn model_reason(app: &App) -> Option<String> {
     dataset_open(app).or_else(|| unless(!app.jobs.is_getting_model(), jobs))
 }
 
+/// Returns why there is no map of what the search finds.
+fn map_reason(app: &App) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("only media of local folders are on a map; open a folder".to_owned());
+    }
+    let query = app.results.view().map(|view| &view.search.query);
+    let operation = match query {
+        Some(Query::Similar(_)) => Operation::VisualSearch,
+        _ => Operation::TextSearch,
+    };
+    dataset_open(app)
+        .or_else(|| computed_reason(&app.results))
+        .or_else(|| status_allows(app, operation))
+}
+
 /// Returns why the target dataset cannot be removed, renamed or rescanned.
 fn management_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
@@ -316,6 +331,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
         }
         Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(&app.results)),
         Action::Facets => dataset_open(app).or_else(|| computed_reason(&app.results)),
+        Action::Map => map_reason(app),
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";

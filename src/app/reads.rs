@@ -20,7 +20,7 @@ use crate::{
         areas::DetailLayout,
         model_offer,
         overlay::{
-            export::ExportForm, facets::Facets, file_picker::FilePicker,
+            export::ExportForm, facets::Facets, file_picker::FilePicker, map::MapView,
             saved_views::needs_saved_views, selection_rows::BasketRows,
         },
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
@@ -238,13 +238,13 @@ impl App {
         Some(ScheduledRead { lane: Lane::Tags(dataset), request: Request::Tags(dataset), due })
     }
 
-    /// Returns the reads of the page on screen and of the requested page. A page is kept until it is invalidated. A
+    /// Returns the reads of the page on screen, of the requested page, and of the media item at the cursor of a map. A page is kept until it is invalidated. A
     /// page that failed is loaded again only after a connection failure.
     fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let view = self.results.view().filter(|view| view.computed.is_none());
         let searches =
             view.map(|view| view.search.clone()).into_iter().chain(self.results.pending_search());
-        searches.filter_map(|search| {
+        searches.chain(MapView::page_to_load(self)).filter_map(|search| {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
@@ -295,6 +295,8 @@ impl App {
             [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
+        pages.extend(MapView::page_to_load(self));
+        let has_map = self.overlays.dialog::<MapView>().is_some();
         let folder = FilePicker::folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
         let members = self.members_read().map(|read| read.lane);
         let stale: Vec<Lane> = self
@@ -305,6 +307,7 @@ impl App {
                 Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
                 Lane::Page(search) => !pages.contains(search),
                 Lane::Members(..) => Some(*lane) != members.as_ref(),
+                Lane::Map(_) => !has_map,
                 Lane::Folder(_) => Some(*lane) != folder.as_ref(),
                 _ => false,
             })

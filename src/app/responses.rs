@@ -13,7 +13,7 @@ use crate::{
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector,
             duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
-            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset,
+            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
             saved_views::saved_views_loaded,
         },
         own_commands::own_command_started,
@@ -91,6 +91,7 @@ impl App {
             }
             Lane::Page(_)
             | Lane::Members(..)
+            | Lane::Map(_)
             | Lane::Anchor
             | Lane::Picture(..)
             | Lane::OpenExternally
@@ -254,6 +255,12 @@ impl App {
             // The line above the members says why there are no more.
             (Lane::Members(search, cluster), Err(failure)) => {
                 self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
+            }
+            (Lane::Map(search), Ok(Payload::Map(map))) => {
+                MapView::loaded(&mut self.overlays, &search, Ok(map));
+            }
+            (Lane::Map(search), Err(failure)) => {
+                MapView::loaded(&mut self.overlays, &search, Err(failure));
             }
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
             (Lane::Anchor, Err(failure)) => {

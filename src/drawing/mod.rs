@@ -8,6 +8,7 @@ mod form;
 mod frame;
 mod picture;
 pub mod picture_layer;
+pub(crate) mod scatter_plot;
 mod text;
 pub mod theme;
 

@@ -33,6 +33,10 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::ToggleEntity], "objects boxes detections crops"),
     (&[Action::Refresh], "reload update again"),
     (&[Action::Combine], "merge union intersect subtract difference set"),
+    (
+        &[Action::Map],
+        "scatter embedding embeddings plot points lasso umap projection overview cluster clusters",
+    ),
     (&[Action::History], "recent searches earlier past"),
     (&[Action::Relax], "loosen widen"),
     (

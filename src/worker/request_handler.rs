@@ -99,6 +99,7 @@ impl RequestHandler {
             Request::Members(search, cluster) => {
                 Payload::Members(client.cluster_members(&search, cluster).await?)
             }
+            Request::Map(search) => Payload::Map(client.map(&search).await?),
             Request::Overview(dataset, entity) => {
                 Payload::Overview(client.overview(dataset, entity).await?)
             }

@@ -5,6 +5,7 @@ use tessera_model::{Relevance, ScoreKind};
 use super::TextSession;
 use crate::support::{
     desk::{Desk, cluster, page},
+    map::{answer, map},
     scene,
 };
 
@@ -64,6 +65,18 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
 fn scores_and_facets_are_counts() {
     let mut session = start(scene::similar(120, 40));
     for line in ["score-histogram", "3", "close", "facets", "tab", "2", "tab", "close"] {
+        session.type_line(line);
+    }
+    insta::assert_snapshot!(session.log);
+}
+
+#[test]
+fn a_map_is_read_as_groups_with_their_places() {
+    let mut session = start(scene::local(120, 40));
+    session.type_line("map");
+    answer(&mut session.desk, map(300));
+    session.announce();
+    for line in ["read", "2", "a", "c", "close", "close"] {
         session.type_line(line);
     }
     insta::assert_snapshot!(session.log);

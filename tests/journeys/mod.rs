@@ -9,6 +9,7 @@ mod harness;
 mod jobs;
 mod looking;
 mod losing;
+mod map;
 mod marking;
 mod querying;
 mod region;

@@ -114,6 +114,8 @@ every! {
     model_sizes: crate::support::scene::model_sizes;
     getting_model: crate::support::scene::getting_model;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
+    map: |columns, rows| crate::support::map::mapped(columns, rows, "h h");
+    map_rectangle: |columns, rows| crate::support::map::mapped(columns, rows, "H H v L J J space K K v L J");
     duplicates: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "");
     duplicate_group: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter");
     duplicate_difference: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter d");

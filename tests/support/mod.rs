@@ -3,5 +3,6 @@
 pub mod desk;
 pub mod duplicates;
 pub mod frames;
+pub mod map;
 pub mod scene;
 pub mod styled;

@@ -24,6 +24,7 @@ mod jobs;
 mod layout;
 mod login;
 mod manage_dataset;
+mod map;
 mod mouse;
 mod plots;
 mod query;

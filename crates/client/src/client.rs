@@ -24,8 +24,8 @@ use crate::{
 use tessera_model::{
     Anchor, ClusterId, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat,
     ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link,
-    Operation, Overview, Page, Preview, RecordField, Region, SafeText, Search, SelectionItem,
-    ShellCommand, Timestamp,
+    MediaMap, Operation, Overview, Page, Preview, RecordField, Region, SafeText, Search,
+    SelectionItem, ShellCommand, Timestamp,
 };
 use tessera_wire::{
     add_media::Accepted,
@@ -37,6 +37,7 @@ use tessera_wire::{
     explore::{read_anchor, read_members, read_page},
     export::{read_started, read_status},
     fields::Fields,
+    map::read_map,
     preview::write_region,
     selection,
 };
@@ -242,6 +243,18 @@ impl Client {
         let path = endpoints::exploration_metadata(dataset);
         let parameters = vec![(query::ENTITY_TYPE, entity.as_str().to_owned())];
         self.get(Endpoint::Overview, &path, &parameters, |overview| read_overview(overview)).await
+    }
+
+    /// Returns where the media items that a search finds are on the map of the dataset.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotFound`] if the service is not a local service, too.
+    pub async fn map(&self, search: &Search) -> Result<MediaMap, Failure> {
+        self.service().require_known(&search.filters)?;
+        let path = endpoints::map(search.dataset);
+        let mut parameters = endpoints::explore_parameters(search);
+        parameters.retain(|(name, _)| *name != query::PAGE_NUMBER);
+        self.get(Endpoint::Map, &path, &parameters, |map| read_map(map)).await
     }
 
     fn explore_path(&self, search: &Search) -> String {

@@ -18,6 +18,7 @@ pub mod ingest;
 pub mod job;
 mod keyword;
 pub mod local_files;
+mod media_map;
 pub mod picture_source;
 pub mod polling;
 pub mod pseudorandom;
@@ -65,6 +66,7 @@ pub use job::{
 };
 pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_files::{FileKind, FolderEntry, FolderListing};
+pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
 pub use saved_state::{

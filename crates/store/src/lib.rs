@@ -22,6 +22,7 @@ mod error;
 pub mod export;
 pub mod indexed_files;
 pub mod indexing_task;
+pub mod map_position;
 pub mod media;
 pub mod media_content;
 pub mod object;

@@ -223,11 +223,15 @@ impl MediaRecord {
 
     /// Returns the path. Frames of a video look as if they were in a folder named like the video.
     pub fn file_path(&self) -> String {
-        let path = self.path.to_string_lossy();
-        match self.frame {
-            Some(_) => format!("{path}/{}", self.file_name()),
-            None => path.into_owned(),
-        }
+        file_path(&self.path, self.frame)
+    }
+}
+
+pub(super) fn file_path(path: &Path, frame: Option<FramePosition>) -> String {
+    let folder = path.to_string_lossy();
+    match frame {
+        Some(_) => format!("{folder}/{}", file_name(path, frame)),
+        None => folder.into_owned(),
     }
 }
 

@@ -242,6 +242,13 @@ CREATE TABLE place (
 );
 CREATE INDEX place_twin_order ON place (twin_order) WHERE twin_order IS NOT NULL;
 
+-- Where media items are on the map of their dataset.
+CREATE TABLE map_position (
+  media bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  x     real NOT NULL,
+  y     real NOT NULL
+);
+
 -- The pictures that clients search by.
 CREATE TABLE anchor (
   id         uuid PRIMARY KEY,

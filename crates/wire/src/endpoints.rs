@@ -91,6 +91,8 @@ pub enum Endpoint {
     /// Creates, recolors, renames or deletes a tag.
     DefineTag,
     UndoTags,
+    /// The positions of media items on the map of a dataset of a local service.
+    Map,
     /// Says what the format of an export leaves out. Only a local service has this endpoint.
     ExportPreview,
     /// A GET that may create a key pair, so it has a side effect.
@@ -148,6 +150,7 @@ impl Endpoint {
             Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
             Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
             Self::UndoTags => ("undo the change of tags", "dataset or change not found", 1),
+            Self::Map => ("read the map", LOCAL_DATASET, 3),
             Self::ExportPreview => ("preview the export", LOCAL_DATASET, 3),
             Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
             Self::Raw => ("send the request", "path not found, or no access to it", 1),
@@ -189,6 +192,7 @@ impl Endpoint {
             | Self::ChangeTags
             | Self::DefineTag
             | Self::UndoTags
+            | Self::Map
             | Self::ExportPreview
             | Self::Credentials
             | Self::Picture
@@ -303,6 +307,11 @@ pub fn rescan(id: DatasetId) -> String {
 /// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.
 pub fn tags(id: DatasetId) -> String {
     format!("{LOCAL_PREFIX}/dataset/{id}/tags")
+}
+
+/// The path of the map, which takes the parameters of `explore`.
+pub fn map(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/map")
 }
 
 /// The path of the `POST` that says what the format of an export leaves out.

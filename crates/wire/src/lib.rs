@@ -19,6 +19,7 @@ pub mod explore;
 pub mod export;
 pub mod fields;
 pub mod local_dataset;
+pub mod map;
 pub mod preview;
 pub mod selection;
 pub mod service;

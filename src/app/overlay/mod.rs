@@ -24,6 +24,7 @@ pub mod job_detail;
 pub mod log;
 pub mod login;
 pub mod manage_dataset;
+pub mod map;
 pub mod palette;
 pub mod pick_list;
 pub mod prompt;

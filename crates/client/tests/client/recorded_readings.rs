@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use tessera_model::{
-    Cluster, Dataset, DatasetList, ExportTask, Facet, Link, Overview, Page, Preview, Relevance,
-    SafeText, ScoreKind, VideoFrame,
+    Cluster, Dataset, DatasetList, ExportTask, Facet, Link, MediaMap, Overview, Page, Preview,
+    Relevance, SafeText, ScoreKind, VideoFrame,
 };
 
 fn shown(value: Option<impl Display>) -> String {
@@ -127,4 +127,18 @@ pub(crate) fn overview_lines(overview: &Overview) -> Vec<String> {
         line("tags", &overview.tags),
         line("words", &overview.words),
     ]
+}
+
+pub(crate) fn map_lines(map: &MediaMap) -> Vec<String> {
+    let name = |names: &[SafeText], value: Option<u32>| {
+        shown(value.map(|value| names[value as usize].clone()))
+    };
+    let mut lines = vec![format!("{} media", map.media)];
+    lines.extend(map.points.iter().map(|point| {
+        let ([x, y], label) = (point.position, name(&map.labels, point.label));
+        let (media, path, tag) = (point.media, &point.path, name(&map.tags, point.tag));
+        format!("{media} {path} at {x} {y}, label {label}, tag {tag}")
+    }));
+    lines.extend(map.issues.iter().map(|issue| format!("{} {:?}", issue.name, issue.percents)));
+    lines
 }

@@ -11,14 +11,14 @@ use tessera_model::{
 use tessera_testing::clients::{dataset, hosted, task, without_pauses};
 
 use crate::recorded_readings::{
-    dataset_line, list_lines, overview_lines, page_lines, preview_line, task_line,
+    dataset_line, list_lines, map_lines, overview_lines, page_lines, preview_line, task_line,
 };
 
 /// Requests per fault, in the order of the faults; only those of an addition that add are counted. Pictures and archives carry no login, so
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 27] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 28] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -45,6 +45,7 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 27] = [
     ("change_tags",             [0,      1,   1,   2,   1,   1,   1,   1]),
     ("define_tag",              [0,      1,   1,   2,   1,   1,   1,   1]),
     ("undo_tags",               [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("map",                     [0,      3,   3,   2,   1,   3,   3,   3]),
     ("process_add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
     ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
@@ -176,6 +177,7 @@ pub(crate) async fn perform(
             change.map(|it| tag_change_lines(&it))
         }
         "undo_tags" => client.undo_tags(dataset(), None).await.map(|it| tag_change_lines(&it)),
+        "map" => client.map(&Search::browse(dataset())).await.map(|map| map_lines(&map)),
         "enrichment_context" => client.enrichment(dataset()).await.map(|enrichment| {
             single(enrichment.statuses.map(|status| format!("{status:?}")).join(" "))
         }),

@@ -1,4 +1,4 @@
-//! Finds nearest neighbors, near-duplicates and copies. [`neighbor_graph()`] chooses between the exact and the approximate
+//! Finds nearest neighbors, near-duplicates and copies, and places rows on a map. [`neighbor_graph()`] chooses between the exact and the approximate
 //! method.
 //!
 //! Results do not depend on the number of threads, because equal distances are ordered by row.
@@ -18,6 +18,7 @@ mod exact_graph;
 mod geometric_verification;
 mod kernel;
 mod keypoint_index;
+mod map_layout;
 mod neighbor_graph;
 mod progress;
 mod row_lists;
@@ -30,6 +31,7 @@ pub use diverse_rows::diverse_rows;
 pub use duplicate_groups::{GroupedRow, order_by_group};
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use keypoint_index::KeypointSource;
+pub use map_layout::{MapPosition, map_positions};
 pub use neighbor_graph::{Neighbor, NeighborGraph};
 pub use progress::Stoppable;
 pub use row_lists::{RowCandidates, RowLists};

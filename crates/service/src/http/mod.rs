@@ -13,6 +13,7 @@ mod dataset;
 mod explore;
 mod export;
 mod local_dataset;
+mod map;
 mod media;
 mod metrics;
 mod monitored_stream;

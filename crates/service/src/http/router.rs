@@ -4,7 +4,7 @@
 use super::{
     AppState, add_media, app_state, auth,
     checked_routes::{CheckedRoutes, method_not_allowed},
-    compat, connections, credentials, dataset, explore, export, local_dataset, media,
+    compat, connections, credentials, dataset, explore, export, local_dataset, map, media,
     monitored_stream,
     openapi::{self, OpenApiDocument},
     origin_check, probes,
@@ -76,7 +76,7 @@ fn root_routes(state: &AppState) -> CheckedRoutes {
 
 /// Returns the routes that are not in the API document. They need a token, like those of the API.
 fn local_routes(state: &AppState) -> CheckedRoutes {
-    tags::add_routes(local_dataset::add_routes(CheckedRoutes::new(state)))
+    map::add_routes(tags::add_routes(local_dataset::add_routes(CheckedRoutes::new(state))))
 }
 
 /// Returns the routes that accept any host name, in every phase.

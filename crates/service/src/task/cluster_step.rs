@@ -22,7 +22,8 @@ use tessera_search::{
         size_scores,
     },
     similarity::{
-        DuplicatePair, GroupedRow, NeighborGraph, RowLists, Vectors, neighbor_graph, order_by_group,
+        DuplicatePair, GroupedRow, MapPosition, NeighborGraph, RowLists, Vectors, map_positions,
+        neighbor_graph, order_by_group,
     },
 };
 use tessera_store::{
@@ -30,7 +31,7 @@ use tessera_store::{
     assignment::{self, ClusterAssignment, IssueScores},
     cluster as clusters,
     cluster::MAX_PREVIEWS,
-    duplicate_group, indexed_files,
+    duplicate_group, indexed_files, map_position,
 };
 
 /// The share of the progress for images. The rest is for objects.
@@ -50,6 +51,8 @@ struct EntityClusters {
     /// The levels, finest first.
     levels: Vec<ClusterLevel>,
     assignments: Vec<ClusterAssignment>,
+    /// The positions on the map, by the rows of the members.
+    map: Vec<(i64, MapPosition)>,
 }
 
 impl ClusterUpdate {
@@ -84,11 +87,12 @@ impl ClusterUpdate {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }
-        for EntityClusters { entity, members, levels, assignments } in &self.by_entity {
+        for EntityClusters { entity, members, levels, assignments, map } in &self.by_entity {
             for level in levels {
                 level.write(transaction, self.dataset, *entity, members)?;
             }
             assignment::upsert_all(transaction, assignments)?;
+            map_position::upsert_all(transaction, map)?;
         }
         Ok(())
     }
@@ -107,11 +111,12 @@ impl EntityClusters {
         if members.is_empty() {
             return Ok(None);
         }
-        let (first, first_position) = match scope {
-            Scope::Everything => ([0; Granularity::LEVELS], 0),
+        let (first, first_position, map_width) = match scope {
+            Scope::Everything => ([0; Granularity::LEVELS], 0, None),
             Scope::Batch(_) => context.store.read(|c| {
                 let position = duplicate_group::next_position(c, dataset, entity)?;
-                Ok((clusters::counts(c, dataset, entity)?, position))
+                let width = map_position::width(c, dataset, entity)?;
+                Ok((clusters::counts(c, dataset, entity)?, position, Some(width)))
             })?,
         };
         let read = || MemberVectors::read(context, dataset, scope, entity, &members);
@@ -140,11 +145,26 @@ impl EntityClusters {
         };
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
+        let map = map_positions(&vectors, &graph, || context.check_cancelled().is_ok());
+        let map = map_on(map_width, map.ok_or(TaskError::Stopped)?);
         drop(vectors);
         let mut assignments = assignments(&members, &graph, &clustering, &levels);
         assign_duplicates(&mut assignments, &duplicates, first_position);
-        Ok(Some(Self { entity, members, levels, assignments }))
+        let map = members.rows.iter().copied().zip(map).collect();
+        Ok(Some(Self { entity, members, levels, assignments, map }))
     }
+}
+
+/// Puts the map of a batch beside the map of a dataset, because both have different directions. A whole map stays as it is.
+fn map_on(width: Option<f32>, mut map: Vec<MapPosition>) -> Vec<MapPosition> {
+    const BATCH_SIDE: f32 = 0.25;
+    const GAP: f32 = 0.05;
+    if let Some(width) = width {
+        for [x, y] in &mut map {
+            (*x, *y) = (width + GAP + BATCH_SIDE * *x, BATCH_SIDE * *y);
+        }
+    }
+    map
 }
 
 /// Returns the clusters at each level. Their ranks continue from `first`.

@@ -46,6 +46,10 @@ impl SearchParams {
         !ranks && self.filters.is_empty()
     }
 
+    pub(super) fn operation(&self) -> Operation {
+        if self.anchor.is_some() { Operation::VisualSearch } else { Operation::TextSearch }
+    }
+
     /// Returns what the clusters are: those of a granularity, or groups of near-duplicates if a filter requires
     /// near-duplicates.
     fn grouping(&self, level: Granularity) -> Grouping {
@@ -221,10 +225,7 @@ impl Deployment {
         params: &SearchParams,
         page: u64,
     ) -> Result<ClusterPage, ServiceError> {
-        let operation = match params.anchor {
-            Some(_) => Operation::VisualSearch,
-            None => Operation::TextSearch,
-        };
+        let operation = params.operation();
         let record = self.require_ready(id, operation)?;
         require_searchable(&record, operation)?;
         let query = self.search_query(id, params)?;

@@ -60,6 +60,7 @@ mod languages;
 mod limits;
 mod login;
 mod manage_dataset;
+mod map;
 mod media;
 mod metrics;
 mod model_labels;

@@ -1,0 +1,101 @@
+//! The map of a dataset: where the media items are that a search finds. The clustering has computed the positions.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
+
+use super::{
+    SearchParams, ServiceError,
+    search::{require_searchable, until_current},
+};
+use crate::Deployment;
+use tessera_model::{DatasetId, MAX_MAP_POINTS, is_metadata_label, vql::IssueKind};
+use tessera_retrieval::issues::confidence;
+use tessera_store::map_position::{self, StoredMapPoint};
+
+/// The maximum number of names of labels or tags. Rarer ones could not be told apart by color.
+const MAX_NAMES: usize = 50;
+/// The confidence from which an issue is worth a color.
+const MIN_PERCENT: u8 = 50;
+
+pub(crate) struct Map {
+    /// The number of media items that the search finds.
+    pub media: u64,
+    pub points: Vec<StoredMapPoint>,
+    pub labels: NamedColumn,
+    pub tags: NamedColumn,
+    /// The issues that any point may have, with the confidence of each point in percent.
+    pub issues: Vec<(IssueKind, Vec<u8>)>,
+}
+
+/// Names, the most frequent first, and which of them each point has.
+pub(crate) struct NamedColumn {
+    pub names: Vec<String>,
+    pub values: Vec<Option<u32>>,
+}
+
+impl Deployment {
+    /// Returns the map of what a search finds. A map of more than [`MAX_MAP_POINTS`] media items has a sample, which is
+    /// the same each time.
+    pub(crate) fn map(&self, id: DatasetId, params: &SearchParams) -> Result<Map, ServiceError> {
+        until_current(|| self.current_map(id, params))
+    }
+
+    fn current_map(&self, id: DatasetId, params: &SearchParams) -> Result<Map, ServiceError> {
+        let operation = params.operation();
+        let record = self.require_ready(id, operation)?;
+        require_searchable(&record, operation)?;
+        let query = self.search_query(id, params)?;
+        let ranking = self.search_context(&record).search(&query)?;
+        let rows: Vec<i64> = ranking.members(&self.store)?.map(|member| member.row).collect();
+        let step = rows.len().div_ceil(MAX_MAP_POINTS).max(1);
+        let sample: Vec<i64> = rows.iter().step_by(step).copied().collect();
+        let points = self.store.read(|c| map_position::points_of(c, &sample))?;
+        let first_label = |point: &StoredMapPoint| {
+            point.labels.iter().find(|label| !is_metadata_label(label)).cloned()
+        };
+        Ok(Map {
+            media: rows.len() as u64,
+            labels: NamedColumn::new(points.iter().map(first_label).collect()),
+            tags: NamedColumn::new(points.iter().map(|it| it.tags.first().cloned()).collect()),
+            issues: issues(&points),
+            points,
+        })
+    }
+}
+
+impl NamedColumn {
+    fn new(names: Vec<Option<String>>) -> Self {
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for name in names.iter().flatten() {
+            *counts.entry(name).or_default() += 1;
+        }
+        let mut frequent: Vec<(&String, usize)> = counts.into_iter().collect();
+        // The sort is stable, so that equally frequent names stay in alphabetical order.
+        frequent.sort_by_key(|(_, count)| Reverse(*count));
+        frequent.truncate(MAX_NAMES);
+        let positions: HashMap<&String, u32> =
+            frequent.iter().zip(0..).map(|((name, _), position)| (*name, position)).collect();
+        let value = |name: &Option<String>| positions.get(name.as_ref()?).copied();
+        let values = names.iter().map(value).collect();
+        Self { names: frequent.into_iter().map(|(name, _)| name.clone()).collect(), values }
+    }
+}
+
+fn issues(points: &[StoredMapPoint]) -> Vec<(IssueKind, Vec<u8>)> {
+    let kinds = IssueKind::ALL.iter().filter(|kind| **kind != IssueKind::Normal);
+    let columns = kinds.map(|kind| {
+        let percent = |point: &StoredMapPoint| {
+            let StoredMapPoint { sharpness, brightness, assignment, .. } = point;
+            percent(confidence(*kind, *sharpness, *brightness, assignment))
+        };
+        (*kind, points.iter().map(percent).collect::<Vec<u8>>())
+    });
+    columns.filter(|(_, percents)| percents.iter().any(|it| *it >= MIN_PERCENT)).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+fn percent(confidence: f64) -> u8 {
+    (confidence.clamp(0.0, 1.0) * 100.0).round() as u8
+}

@@ -1,0 +1,127 @@
+//! The body with which a local service sends the map of a dataset. It has a list for each property instead of an object
+//! for each media item, so that 100,000 media items take about 10 MB.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{fields::Fields, local_dataset::required_count};
+use tessera_model::{MapIssue, MapPoint, MediaId, MediaMap, SafeText};
+
+/// The unit of coordinates.
+const PARTS: f32 = 10_000.0;
+
+/// The media items on a map. The lists have an entry for each media item, in the same order.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MapBody {
+    /// Number of media items that the search finds. If it is larger than the lists, the map has a sample.
+    pub media_count: u64,
+    /// Identifiers.
+    pub media_ids: Vec<Uuid>,
+    /// Paths, by which the filter `path` finds the media items.
+    pub paths: Vec<String>,
+    /// First coordinates in ten-thousandths, usually 0 to 10,000. Media that were added after the latest clustering of
+    /// the dataset are beyond.
+    pub x: Vec<i64>,
+    /// Second coordinates in ten-thousandths, 0 to 10,000.
+    pub y: Vec<i64>,
+    /// The first label of each media item.
+    pub labels: MapNamesBody,
+    /// The first tag of each media item.
+    pub tags: MapNamesBody,
+    /// The quality issues that any of the media items may have.
+    pub issues: Vec<MapIssueBody>,
+}
+
+/// Which names the media items on a map have.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MapNamesBody {
+    /// At most 50 names, most frequent first, raw.
+    pub names: Vec<String>,
+    /// Position in `names` for each media item; null for none of them.
+    pub values: Vec<Option<u32>>,
+}
+
+/// A quality issue.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MapIssueBody {
+    /// Name, as in filters.
+    pub name: &'static str,
+    /// Confidence for each media item in percent.
+    pub percents: Vec<u8>,
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a small coordinate")]
+pub fn write_coordinate(coordinate: f32) -> i64 {
+    (coordinate * PARTS).round() as i64
+}
+
+/// Reads a map. Returns `None` if a list cannot be read or has another length, because the entries of the lists belong
+/// together.
+pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
+    let map = map.into();
+    let media = required_count(map, "media_count")?;
+    let ids: Vec<MediaId> = column(map, "media_ids", None)?;
+    let count = Some(ids.len());
+    let paths: Vec<String> = column(map, "paths", count)?;
+    let (x, y) = (column::<i32>(map, "x", count)?, column::<i32>(map, "y", count)?);
+    let (labels, of_labels) = read_names(map, "labels", ids.len())?;
+    let (tags, of_tags) = read_names(map, "tags", ids.len())?;
+    let positions = x.into_iter().zip(y).map(|(x, y)| [x, y].map(|it| it as f32 / PARTS));
+    let points = ids.into_iter().zip(paths).zip(positions).zip(of_labels.into_iter().zip(of_tags));
+    let point =
+        |(((media, path), position), (label, tag))| MapPoint { media, path, position, label, tag };
+    Some(MediaMap {
+        media,
+        points: points.map(point).collect(),
+        labels,
+        tags,
+        issues: read_issues(map, count)?,
+    })
+}
+
+/// Reads a list with an entry for each media item.
+fn column<T: DeserializeOwned>(map: Fields<'_>, key: &str, count: Option<usize>) -> Option<Vec<T>> {
+    let read = map.get(key).and_then(|list| Vec::deserialize(list).ok());
+    let read = read.filter(|list: &Vec<T>| count.is_none_or(|count| list.len() == count));
+    if read.is_none() {
+        map.note(key);
+    }
+    read
+}
+
+fn read_names(
+    map: Fields<'_>,
+    key: &'static str,
+    count: usize,
+) -> Option<(Vec<SafeText>, Vec<Option<u32>>)> {
+    let Some(object) = map.get(key).filter(|object| object.is_object()) else {
+        map.note(key);
+        return None;
+    };
+    let object = map.element(key, object);
+    let names: Vec<String> = column(object, "names", None)?;
+    let values: Vec<Option<u32>> = column(object, "values", Some(count))?;
+    if values.iter().flatten().any(|value| *value as usize >= names.len()) {
+        object.note("values");
+        return None;
+    }
+    Some((names.iter().map(|name| SafeText::name(name)).collect(), values))
+}
+
+fn read_issues(map: Fields<'_>, count: Option<usize>) -> Option<Vec<MapIssue>> {
+    let Some(issues) = map.get("issues").and_then(Value::as_array) else {
+        map.note("issues");
+        return None;
+    };
+    let read = |issue| {
+        let issue = map.element("issues", issue);
+        let Some(name) = issue.get("name").and_then(Value::as_str) else {
+            issue.note("name");
+            return None;
+        };
+        Some(MapIssue { name: SafeText::name(name), percents: column(issue, "percents", count)? })
+    };
+    issues.iter().map(read).collect()
+}

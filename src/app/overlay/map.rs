@@ -1,0 +1,630 @@
+//! Shows the media items of a search as points on the map of their dataset, with the picture at the cursor beside the
+//! map. A rectangle selects the media items in it. The positions are computed by the local service.
+
+use std::sync::Arc;
+
+use ratatui::{
+    layout::{
+        Constraint::{Length, Min},
+        Layout, Position, Rect,
+    },
+    style::Style,
+};
+use tessera_model::{
+    Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaMap,
+    Operation, SafeText, Search, SelectionEntry,
+    text::{group_digits, grouped_with_noun, truncate},
+};
+use tessera_picture::Protocol;
+
+use crate::{
+    app::{
+        App, Dialog, DrawContext, Level, Mouse, MouseKind, Overlays, availability,
+        overlay::fields::KeyResult,
+        pane::inner_area,
+        view::pictures::{VisiblePicture, preview_picture},
+        viewer::full_size_reason,
+    },
+    drawing::{
+        Theme, display_width, line,
+        scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
+    },
+    input::{Chord, Key},
+    message::{Lane, Request},
+};
+
+/// The columns of the picture beside the map, and the smallest dialog that has room for it.
+const SIDE_COLUMNS: u16 = 26;
+const MIN_COLUMNS_WITH_SIDE: u16 = 70;
+const ZOOM_STEP: f32 = 1.5;
+/// How many cells a key with Shift moves the cursor.
+const LARGE_STEP: f32 = 8.0;
+/// The class of points that have none of the names with a color of their own.
+const OTHER: usize = CLASSES - 1;
+const OTHERS: &str = "others";
+/// The confidences of an issue in percent from which a point is in the first and in the second class.
+const LIKELY: u8 = 50;
+const POSSIBLE: u8 = 20;
+
+/// What the color of a point shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapColor {
+    Label,
+    Tag,
+    /// A quality issue, by its position in the map.
+    Issue(usize),
+}
+
+/// What happens when the dialog is accepted.
+#[derive(Clone, Debug, PartialEq)]
+enum MapAction {
+    Neighbors,
+    FullSize,
+    Select(Vec<usize>),
+}
+
+#[derive(Clone, Debug)]
+pub struct MapView {
+    search: Search,
+    /// `None` while the map is loading.
+    map: Option<Result<Arc<MediaMap>, SafeText>>,
+    window: PlotWindow,
+    pub cursor: PlotPosition,
+    /// The corner of the rectangle at which it was begun. The cursor is at the opposite corner.
+    corner: Option<PlotPosition>,
+    pub color: MapColor,
+    /// The class that is shown alone.
+    pub only: Option<usize>,
+    action: MapAction,
+}
+
+/// A class of points, as the legend shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapClass {
+    pub name: String,
+    pub points: usize,
+    /// The position of its style.
+    style: usize,
+}
+
+struct MapAreas {
+    plot: Rect,
+    legend: Rect,
+    picture: Rect,
+    facts: Rect,
+}
+
+impl MapView {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(view) = app.results.view() else { return };
+        let search = Search { page: 0, ..view.search.clone() };
+        app.outbox.send(Lane::Map(search.clone()), Request::Map(search.clone()));
+        let window = PlotWindow::around(std::iter::empty());
+        app.overlays.open(Self {
+            search,
+            map: None,
+            window,
+            cursor: window.center(),
+            corner: None,
+            color: MapColor::Label,
+            only: None,
+            action: MapAction::Neighbors,
+        });
+    }
+
+    pub(in crate::app) fn loaded(
+        overlays: &mut Overlays,
+        search: &Search,
+        result: Result<MediaMap, Failure>,
+    ) {
+        let Some(view) = overlays.dialog_mut::<Self>().filter(|it| it.search == *search) else {
+            return;
+        };
+        if let Ok(map) = &result {
+            view.window = PlotWindow::around(map.points.iter().map(|point| point.position));
+            view.cursor = view.window.center();
+            view.color = *colors(map).first().unwrap_or(&MapColor::Label);
+        }
+        view.map =
+            Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
+        if let Some(hovered) = view.hovered() {
+            view.cursor = hovered.position;
+        }
+    }
+
+    pub fn map(&self) -> Option<&MediaMap> {
+        self.map.as_ref()?.as_deref().ok()
+    }
+
+    fn class_of(&self, map: &MediaMap, index: usize) -> Option<usize> {
+        let value = |value: Option<u32>| value.map(|it| it as usize);
+        match self.color {
+            MapColor::Label => value(map.points[index].label),
+            MapColor::Tag => value(map.points[index].tag),
+            MapColor::Issue(issue) => match map.issues.get(issue)?.percents[index] {
+                LIKELY.. => Some(0),
+                POSSIBLE.. => Some(1),
+                _ => None,
+            },
+        }
+    }
+
+    /// Returns the classes that points are in, the most frequent name first. Rare names share a style.
+    pub fn classes(&self) -> Vec<MapClass> {
+        let Some(map) = self.map() else { return Vec::new() };
+        let names: Vec<String> = match self.color {
+            MapColor::Label => map.labels.iter().map(ToString::to_string).collect(),
+            MapColor::Tag => map.tags.iter().map(ToString::to_string).collect(),
+            MapColor::Issue(issue) => {
+                let name = map.issues.get(issue).map(|it| it.name.as_str()).unwrap_or_default();
+                vec![format!("{name} from {LIKELY} %"), format!("from {POSSIBLE} %")]
+            }
+        };
+        let mut counts = vec![0; names.len() + 1];
+        for index in 0..map.points.len() {
+            let class = self.class_of(map, index).unwrap_or(names.len());
+            counts[class.min(names.len())] += 1;
+        }
+        let others = names.len();
+        let named = names.into_iter().chain([OTHERS.to_owned()]).zip(counts).enumerate();
+        let class = |(at, (name, points)): (usize, (String, usize))| MapClass {
+            name,
+            points,
+            style: if at == others { OTHER } else { at.min(OTHER) },
+        };
+        named.map(class).collect()
+    }
+
+    /// Returns the number of names that classes have, which is also the class of the points without a name.
+    fn names(&self) -> usize {
+        match (self.color, self.map()) {
+            (_, None) => 0,
+            (MapColor::Label, Some(map)) => map.labels.len(),
+            (MapColor::Tag, Some(map)) => map.tags.len(),
+            (MapColor::Issue(_), Some(_)) => 2,
+        }
+    }
+
+    /// Returns the points that are not hidden, with their positions in the list.
+    fn shown(&self) -> impl Iterator<Item = (usize, &MapPoint)> {
+        let map = self.map();
+        let points = map.into_iter().flat_map(|map| map.points.iter().enumerate());
+        let others = self.names();
+        points.filter(move |(index, _)| {
+            let Some((only, map)) = self.only.zip(map) else { return true };
+            self.class_of(map, *index).unwrap_or(others) == only
+        })
+    }
+
+    /// Returns the point that is nearest to the cursor.
+    pub fn hovered(&self) -> Option<&MapPoint> {
+        let distance = |point: &MapPoint| self.window.distance(point.position, self.cursor);
+        let points = self.shown().map(|(_, point)| point);
+        points.min_by(|one, other| distance(one).total_cmp(&distance(other)))
+    }
+
+    /// Returns the points in the rectangle, or without one, the point at the cursor.
+    fn points_to_select(&self) -> Vec<usize> {
+        let Some(rectangle) = self.rectangle() else {
+            let hovered = self.hovered().map(|point| point.media);
+            return self
+                .shown()
+                .filter(|(_, it)| Some(it.media) == hovered)
+                .map(|it| it.0)
+                .collect();
+        };
+        self.points_in(rectangle)
+    }
+
+    fn points_in(&self, window: PlotWindow) -> Vec<usize> {
+        self.shown()
+            .filter(|(_, it)| window.contains(it.position))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    fn rectangle(&self) -> Option<PlotWindow> {
+        self.corner.map(|corner| PlotWindow::between(corner, self.cursor))
+    }
+
+    fn areas(area: Rect) -> MapAreas {
+        let inside = inner_area(area);
+        let side =
+            if area.width < MIN_COLUMNS_WITH_SIDE { 0 } else { SIDE_COLUMNS.max(area.width / 4) };
+        let [map, side] = Layout::horizontal([Min(0), Length(side)]).areas(inside);
+        let [plot, legend] = Layout::vertical([Min(0), Length(1)]).areas(map);
+        let side =
+            Rect { x: side.x + side.width.min(1), width: side.width.saturating_sub(1), ..side };
+        let [picture, facts] = Layout::vertical([Length(side.width / 2), Min(6)]).areas(side);
+        MapAreas { plot, legend, picture, facts }
+    }
+
+    fn plot_area(&self, app: &App) -> Rect {
+        Self::areas(self.area(app.screen.size)).plot
+    }
+
+    fn move_cursor(&mut self, by: [f32; 2], app: &App) {
+        let sides = self.window.cell_sides(self.plot_area(app));
+        for axis in 0..2 {
+            self.cursor[axis] += by[axis] * sides[axis];
+        }
+        self.window = self.window.moved_to_contain(self.cursor);
+    }
+
+    fn zoom(&mut self, factor: f32) {
+        self.window = self.window.zoomed(factor, self.cursor);
+    }
+
+    fn show_whole_map(&mut self) {
+        let whole = self.map().map(|map| map.points.iter().map(|point| point.position));
+        self.window = PlotWindow::around(whole.into_iter().flatten());
+        self.cursor = self.window.center();
+    }
+
+    fn color_by_next(&mut self) {
+        let colors = self.map().map(colors).unwrap_or_default();
+        let at = colors.iter().position(|color| *color == self.color).unwrap_or(0);
+        if let Some(next) = colors.iter().cycle().nth(at + 1) {
+            (self.color, self.only) = (*next, None);
+        }
+    }
+
+    /// Shows the next class alone, and after the last one all of them.
+    fn show_next_class(&mut self, backward: bool) {
+        let classes = self.names() + 1;
+        self.only = match (self.only, backward) {
+            (None, false) => Some(0),
+            (None, true) => Some(classes - 1),
+            (Some(class), false) => Some(class + 1).filter(|next| *next < classes),
+            (Some(class), true) => class.checked_sub(1),
+        };
+    }
+
+    fn leave(&mut self, action: MapAction) -> KeyResult {
+        self.action = action;
+        KeyResult::Accept
+    }
+
+    fn key_on_map(&mut self, chord: Chord, app: &App) -> KeyResult {
+        let (key, is_large) = match chord.key {
+            Key::Char(letter) => {
+                (Key::Char(letter.to_ascii_lowercase()), letter.is_ascii_uppercase())
+            }
+            key => (key, chord.shift),
+        };
+        let step = if is_large { LARGE_STEP } else { 1.0 };
+        match key {
+            Key::Left | Key::Char('h') => self.move_cursor([-step, 0.0], app),
+            Key::Right | Key::Char('l') => self.move_cursor([step, 0.0], app),
+            Key::Up | Key::Char('k') => self.move_cursor([0.0, -step], app),
+            Key::Down | Key::Char('j') => self.move_cursor([0.0, step], app),
+            Key::Char('+' | '=') => self.zoom(ZOOM_STEP),
+            Key::Char('-') => self.zoom(1.0 / ZOOM_STEP),
+            Key::Char('0') => self.show_whole_map(),
+            Key::Char('z') => {
+                if let Some(rectangle) = self.rectangle() {
+                    (self.window, self.cursor) = (rectangle, rectangle.center());
+                    self.corner = None;
+                }
+            }
+            Key::Char('v') => {
+                self.corner = if self.corner.is_some() { None } else { Some(self.cursor) };
+            }
+            Key::Char('c') => self.color_by_next(),
+            Key::Tab => self.show_next_class(chord.shift),
+            Key::Char(' ') => return self.leave(MapAction::Select(self.points_to_select())),
+            Key::Char('a') => return self.leave(MapAction::Select(self.points_in(self.window))),
+            Key::Char('s') => return self.leave(MapAction::FullSize),
+            Key::Enter => return self.leave(MapAction::Neighbors),
+            _ => {}
+        }
+        KeyResult::Stay
+    }
+
+    /// Returns the search that finds only the media item at the cursor, so that its picture can be shown.
+    fn search_of(&self, point: &MapPoint) -> Option<Search> {
+        let filters = vec![Filter::in_folder(&point.path).ok()?];
+        let Search { dataset, entity, granularity, .. } = self.search;
+        Some(Search { filters, entity, granularity, ..Search::browse(dataset) })
+    }
+
+    /// Returns the page that is needed to show the media item at the cursor.
+    pub(in crate::app) fn page_to_load(app: &App) -> Option<Search> {
+        let view = app.dialog::<Self>()?;
+        let search = view.search_of(view.hovered()?)?;
+        let is_drawn = app.screen.protocol != Protocol::None;
+        let is_shown = !Self::areas(view.area(app.screen.size)).picture.is_empty();
+        (is_drawn && is_shown).then_some(search)
+    }
+}
+
+/// Returns what the points of a map can be colored by. A map without any labels, tags and issues is not colored.
+fn colors(map: &MediaMap) -> Vec<MapColor> {
+    let labels = (!map.labels.is_empty()).then_some(MapColor::Label);
+    let tags = (!map.tags.is_empty()).then_some(MapColor::Tag);
+    let issues = (0..map.issues.len()).map(MapColor::Issue);
+    labels.into_iter().chain(tags).chain(issues).collect()
+}
+
+impl Dialog for MapView {
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+        match chord.key {
+            Key::Esc | Key::Char('q') if self.corner.is_some() => self.corner = None,
+            Key::Esc | Key::Char('q') if self.only.is_some() => self.only = None,
+            Key::Esc | Key::Char('q') => return KeyResult::Close,
+            _ if self.map().is_some_and(|map| !map.points.is_empty()) => {
+                return self.key_on_map(chord, app);
+            }
+            _ => {}
+        }
+        KeyResult::Stay
+    }
+
+    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        let plot = self.plot_area(app);
+        let cell = Position { x: mouse.column, y: mouse.row };
+        if !plot.contains(cell) {
+            return;
+        }
+        let position = self.window.position_in(plot, cell);
+        match mouse.kind {
+            MouseKind::Click => (self.cursor, self.corner) = (position, None),
+            MouseKind::Drag => {
+                self.corner.get_or_insert(self.cursor);
+                self.cursor = position;
+            }
+            MouseKind::WheelUp => self.window = self.window.zoomed(ZOOM_STEP, position),
+            MouseKind::WheelDown => self.window = self.window.zoomed(1.0 / ZOOM_STEP, position),
+            MouseKind::Release | MouseKind::RightClick => {}
+        }
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        screen
+    }
+
+    fn hints(&self) -> &'static str {
+        if self.corner.is_some() {
+            return "Space select the rectangle   z zoom to it   ←↓↑→ move   Esc no rectangle";
+        }
+        "v rectangle   Space select   +/- zoom   c color   Tab one   Enter neighbors   s full size   Esc close"
+    }
+
+    /// Shows one class alone.
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.only = Some(index).filter(|index| *index <= self.names());
+    }
+
+    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        let Some(point) = self.hovered() else { return Vec::new() };
+        let Rect { width, height, .. } = Self::areas(self.area(app.screen.size)).picture;
+        let preview = app.results.loaded_preview(point.media);
+        let picture = preview.and_then(|it| preview_picture(it, app.screen.canvas(width, height)));
+        picture.filter(|_| width > 0 && height > 0).into_iter().collect()
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        match &self.action {
+            MapAction::Neighbors => self.open_neighbors(app),
+            MapAction::FullSize => {
+                if let Some(search) = self.hovered().and_then(|point| self.search_of(point)) {
+                    app.open_search(search);
+                    match full_size_reason(app) {
+                        Some(reason) => app.outbox.notify(Level::Warning, reason),
+                        None => app.open_viewer(),
+                    }
+                }
+            }
+            MapAction::Select(points) => {
+                self.select(points, app);
+                app.overlays.open(Self { corner: None, ..*self });
+            }
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &self.title());
+        let Some(map) = self.map().filter(|map| !map.points.is_empty()) else {
+            return ctx.centered_message(inside, ctx.theme.dim, &[self.empty_text()]);
+        };
+        let areas = Self::areas(area);
+        self.draw_plot(ctx, areas.plot, map);
+        self.draw_legend(ctx, areas.legend);
+        if let Some(point) = self.hovered() {
+            if !areas.picture.is_empty() {
+                let canvas = ctx.app.screen.canvas(areas.picture.width, areas.picture.height);
+                ctx.draw_picture(areas.picture, point.media.into(), canvas);
+            }
+            self.draw_facts(ctx, areas.facts, map, point);
+        }
+    }
+}
+
+impl MapView {
+    fn open_neighbors(&self, app: &mut App) {
+        let Some(point) = self.hovered() else { return };
+        if let Some(reason) = availability::status_allows(app, Operation::VisualSearch) {
+            return app.outbox.notify(Level::Warning, reason);
+        }
+        let anchor = Anchor { media: point.media, kind: AnchorKind::Media };
+        let from = Search { filters: Vec::new(), ..self.search.clone() };
+        app.open_similar_search(from, anchor, point.file_name(), None);
+    }
+
+    /// Adds points to the selection.
+    fn select(&self, points: &[usize], app: &mut App) {
+        if let Some(reason) = availability::basket_loaded(app) {
+            return app.outbox.notify(Level::Warning, reason);
+        }
+        let Some(map) = self.map() else { return };
+        let Search { dataset, entity, granularity, .. } = self.search;
+        let entry = |index: &usize| {
+            let point = map.points.get(*index)?;
+            let content = EntryContent::MediaItem(point.media, None);
+            Some(SelectionEntry { name: point.file_name(), entity, granularity, content })
+        };
+        let entries: Vec<SelectionEntry> = points.iter().filter_map(entry).collect();
+        let added = app.baskets.edit_of(dataset, |basket| add(basket, entries), &mut app.outbox);
+        let text = match added {
+            Some(0) | None => "all of this is selected already".to_owned(),
+            Some(added) => {
+                let added = grouped_with_noun(added as u64, "media item", "media items");
+                format!("selected {added}; u undoes it after the map is closed")
+            }
+        };
+        app.outbox.notify(Level::Success, text);
+    }
+
+    /// Says why there are no points.
+    pub fn empty_text(&self) -> String {
+        match &self.map {
+            None => "loading the map".to_owned(),
+            Some(Err(reason)) => reason.to_string(),
+            Some(Ok(_)) => "nothing that this search finds is on the map".to_owned(),
+        }
+    }
+
+    /// Returns in which part of the map the center of a class is, in words.
+    pub fn place_of(&self, class: usize) -> Option<String> {
+        let map = self.map()?;
+        let alone = Self { only: Some(class), ..self.clone() };
+        let (mut sum, mut count) = ([0.0; 2], 0.0);
+        for (_, point) in alone.shown() {
+            sum = [sum[0] + point.position[0], sum[1] + point.position[1]];
+            count += 1.0;
+        }
+        let whole = PlotWindow::around(map.points.iter().map(|point| point.position));
+        let thirds = Rect::new(0, 0, 3, 3);
+        let cell = whole.cell_of(thirds, sum.map(|sum| sum / count));
+        let part = |at: u16, names: [&'static str; 3]| names[usize::from(at)];
+        let across = part(cell.x, ["left", "center", "right"]);
+        let down = part(cell.y, ["top", "middle", "bottom"]);
+        (count > 0.0).then(|| format!("{down} {across}"))
+    }
+
+    /// Returns the title, which says if only a sample is on the map.
+    pub fn title(&self) -> String {
+        let Some(map) = self.map() else { return "Map".to_owned() };
+        let all = grouped_with_noun(map.media, "media item", "media items");
+        let points = map.points.len() as u64;
+        if points < map.media {
+            return format!("Map: a sample of {} of {all}", group_digits(points));
+        }
+        format!("Map: {all}, similar ones near each other")
+    }
+
+    fn draw_plot(&self, ctx: &mut DrawContext, area: Rect, map: &MediaMap) {
+        let styles = class_styles(ctx.theme);
+        let selection = ctx.app.baskets.selection(&ctx.app.results);
+        let selection = selection.filter(|selection| !selection.is_empty());
+        let is_selected = |point: &MapPoint| {
+            selection.is_some_and(|it| it.get(EntryId::MediaItem(point.media)).is_some())
+        };
+        let points = self.shown().map(|(index, point)| PlotPoint {
+            position: point.position,
+            class: self.class_of(map, index).map_or(OTHER, |class| class.min(OTHER)),
+            is_marked: is_selected(point),
+        });
+        draw_points(ctx.buf, area, self.window, points, &styles, ctx.theme.selected);
+        if let Some(corner) = self.corner {
+            draw_rectangle(ctx, [corner, self.cursor].map(|at| self.window.cell_of(area, at)));
+        }
+        if let Some(point) = self.hovered() {
+            let cell = self.window.cell_of(area, point.position);
+            ctx.buf[cell].set_symbol("●").set_style(ctx.theme.frame_focus);
+        }
+        let cell = self.window.cell_of(area, self.cursor);
+        ctx.buf[cell].set_symbol("╋").set_style(ctx.theme.frame_focus);
+    }
+
+    /// Draws the classes with their counts, or the class that is shown alone.
+    fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
+        let styles = class_styles(ctx.theme);
+        let mut free = usize::from(area.width);
+        let mut parts = Vec::new();
+        let classes = self.classes().into_iter().enumerate();
+        let shown = classes.filter(|(at, class)| match self.only {
+            Some(only) => *at == only,
+            None => class.points > 0 && (class.style < OTHER || class.name == OTHERS),
+        });
+        for (_, class) in shown {
+            let count = group_digits(class.points as u64);
+            let text = format!("{} {count}  ", truncate(&class.name, MAX_NAME));
+            let cells = display_width(&text) + 2;
+            if cells > free {
+                break;
+            }
+            free -= cells;
+            parts.extend([("● ".to_owned(), styles[class.style]), (text, ctx.theme.text)]);
+        }
+        if self.only.is_some() {
+            parts.push(("alone; Esc shows all".to_owned(), ctx.theme.dim));
+        }
+        ctx.put(area, 0, &parts);
+    }
+
+    /// Draws what is known about the media item at the cursor, and how many media items are in the rectangle.
+    fn draw_facts(&self, ctx: &mut DrawContext, area: Rect, map: &MediaMap, point: &MapPoint) {
+        let theme = ctx.theme;
+        let name = |names: &[SafeText], value: Option<u32>| {
+            names.get(value? as usize).map(ToString::to_string)
+        };
+        let mut facts = vec![(point.file_name().to_string(), theme.accent)];
+        facts.extend(name(&map.labels, point.label).map(|label| (label, theme.text)));
+        facts.extend(name(&map.tags, point.tag).map(|tag| (format!("# {tag}"), theme.text)));
+        if let (MapColor::Issue(issue), Some(index)) =
+            (self.color, map.points.iter().position(|it| it.media == point.media))
+        {
+            let issue = &map.issues[issue];
+            facts.push((format!("{} {} %", issue.name, issue.percents[index]), theme.text));
+        }
+        if let Some(rectangle) = self.rectangle() {
+            let inside = group_digits(self.points_in(rectangle).len() as u64);
+            facts.push((format!("{inside} in the rectangle"), theme.moving));
+        }
+        for (row, (text, style)) in (0..area.height).zip(facts) {
+            ctx.put(line(area, row), 0, &[(text, style)]);
+        }
+    }
+}
+
+/// The longest name in the legend.
+const MAX_NAME: usize = 24;
+
+fn class_styles(theme: &Theme) -> [Style; CLASSES] {
+    let Theme { accent, moving, success, failure, key, text, dim, .. } = *theme;
+    [accent, moving, success, failure, key, text, dim]
+}
+
+/// Adds entries to a selection in one step that can be undone. Returns how many were not selected.
+fn add(basket: &mut Basket, entries: Vec<SelectionEntry>) -> usize {
+    let selection = basket.selection();
+    let is_new = |entry: &SelectionEntry| {
+        let media = entry.representative();
+        let in_cluster = media.is_some_and(|media| selection.cluster_containing(media).is_some());
+        selection.get(entry.id()).is_none() && !in_cluster
+    };
+    let new: Vec<SelectionEntry> = entries.into_iter().filter(is_new).collect();
+    let added = new.len();
+    if added > 0 {
+        let all = selection.ordered_entries().into_iter().cloned().chain(new).collect();
+        basket.replace(&all);
+    }
+    added
+}
+
+/// Draws the outline between two cells.
+fn draw_rectangle(ctx: &mut DrawContext, [one, other]: [Position; 2]) {
+    let (left, right) = (one.x.min(other.x), one.x.max(other.x));
+    let (top, bottom) = (one.y.min(other.y), one.y.max(other.y));
+    let outline = Rect { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
+    for cell in outline.positions() {
+        let symbol = match (cell.x == left || cell.x == right, cell.y == top || cell.y == bottom) {
+            (true, true) => "+",
+            (true, false) => "│",
+            (false, true) => "─",
+            (false, false) => continue,
+        };
+        ctx.buf[cell].set_symbol(symbol).set_style(ctx.theme.frame_focus);
+    }
+}
