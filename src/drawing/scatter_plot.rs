@@ -61,6 +61,16 @@ impl PlotWindow {
         (0..2).all(|axis| (self.low[axis]..=self.high[axis]).contains(&position[axis]))
     }
 
+    /// Returns the nearest position in the window.
+    pub(crate) fn nearest(self, position: PlotPosition) -> PlotPosition {
+        array::from_fn(|axis| position[axis].max(self.low[axis]).min(self.high[axis]))
+    }
+
+    /// Returns whether all of another window is in this one.
+    pub(crate) fn contains_window(self, other: Self) -> bool {
+        self.contains(other.low) && self.contains(other.high)
+    }
+
     fn side(self, axis: usize) -> f32 {
         (self.high[axis] - self.low[axis]).max(f32::MIN_POSITIVE)
     }
@@ -159,6 +169,9 @@ pub(crate) struct PlotPoint {
     pub is_marked: bool,
 }
 
+/// If there are more cells than this for a point, points are bullets, because a single dot is hardly visible.
+const CELLS_PER_BULLET: usize = 16;
+
 /// Draws points into the cells of an area. Points outside the window are not drawn.
 pub(crate) fn draw_points(
     buf: &mut Buffer,
@@ -169,11 +182,13 @@ pub(crate) fn draw_points(
     mark: Style,
 ) {
     let area = area.intersection(buf.area);
+    let mut drawn = 0;
     let mut cells = vec![PlotCell::default(); usize::from(area.width) * usize::from(area.height)];
     for point in points {
         let Some((x, y)) = window.dot(area, point.position) else { continue };
         let cell = usize::from(y / 4) * usize::from(area.width) + usize::from(x / 2);
         let Some(cell) = cells.get_mut(cell) else { continue };
+        drawn += 1;
         cell.dots |= BRAILLE[usize::from(x % 2)][usize::from(y % 4)];
         cell.counts[point.class.min(CLASSES - 1)] += 1;
         cell.is_marked |= point.is_marked;
@@ -188,7 +203,8 @@ pub(crate) fn draw_points(
             .max_by_key(|(_, count)| **count)
             .unwrap_or((0, &0));
         let style = if cell.is_marked { styles[most].patch(mark) } else { styles[most] };
-        let symbol = char::from_u32(0x2800 + u32::from(cell.dots)).unwrap_or(' ');
+        let braille = char::from_u32(0x2800 + u32::from(cell.dots)).unwrap_or(' ');
+        let symbol = if drawn * CELLS_PER_BULLET < cells.len() { '•' } else { braille };
         buf[position].set_char(symbol).set_style(style);
     }
 }
@@ -220,6 +236,10 @@ mod tests {
         draw_points(&mut buf, AREA, unit(), points.into_iter(), &colors, Style::new());
         let drawn = buf.area.positions().filter(|at| buf[*at].symbol() != " ");
         let drawn: Vec<_> = drawn.map(|at| ((at.x, at.y), buf[at].symbol(), buf[at].fg)).collect();
+        let sparse = Rect::new(0, 0, 40, 20);
+        let mut large = Buffer::empty(sparse);
+        draw_points(&mut large, sparse, unit(), points.into_iter(), &colors, Style::new());
+        assert_eq!(large[(39, 19)].symbol(), "•");
         let expected = [((1, 1), "⠁", Color::Indexed(2)), ((4, 2), "⢀", Color::Indexed(3))];
         assert_eq!(drawn, expected);
     }
@@ -249,5 +269,9 @@ mod tests {
         assert!(window.contains([0.2, 0.3]) && window.contains([0.6, 0.3]));
         assert!(window.side(1) > 0.0);
         assert_eq!(PlotWindow::around(std::iter::empty()), unit());
+        assert_eq!(unit().nearest([2.0, 0.5]), [1.0, 0.5]);
+        assert!(
+            unit().contains_window(unit()) && !unit().contains_window(unit().zoomed(0.9, [0.5; 2]))
+        );
     }
 }

@@ -26,7 +26,7 @@ use crate::{
         viewer::full_size_reason,
     },
     drawing::{
-        Theme, display_width, line,
+        Theme, line,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
     input::{Chord, Key},
@@ -68,6 +68,8 @@ pub struct MapView {
     search: Search,
     /// `None` while the map is loading.
     map: Option<Result<Arc<MediaMap>, SafeText>>,
+    /// The window that contains all points.
+    whole: PlotWindow,
     window: PlotWindow,
     pub cursor: PlotPosition,
     /// The corner of the rectangle at which it was begun. The cursor is at the opposite corner.
@@ -103,6 +105,7 @@ impl MapView {
         app.overlays.open(Self {
             search,
             map: None,
+            whole: window,
             window,
             cursor: window.center(),
             corner: None,
@@ -121,8 +124,8 @@ impl MapView {
             return;
         };
         if let Ok(map) = &result {
-            view.window = PlotWindow::around(map.points.iter().map(|point| point.position));
-            view.cursor = view.window.center();
+            view.whole = PlotWindow::around(map.points.iter().map(|point| point.position));
+            view.show_whole_map();
             view.color = *colors(map).first().unwrap_or(&MapColor::Label);
         }
         view.map =
@@ -248,17 +251,18 @@ impl MapView {
         for axis in 0..2 {
             self.cursor[axis] += by[axis] * sides[axis];
         }
+        self.cursor = self.whole.nearest(self.cursor);
         self.window = self.window.moved_to_contain(self.cursor);
     }
 
-    fn zoom(&mut self, factor: f32) {
-        self.window = self.window.zoomed(factor, self.cursor);
+    /// Zooms around a position. At the size of the whole map, the whole map is shown.
+    fn zoom(&mut self, factor: f32, fixed: PlotPosition) {
+        let zoomed = self.window.zoomed(factor, fixed);
+        self.window = if zoomed.contains_window(self.whole) { self.whole } else { zoomed };
     }
 
     fn show_whole_map(&mut self) {
-        let whole = self.map().map(|map| map.points.iter().map(|point| point.position));
-        self.window = PlotWindow::around(whole.into_iter().flatten());
-        self.cursor = self.window.center();
+        (self.window, self.cursor) = (self.whole, self.whole.center());
     }
 
     fn color_by_next(&mut self) {
@@ -298,8 +302,8 @@ impl MapView {
             Key::Right | Key::Char('l') => self.move_cursor([step, 0.0], app),
             Key::Up | Key::Char('k') => self.move_cursor([0.0, -step], app),
             Key::Down | Key::Char('j') => self.move_cursor([0.0, step], app),
-            Key::Char('+' | '=') => self.zoom(ZOOM_STEP),
-            Key::Char('-') => self.zoom(1.0 / ZOOM_STEP),
+            Key::Char('+' | '=') => self.zoom(ZOOM_STEP, self.cursor),
+            Key::Char('-') => self.zoom(1.0 / ZOOM_STEP, self.cursor),
             Key::Char('0') => self.show_whole_map(),
             Key::Char('z') => {
                 if let Some(rectangle) = self.rectangle() {
@@ -373,8 +377,8 @@ impl Dialog for MapView {
                 self.corner.get_or_insert(self.cursor);
                 self.cursor = position;
             }
-            MouseKind::WheelUp => self.window = self.window.zoomed(ZOOM_STEP, position),
-            MouseKind::WheelDown => self.window = self.window.zoomed(1.0 / ZOOM_STEP, position),
+            MouseKind::WheelUp => self.zoom(ZOOM_STEP, position),
+            MouseKind::WheelDown => self.zoom(1.0 / ZOOM_STEP, position),
             MouseKind::Release | MouseKind::RightClick => {}
         }
     }
@@ -486,16 +490,14 @@ impl MapView {
 
     /// Returns in which part of the map the center of a class is, in words.
     pub fn place_of(&self, class: usize) -> Option<String> {
-        let map = self.map()?;
         let alone = Self { only: Some(class), ..self.clone() };
         let (mut sum, mut count) = ([0.0; 2], 0.0);
         for (_, point) in alone.shown() {
             sum = [sum[0] + point.position[0], sum[1] + point.position[1]];
             count += 1.0;
         }
-        let whole = PlotWindow::around(map.points.iter().map(|point| point.position));
         let thirds = Rect::new(0, 0, 3, 3);
-        let cell = whole.cell_of(thirds, sum.map(|sum| sum / count));
+        let cell = self.whole.cell_of(thirds, sum.map(|sum| sum / count));
         let part = |at: u16, names: [&'static str; 3]| names[usize::from(at)];
         let across = part(cell.x, ["left", "center", "right"]);
         let down = part(cell.y, ["top", "middle", "bottom"]);
@@ -529,34 +531,31 @@ impl MapView {
         if let Some(corner) = self.corner {
             draw_rectangle(ctx, [corner, self.cursor].map(|at| self.window.cell_of(area, at)));
         }
-        if let Some(point) = self.hovered() {
-            let cell = self.window.cell_of(area, point.position);
-            ctx.buf[cell].set_symbol("●").set_style(ctx.theme.frame_focus);
+        let cursor = self.window.cell_of(area, self.cursor);
+        ctx.buf[cursor].set_symbol("╋").set_style(ctx.theme.frame_focus);
+        let hovered = self.hovered().filter(|point| self.window.contains(point.position));
+        if let Some(cell) = hovered.map(|point| self.window.cell_of(area, point.position)) {
+            let symbol = if cell == cursor { "◉" } else { "●" };
+            ctx.buf[cell].set_symbol(symbol).set_style(ctx.theme.frame_focus);
         }
-        let cell = self.window.cell_of(area, self.cursor);
-        ctx.buf[cell].set_symbol("╋").set_style(ctx.theme.frame_focus);
     }
 
     /// Draws the classes with their counts, or the class that is shown alone.
     fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
         let styles = class_styles(ctx.theme);
-        let mut free = usize::from(area.width);
-        let mut parts = Vec::new();
         let classes = self.classes().into_iter().enumerate();
         let shown = classes.filter(|(at, class)| match self.only {
             Some(only) => *at == only,
             None => class.points > 0 && (class.style < OTHER || class.name == OTHERS),
         });
-        for (_, class) in shown {
-            let count = group_digits(class.points as u64);
-            let text = format!("{} {count}  ", truncate(&class.name, MAX_NAME));
-            let cells = display_width(&text) + 2;
-            if cells > free {
-                break;
-            }
-            free -= cells;
-            parts.extend([("● ".to_owned(), styles[class.style]), (text, ctx.theme.text)]);
-        }
+        let shown: Vec<MapClass> = shown.map(|(_, class)| class).collect();
+        let name_cells = (usize::from(area.width) / shown.len().max(1)).saturating_sub(COUNT_CELLS);
+        let part = |class: &MapClass| {
+            let (name, count) =
+                (truncate(&class.name, name_cells), group_digits(class.points as u64));
+            [("● ".to_owned(), styles[class.style]), (format!("{name} {count}  "), ctx.theme.text)]
+        };
+        let mut parts: Vec<(String, Style)> = shown.iter().flat_map(part).collect();
         if self.only.is_some() {
             parts.push(("alone; Esc shows all".to_owned(), ctx.theme.dim));
         }
@@ -588,8 +587,8 @@ impl MapView {
     }
 }
 
-/// The longest name in the legend.
-const MAX_NAME: usize = 24;
+/// The cells of a class in the legend besides its name.
+const COUNT_CELLS: usize = 8;
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {
     let Theme { accent, moving, success, failure, key, text, dim, .. } = *theme;
