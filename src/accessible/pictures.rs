@@ -201,9 +201,8 @@ pub(super) fn map(view: &MapView) -> Reading {
     ];
     let mut above: Vec<String> = above.map(str::to_owned).into();
     above.extend(view.hovered().map(|point| format!("at the cursor: {}", point.file_name())));
-    let classes = view.classes();
-    let count = classes.len();
-    let items = (1..).zip(&classes).map(|(number, class)| {
+    let count = view.classes.len();
+    let items = (1..).zip(&view.classes).map(|(number, class)| {
         let points = count_with_noun(class.points, "media item", "media items");
         let place =
             view.place_of(number - 1).map_or_else(String::new, |at| format!(", mostly {at}"));

@@ -115,7 +115,7 @@ every! {
     getting_model: crate::support::scene::getting_model;
     sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
     map: |columns, rows| crate::support::map::mapped(columns, rows, "h h");
-    map_rectangle: |columns, rows| crate::support::map::mapped(columns, rows, "H H v L J J space K K v L J");
+    map_rectangle: |columns, rows| crate::support::map::mapped(columns, rows, "v L L J space v H K");
     duplicates: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "");
     duplicate_group: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter");
     duplicate_difference: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter d");

@@ -124,6 +124,8 @@ fn a_rectangle_selects_the_points_in_it_and_undo_deselects_them() {
     assert!(expected.len() > 20);
     assert_eq!(selected(&desk), expected);
     assert!(desk.notice().contains(&format!("selected {} media items", expected.len())));
+    desk.press("H H H H H H H H H H H H K K K K K K K K v space");
+    assert_eq!(desk.notice(), "no media item is in the rectangle");
     desk.press("v L J space");
     let more = selected(&desk);
     assert!(more.is_superset(&expected));
@@ -150,10 +152,10 @@ fn the_mouse_draws_a_rectangle_and_zooms() {
 fn points_are_colored_by_labels_tags_and_issues_and_shown_one_class_at_a_time() {
     let mut desk = shown(300);
     let names = |desk: &Desk| -> Vec<String> {
-        view(desk).classes().into_iter().map(|class| class.name).collect()
+        view(desk).classes.iter().map(|class| class.name.clone()).collect()
     };
     assert_eq!(names(&desk), ["beach", "night sky", "a very long name of a label", "others"]);
-    let points: usize = view(&desk).classes().iter().map(|class| class.points).sum();
+    let points: usize = view(&desk).classes.iter().map(|class| class.points).sum();
     assert_eq!(points, 300);
     desk.press("tab tab");
     assert_eq!(view(&desk).only, Some(1));
@@ -162,7 +164,7 @@ fn points_are_colored_by_labels_tags_and_issues_and_shown_one_class_at_a_time() 
     assert_eq!(view(&desk).only, Some(3));
     assert_eq!(hovered(&desk).label, None);
     desk.press("a");
-    assert_eq!(selected(&desk).len(), view(&desk).classes()[3].points);
+    assert_eq!(selected(&desk).len(), view(&desk).classes[3].points);
     desk.press("esc");
     assert_eq!(view(&desk).only, None);
     desk.press("c");

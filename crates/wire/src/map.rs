@@ -62,47 +62,50 @@ pub fn write_coordinate(coordinate: f32) -> i64 {
 pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
     let map = map.into();
     let media = required_count(map, "media_count")?;
-    let ids: Vec<MediaId> = column(map, "media_ids", None)?;
-    let count = Some(ids.len());
-    let paths: Vec<String> = column(map, "paths", count)?;
-    let (x, y) = (column::<i32>(map, "x", count)?, column::<i32>(map, "y", count)?);
-    let (labels, of_labels) = read_names(map, "labels", ids.len())?;
-    let (tags, of_tags) = read_names(map, "tags", ids.len())?;
+    let (ids, paths): (Vec<MediaId>, Vec<String>) =
+        (column(map, "media_ids")?, column(map, "paths")?);
+    let (x, y): (Vec<i32>, Vec<i32>) = (column(map, "x")?, column(map, "y")?);
+    let (labels, of_labels) = read_names(map, "labels")?;
+    let (tags, of_tags) = read_names(map, "tags")?;
+    let issues = read_issues(map)?;
+    let lists = [
+        ("media_ids", ids.len()),
+        ("paths", paths.len()),
+        ("x", x.len()),
+        ("y", y.len()),
+        ("labels", of_labels.len()),
+        ("tags", of_tags.len()),
+    ];
+    let lists = lists.into_iter().chain(issues.iter().map(|it| ("issues", it.percents.len())));
+    if lists.clone().any(|(_, count)| count != ids.len()) {
+        lists.for_each(|(key, _)| map.note(key));
+        return None;
+    }
     let positions = x.into_iter().zip(y).map(|(x, y)| [x, y].map(|it| it as f32 / PARTS));
     let points = ids.into_iter().zip(paths).zip(positions).zip(of_labels.into_iter().zip(of_tags));
     let point =
         |(((media, path), position), (label, tag))| MapPoint { media, path, position, label, tag };
-    Some(MediaMap {
-        media,
-        points: points.map(point).collect(),
-        labels,
-        tags,
-        issues: read_issues(map, count)?,
-    })
+    Some(MediaMap { media, points: points.map(point).collect(), labels, tags, issues })
 }
 
 /// Reads a list with an entry for each media item.
-fn column<T: DeserializeOwned>(map: Fields<'_>, key: &str, count: Option<usize>) -> Option<Vec<T>> {
+fn column<T: DeserializeOwned>(map: Fields<'_>, key: &str) -> Option<Vec<T>> {
     let read = map.get(key).and_then(|list| Vec::deserialize(list).ok());
-    let read = read.filter(|list: &Vec<T>| count.is_none_or(|count| list.len() == count));
     if read.is_none() {
         map.note(key);
     }
     read
 }
 
-fn read_names(
-    map: Fields<'_>,
-    key: &'static str,
-    count: usize,
-) -> Option<(Vec<SafeText>, Vec<Option<u32>>)> {
+/// Reads the names, and which of them each media item has.
+fn read_names(map: Fields<'_>, key: &'static str) -> Option<(Vec<SafeText>, Vec<Option<u32>>)> {
     let Some(object) = map.get(key).filter(|object| object.is_object()) else {
         map.note(key);
         return None;
     };
     let object = map.element(key, object);
-    let names: Vec<String> = column(object, "names", None)?;
-    let values: Vec<Option<u32>> = column(object, "values", Some(count))?;
+    let names: Vec<String> = column(object, "names")?;
+    let values: Vec<Option<u32>> = column(object, "values")?;
     if values.iter().flatten().any(|value| *value as usize >= names.len()) {
         object.note("values");
         return None;
@@ -110,7 +113,7 @@ fn read_names(
     Some((names.iter().map(|name| SafeText::name(name)).collect(), values))
 }
 
-fn read_issues(map: Fields<'_>, count: Option<usize>) -> Option<Vec<MapIssue>> {
+fn read_issues(map: Fields<'_>) -> Option<Vec<MapIssue>> {
     let Some(issues) = map.get("issues").and_then(Value::as_array) else {
         map.note("issues");
         return None;
@@ -121,7 +124,7 @@ fn read_issues(map: Fields<'_>, count: Option<usize>) -> Option<Vec<MapIssue>> {
             issue.note("name");
             return None;
         };
-        Some(MapIssue { name: SafeText::name(name), percents: column(issue, "percents", count)? })
+        Some(MapIssue { name: SafeText::name(name), percents: column(issue, "percents")? })
     };
     issues.iter().map(read).collect()
 }

@@ -9,11 +9,12 @@ use ratatui::{
         Layout, Position, Rect,
     },
     style::Style,
+    text::{Line, Span},
 };
 use tessera_model::{
     Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaMap,
     Operation, SafeText, Search, SelectionEntry,
-    text::{group_digits, grouped_with_noun, truncate},
+    text::{group_digits, grouped_with_noun},
 };
 use tessera_picture::Protocol;
 
@@ -26,7 +27,7 @@ use crate::{
         viewer::full_size_reason,
     },
     drawing::{
-        Theme, line,
+        Theme, rows_of_line,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
     input::{Chord, Key},
@@ -75,6 +76,8 @@ pub struct MapView {
     /// The corner of the rectangle at which it was begun. The cursor is at the opposite corner.
     corner: Option<PlotPosition>,
     pub color: MapColor,
+    /// The classes that points are in, the most frequent name first. Rare names share a style.
+    pub classes: Vec<MapClass>,
     /// The class that is shown alone.
     pub only: Option<usize>,
     action: MapAction,
@@ -110,6 +113,7 @@ impl MapView {
             cursor: window.center(),
             corner: None,
             color: MapColor::Label,
+            classes: Vec::new(),
             only: None,
             action: MapAction::Neighbors,
         });
@@ -130,6 +134,7 @@ impl MapView {
         }
         view.map =
             Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
+        view.classes = view.count_classes();
         if let Some(hovered) = view.hovered() {
             view.cursor = hovered.position;
         }
@@ -152,8 +157,7 @@ impl MapView {
         }
     }
 
-    /// Returns the classes that points are in, the most frequent name first. Rare names share a style.
-    pub fn classes(&self) -> Vec<MapClass> {
+    fn count_classes(&self) -> Vec<MapClass> {
         let Some(map) = self.map() else { return Vec::new() };
         let names: Vec<String> = match self.color {
             MapColor::Label => map.labels.iter().map(ToString::to_string).collect(),
@@ -178,21 +182,16 @@ impl MapView {
         named.map(class).collect()
     }
 
-    /// Returns the number of names that classes have, which is also the class of the points without a name.
-    fn names(&self) -> usize {
-        match (self.color, self.map()) {
-            (_, None) => 0,
-            (MapColor::Label, Some(map)) => map.labels.len(),
-            (MapColor::Tag, Some(map)) => map.tags.len(),
-            (MapColor::Issue(_), Some(_)) => 2,
-        }
+    /// Returns the class of the points without a name.
+    fn others(&self) -> usize {
+        self.classes.len().saturating_sub(1)
     }
 
     /// Returns the points that are not hidden, with their positions in the list.
     fn shown(&self) -> impl Iterator<Item = (usize, &MapPoint)> {
         let map = self.map();
         let points = map.into_iter().flat_map(|map| map.points.iter().enumerate());
-        let others = self.names();
+        let others = self.others();
         points.filter(move |(index, _)| {
             let Some((only, map)) = self.only.zip(map) else { return true };
             self.class_of(map, *index).unwrap_or(others) == only
@@ -230,12 +229,15 @@ impl MapView {
         self.corner.map(|corner| PlotWindow::between(corner, self.cursor))
     }
 
-    fn areas(area: Rect) -> MapAreas {
+    fn areas(&self, area: Rect) -> MapAreas {
         let inside = inner_area(area);
         let side =
             if area.width < MIN_COLUMNS_WITH_SIDE { 0 } else { SIDE_COLUMNS.max(area.width / 4) };
         let [map, side] = Layout::horizontal([Min(0), Length(side)]).areas(inside);
-        let [plot, legend] = Layout::vertical([Min(0), Length(1)]).areas(map);
+        let classes = self.legend_classes().map(|(name, _)| Span::raw(name)).collect::<Vec<_>>();
+        let rows = rows_of_line(&Line::from(classes), usize::from(map.width));
+        let rows = u16::try_from(rows).unwrap_or(MAX_LEGEND_ROWS).min(MAX_LEGEND_ROWS);
+        let [plot, legend] = Layout::vertical([Min(0), Length(rows)]).areas(map);
         let side =
             Rect { x: side.x + side.width.min(1), width: side.width.saturating_sub(1), ..side };
         let [picture, facts] = Layout::vertical([Length(side.width / 2), Min(6)]).areas(side);
@@ -243,7 +245,7 @@ impl MapView {
     }
 
     fn plot_area(&self, app: &App) -> Rect {
-        Self::areas(self.area(app.screen.size)).plot
+        self.areas(self.area(app.screen.size)).plot
     }
 
     fn move_cursor(&mut self, by: [f32; 2], app: &App) {
@@ -270,15 +272,16 @@ impl MapView {
         let at = colors.iter().position(|color| *color == self.color).unwrap_or(0);
         if let Some(next) = colors.iter().cycle().nth(at + 1) {
             (self.color, self.only) = (*next, None);
+            self.classes = self.count_classes();
         }
     }
 
     /// Shows the next class alone, and after the last one all of them.
     fn show_next_class(&mut self, backward: bool) {
-        let classes = self.names() + 1;
+        let classes = self.classes.len();
         self.only = match (self.only, backward) {
             (None, false) => Some(0),
-            (None, true) => Some(classes - 1),
+            (None, true) => classes.checked_sub(1),
             (Some(class), false) => Some(class + 1).filter(|next| *next < classes),
             (Some(class), true) => class.checked_sub(1),
         };
@@ -337,7 +340,7 @@ impl MapView {
         let view = app.dialog::<Self>()?;
         let search = view.search_of(view.hovered()?)?;
         let is_drawn = app.screen.protocol != Protocol::None;
-        let is_shown = !Self::areas(view.area(app.screen.size)).picture.is_empty();
+        let is_shown = !view.areas(view.area(app.screen.size)).picture.is_empty();
         (is_drawn && is_shown).then_some(search)
     }
 }
@@ -396,12 +399,12 @@ impl Dialog for MapView {
 
     /// Shows one class alone.
     fn select_item(&mut self, index: usize, _: &App) {
-        self.only = Some(index).filter(|index| *index <= self.names());
+        self.only = Some(index).filter(|index| *index < self.classes.len());
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         let Some(point) = self.hovered() else { return Vec::new() };
-        let Rect { width, height, .. } = Self::areas(self.area(app.screen.size)).picture;
+        let Rect { width, height, .. } = self.areas(self.area(app.screen.size)).picture;
         let preview = app.results.loaded_preview(point.media);
         let picture = preview.and_then(|it| preview_picture(it, app.screen.canvas(width, height)));
         picture.filter(|_| width > 0 && height > 0).into_iter().collect()
@@ -431,7 +434,7 @@ impl Dialog for MapView {
         let Some(map) = self.map().filter(|map| !map.points.is_empty()) else {
             return ctx.centered_message(inside, ctx.theme.dim, &[self.empty_text()]);
         };
-        let areas = Self::areas(area);
+        let areas = self.areas(area);
         self.draw_plot(ctx, areas.plot, map);
         self.draw_legend(ctx, areas.legend);
         if let Some(point) = self.hovered() {
@@ -461,6 +464,9 @@ impl MapView {
             return app.outbox.notify(Level::Warning, reason);
         }
         let Some(map) = self.map() else { return };
+        if points.is_empty() {
+            return app.outbox.notify(Level::Warning, "no media item is in the rectangle");
+        }
         let Search { dataset, entity, granularity, .. } = self.search;
         let entry = |index: &usize| {
             let point = map.points.get(*index)?;
@@ -540,26 +546,23 @@ impl MapView {
         }
     }
 
-    /// Draws the classes with their counts, or the class that is shown alone.
-    fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
-        let styles = class_styles(ctx.theme);
-        let classes = self.classes().into_iter().enumerate();
-        let shown = classes.filter(|(at, class)| match self.only {
+    /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
+    fn legend_classes(&self) -> impl Iterator<Item = (String, usize)> {
+        let classes = self.classes.iter().enumerate().filter(|(at, class)| match self.only {
             Some(only) => *at == only,
             None => class.points > 0 && (class.style < OTHER || class.name == OTHERS),
         });
-        let shown: Vec<MapClass> = shown.map(|(_, class)| class).collect();
-        let name_cells = (usize::from(area.width) / shown.len().max(1)).saturating_sub(COUNT_CELLS);
-        let part = |class: &MapClass| {
-            let (name, count) =
-                (truncate(&class.name, name_cells), group_digits(class.points as u64));
-            [("● ".to_owned(), styles[class.style]), (format!("{name} {count}  "), ctx.theme.text)]
-        };
-        let mut parts: Vec<(String, Style)> = shown.iter().flat_map(part).collect();
-        if self.only.is_some() {
-            parts.push(("alone; Esc shows all".to_owned(), ctx.theme.dim));
-        }
-        ctx.put(area, 0, &parts);
+        let alone = if self.only.is_some() { "alone; Esc shows all" } else { "" };
+        classes.map(move |(_, class)| {
+            let (name, count) = (&class.name, group_digits(class.points as u64));
+            (format!("● {name} {count}  {alone}"), class.style)
+        })
+    }
+
+    fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
+        let styles = class_styles(ctx.theme);
+        let spans = self.legend_classes().map(|(text, style)| Span::styled(text, styles[style]));
+        ctx.put_lines(area, &[spans.collect::<Line>()]);
     }
 
     /// Draws what is known about the media item at the cursor, and how many media items are in the rectangle.
@@ -581,14 +584,12 @@ impl MapView {
             let inside = group_digits(self.points_in(rectangle).len() as u64);
             facts.push((format!("{inside} in the rectangle"), theme.moving));
         }
-        for (row, (text, style)) in (0..area.height).zip(facts) {
-            ctx.put(line(area, row), 0, &[(text, style)]);
-        }
+        let lines = facts.into_iter().map(|(text, style)| Line::styled(text, style));
+        ctx.put_lines(area, &lines.collect::<Vec<_>>());
     }
 }
 
-/// The cells of a class in the legend besides its name.
-const COUNT_CELLS: usize = 8;
+const MAX_LEGEND_ROWS: u16 = 4;
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {
     let Theme { accent, moving, success, failure, key, text, dim, .. } = *theme;

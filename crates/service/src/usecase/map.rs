@@ -14,7 +14,7 @@ use tessera_model::{DatasetId, MAX_MAP_POINTS, is_metadata_label, vql::IssueKind
 use tessera_retrieval::issues::confidence;
 use tessera_store::map_position::{self, StoredMapPoint};
 
-/// The maximum number of names of labels or tags. Rarer ones could not be told apart by color.
+/// The maximum number of names of labels or tags. Nobody looks through a longer list.
 const MAX_NAMES: usize = 50;
 /// The confidence from which an issue is worth a color.
 const MIN_PERCENT: u8 = 50;
