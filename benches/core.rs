@@ -268,7 +268,7 @@ fn map_of(points: u32) -> App {
         ..MediaMap::default()
     };
     let response = Response { ticket: sent.unwrap(), result: Ok(Payload::Map(map)) };
-    app.update(Duration::ZERO, Event::Response(response));
+    let _ = app.update(Duration::ZERO, Event::Response(response));
     assert!(app.overlay().is_some(), "the map is open");
     app
 }

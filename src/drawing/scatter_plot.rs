@@ -269,7 +269,7 @@ mod tests {
         assert!(window.contains([0.2, 0.3]) && window.contains([0.6, 0.3]));
         assert!(window.side(1) > 0.0);
         assert_eq!(PlotWindow::around(std::iter::empty()), unit());
-        assert_eq!(unit().nearest([2.0, 0.5]), [1.0, 0.5]);
+        assert!(unit().distance(unit().nearest([2.0, 0.5]), [1.0, 0.5]) < 1e-6);
         assert!(
             unit().contains_window(unit()) && !unit().contains_window(unit().zoomed(0.9, [0.5; 2]))
         );

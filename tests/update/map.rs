@@ -9,7 +9,9 @@ use tessera::{
     },
     message::{Lane, Request},
 };
-use tessera_model::{Anchor, AnchorKind, EntryId, FailureKind, Filter, MapPoint, MediaMap, Query};
+use tessera_model::{
+    Anchor, AnchorKind, EntryId, FailureKind, Filter, MapPoint, MediaMap, Query, SelectionEntry,
+};
 use tessera_picture::Protocol;
 
 use crate::support::{
@@ -34,7 +36,7 @@ fn shown(points: u32) -> Desk {
 /// Returns the identifiers of the selected media items.
 fn selected(desk: &Desk) -> BTreeSet<EntryId> {
     let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
-    selection.ordered_entries().into_iter().map(|entry| entry.id()).collect()
+    selection.ordered_entries().into_iter().map(SelectionEntry::id).collect()
 }
 
 #[test]
@@ -145,7 +147,8 @@ fn the_mouse_draws_a_rectangle_and_zooms() {
     let before = view(&desk).cursor;
     desk.happen(mouse(10, 10, MouseKind::WheelUp));
     desk.happen(mouse(118, 10, MouseKind::Click));
-    assert_eq!(view(&desk).cursor, before, "the panel is not the map");
+    let moved = (0..2).map(|axis| (view(&desk).cursor[axis] - before[axis]).abs()).sum::<f32>();
+    assert!(moved < 1e-6, "the panel is not the map");
 }
 
 #[test]

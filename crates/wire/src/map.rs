@@ -57,6 +57,11 @@ pub fn write_coordinate(coordinate: f32) -> i64 {
     (coordinate * PARTS).round() as i64
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a small coordinate")]
+fn read_coordinate(coordinate: i32) -> f32 {
+    coordinate as f32 / PARTS
+}
+
 /// Reads a map. Returns `None` if a list cannot be read or has another length, because the entries of the lists belong
 /// together.
 pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
@@ -81,7 +86,7 @@ pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
         lists.for_each(|(key, _)| map.note(key));
         return None;
     }
-    let positions = x.into_iter().zip(y).map(|(x, y)| [x, y].map(|it| it as f32 / PARTS));
+    let positions = x.into_iter().zip(y).map(|(x, y)| [x, y].map(read_coordinate));
     let points = ids.into_iter().zip(paths).zip(positions).zip(of_labels.into_iter().zip(of_tags));
     let point =
         |(((media, path), position), (label, tag))| MapPoint { media, path, position, label, tag };

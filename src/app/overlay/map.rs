@@ -173,13 +173,13 @@ impl MapView {
             counts[class.min(names.len())] += 1;
         }
         let others = names.len();
-        let named = names.into_iter().chain([OTHERS.to_owned()]).zip(counts).enumerate();
+        let all = names.into_iter().chain([OTHERS.to_owned()]).zip(counts).enumerate();
         let class = |(at, (name, points)): (usize, (String, usize))| MapClass {
             name,
             points,
             style: if at == others { OTHER } else { at.min(OTHER) },
         };
-        named.map(class).collect()
+        all.map(class).collect()
     }
 
     /// Returns the class of the points without a name.

@@ -1,7 +1,7 @@
 //! Places rows on a map in two dimensions, so that similar rows are near each other.
 //!
 //! The rows start at their two principal components. In each step, a row is pulled toward its nearest neighbors and
-//! pushed away from a few random rows, as in UMAP (McInnes, Healy, Melville, 2018). All rows move at once, so the
+//! pushed away from a few random rows, as in UMAP (arXiv 1802.03426). All rows move at once, so the
 //! positions do not depend on the number of threads. Memory is 16 bytes a row, and time is linear in the rows.
 
 use std::array;

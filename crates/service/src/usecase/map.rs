@@ -55,10 +55,11 @@ impl Deployment {
         let first_label = |point: &StoredMapPoint| {
             point.labels.iter().find(|label| !is_metadata_label(label)).cloned()
         };
+        let first_tag = |point: &StoredMapPoint| point.tags.first().cloned();
         Ok(Map {
             media: rows.len() as u64,
-            labels: NamedColumn::new(points.iter().map(first_label).collect()),
-            tags: NamedColumn::new(points.iter().map(|it| it.tags.first().cloned()).collect()),
+            labels: NamedColumn::new(&points.iter().map(first_label).collect::<Vec<_>>()),
+            tags: NamedColumn::new(&points.iter().map(first_tag).collect::<Vec<_>>()),
             issues: issues(&points),
             points,
         })
@@ -66,7 +67,7 @@ impl Deployment {
 }
 
 impl NamedColumn {
-    fn new(names: Vec<Option<String>>) -> Self {
+    fn new(names: &[Option<String>]) -> Self {
         let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
         for name in names.iter().flatten() {
             *counts.entry(name).or_default() += 1;

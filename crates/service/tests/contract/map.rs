@@ -77,10 +77,10 @@ async fn pictures_of_a_scene_are_near_each_other() {
         near += others[..5].iter().filter(is_same).count();
         shared += others.iter().filter(is_same).count();
     }
-    let near = near as f64 / (5 * places.len()) as f64;
-    let random = shared as f64 / (places.len() * (places.len() - 1)) as f64;
-    println!("of the nearest five, {near:.3} show the same scene; of random ones {random:.3}");
-    assert!(near > 0.7 && near > 4.0 * random, "{near} and {random}");
+    let count = places.len();
+    assert!(10 * near > 7 * 5 * count, "of the nearest five of {count}, {near} are of the scene");
+    // The share among the nearest ones is more than four times the one among all.
+    assert!(near * (count - 1) > 4 * 5 * shared, "{near} near ones, and {shared} of all");
 }
 
 #[tokio::test]
