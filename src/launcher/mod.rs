@@ -24,7 +24,7 @@ use tessera::{
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
 use tessera_client::{Client, Trace};
-use tessera_model::{DatasetId, Place, RecentPlace, SafeText, SavedSession};
+use tessera_model::{Cover, DatasetId, Place, RecentPlace, SafeText, SavedSession};
 
 mod target;
 mod welcome;
@@ -185,7 +185,7 @@ impl Launcher {
                 });
                 match client {
                     Ok(client) => {
-                        self.remember(place.as_ref(), None);
+                        self.remember(place.as_ref(), None, Cover::default());
                         self.run_profile(client, &profile).await
                     }
                     Err(error) => self.run_welcome(Some(error.message), Vec::new()).await,
@@ -201,11 +201,11 @@ impl Launcher {
         }
     }
 
-    /// Remembers a place that was opened, and how many media it has. If this fails, the interface says so.
-    fn remember(&mut self, place: Option<&Place>, media: Option<u64>) {
+    /// Remembers a place that was opened, how many media it has, and its cover. If this fails, the interface says so.
+    fn remember(&mut self, place: Option<&Place>, media: Option<u64>, cover: Cover) {
         let (Some(place), Some(file)) = (place, config::recent_file()) else { return };
         let opened_at = cli::timestamp_now().as_secs();
-        let opened = RecentPlace { place: place.clone(), media, opened_at };
+        let opened = RecentPlace { place: place.clone(), media, opened_at, cover };
         if let Err(failure) = remember_place(&file, opened) {
             self.settings.warnings.push(failure.to_string());
         }
@@ -236,7 +236,7 @@ impl Launcher {
         (profile, place): (Option<String>, Option<Place>),
     ) -> Result<RunOutcome, CliError> {
         // A folder that cannot be opened is not remembered.
-        self.remember(place.as_ref(), local.media_count());
+        self.remember(place.as_ref(), local.media_count(), Cover::default());
         let launched = LaunchedDeployment {
             client: local.client()?,
             login: None,
@@ -254,7 +254,8 @@ impl Launcher {
         // The list is printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         // The folder may have been indexed meanwhile.
-        self.remember(place.as_ref(), local.media_count());
+        let cover = if place.is_some() { local.cover().await } else { Cover::default() };
+        self.remember(place.as_ref(), local.media_count(), cover);
         local.stop().await?;
         outcome
     }

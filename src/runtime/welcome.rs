@@ -3,6 +3,7 @@
 use std::{future::Future, io, path::PathBuf, pin::Pin, time::SystemTime};
 
 use tessera_model::RecentPlace;
+use tessera_picture::Protocol;
 
 use crate::{
     app::{
@@ -14,6 +15,7 @@ use crate::{
     runtime::{
         RuntimeOptions,
         input::InputReader,
+        probe::Environment,
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
@@ -53,13 +55,15 @@ pub async fn run(
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
     let theme = options.themes.resolve(&welcome_options.theme);
+    let draws_pictures = options.initial_protocol() != Protocol::None;
+    let depth = draws_pictures.then(|| Environment::read().initial_color_depth());
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut state =
         Welcome::new(welcome_options.error).with_recent(welcome_options.recent, now.as_secs());
     let mut running_test: Option<(CandidateProfile, ConnectionTest)> = None;
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
-            ui::welcome::draw(&state, theme, &welcome_options.secret_store, buffer);
+            ui::welcome::draw(&state, theme, &welcome_options.secret_store, depth, buffer);
             TerminalWrites::default()
         })?;
         let events = tokio::select! {

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
-use tessera_model::{Failure, Place, RecentPlace};
+use tessera_model::{Cover, Failure, Place, RecentPlace};
 
 use super::state_folder::file_failure;
 
@@ -12,6 +12,9 @@ const SCHEMA: &str = "tessera.recent/1";
 
 /// The maximum number of places that are remembered.
 const MAX_PLACES: usize = 20;
+
+/// The number of places, most recent first, whose covers are kept. The start screen shows no more.
+const MAX_COVERS: usize = 4;
 
 #[derive(Serialize, Deserialize)]
 struct RecentFile {
@@ -34,7 +37,7 @@ pub fn read_recent(file: &Path) -> Result<Vec<RecentPlace>, Failure> {
     Ok(read.places)
 }
 
-/// Puts a place first. If its number of media is unknown, the number that is known from before stays.
+/// Puts a place first. If its number of media or its cover is unknown, what is known from before stays.
 ///
 /// # Errors
 /// The file cannot be read or written.
@@ -42,9 +45,14 @@ pub fn remember_place(file: &Path, opened: RecentPlace) -> Result<(), Failure> {
     let mut places = read_recent(file)?;
     let before = places.iter().position(|known| known.place == opened.place);
     let before = before.map(|index| places.remove(index));
-    let media = opened.media.or(before.and_then(|before| before.media));
-    places.insert(0, RecentPlace { media, ..opened });
+    let media = opened.media.or(before.as_ref().and_then(|before| before.media));
+    let cover = Some(opened.cover).filter(|cover| *cover != Cover::default());
+    let cover = cover.or(before.map(|before| before.cover)).unwrap_or_default();
+    places.insert(0, RecentPlace { media, cover, ..opened });
     places.truncate(MAX_PLACES);
+    for place in places.iter_mut().skip(MAX_COVERS) {
+        place.cover = Cover::default();
+    }
     // A path that is not Unicode cannot be written as JSON, and is not remembered.
     let is_text = |known: &RecentPlace| match &known.place {
         Place::Folder(path) => path.to_str().is_some(),
@@ -61,7 +69,7 @@ mod tests {
     use super::*;
 
     fn opened(place: Place, media: Option<u64>, opened_at: u64) -> RecentPlace {
-        RecentPlace { place, media, opened_at }
+        RecentPlace { place, media, opened_at, cover: Cover::default() }
     }
 
     #[test]
@@ -81,6 +89,22 @@ mod tests {
             remember_place(&file, opened(place, None, number)).unwrap();
         }
         assert_eq!(read_recent(&file).unwrap().len(), MAX_PLACES);
+    }
+
+    #[test]
+    fn the_covers_of_the_last_places_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("recent.json");
+        let cover = Cover::new(&[[1, 2, 3]], 1);
+        for number in 0..6 {
+            let place = opened(Place::Profile(number.to_string()), None, number);
+            remember_place(&file, RecentPlace { cover: cover.clone(), ..place }).unwrap();
+        }
+        remember_place(&file, opened(Place::Profile("5".to_owned()), None, 9)).unwrap();
+        let covers: Vec<Cover> =
+            read_recent(&file).unwrap().into_iter().map(|it| it.cover).collect();
+        assert!(covers[..4].iter().all(|kept| *kept == cover), "{covers:?}");
+        assert!(covers[4..].iter().all(|kept| *kept == Cover::default()), "{covers:?}");
     }
 
     #[test]

@@ -8,17 +8,29 @@ use ratatui::{
     widgets::{Block, BorderType, Paragraph, Widget, Wrap},
 };
 use tessera_model::{
-    Place, SafeText,
+    Cover, Place, SafeText,
     text::{format_age, grouped_with_noun, truncate, truncate_start},
 };
 
 use crate::{
     app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
-    drawing::{Theme, choice_text, display_width},
+    drawing::{
+        Theme, choice_text, display_width,
+        picture_layer::{ColorDepth, draw_half_blocks},
+    },
 };
 
-/// Draws the screen. `secrets` is the path of the file that stores secrets.
-pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
+/// The columns between the box and the cover.
+const COVER_GAP: u16 = 2;
+
+/// Draws the screen. `secrets` is the path of the file that stores secrets. Without a color depth, no picture is drawn.
+pub fn draw(
+    welcome: &Welcome,
+    theme: &Theme,
+    secrets: &str,
+    depth: Option<ColorDepth>,
+    buf: &mut Buffer,
+) {
     let screen = buf.area;
     let width = screen.width.min(84);
     let mut lines = match welcome.option {
@@ -31,7 +43,14 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
     let height = rows.max(16).min(screen.height);
     let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
+    let has_covers = welcome.recent.iter().any(|(recent, _)| recent.cover.pixels().is_some());
+    let beside = COVER_GAP + Cover::MAX_SIDE;
+    let shows_covers = has_covers && welcome.option.is_none() && screen.width >= width + beside;
+    let x = if shows_covers { (screen.width - width - beside) / 2 } else { x };
     let area = Rect { x, y, width, height };
+    if shows_covers && let Some(depth) = depth {
+        draw_cover(welcome, depth, Rect { x: area.right() + COVER_GAP, ..area }, buf);
+    }
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
         .border_style(theme.frame)
@@ -49,6 +68,19 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     };
     if area.bottom() < screen.bottom() {
         buf.set_stringn(area.x, area.bottom(), hints, usize::from(width), theme.dim);
+    }
+}
+
+/// Draws the cover of the selected place at the top left of an area.
+fn draw_cover(welcome: &Welcome, depth: ColorDepth, area: Rect, buf: &mut Buffer) {
+    let recent = welcome.recent.get(welcome.cursor);
+    let Some((pixels, width)) = recent.and_then(|(recent, _)| recent.cover.pixels()) else {
+        return;
+    };
+    let rows = u16::try_from(pixels.len() / usize::from(width) / 2).unwrap_or(0);
+    let area = Rect { width, height: rows, ..area }.intersection(buf.area);
+    if area.width == width {
+        draw_half_blocks(buf, area, &pixels, depth);
     }
 }
 

@@ -6,7 +6,7 @@ use tessera::{
     config::{DeploymentConfig, Destination},
     input::{Chord, Key},
 };
-use tessera_model::{Place, RecentPlace};
+use tessera_model::{Cover, Place, RecentPlace};
 
 fn press(welcome: &mut Welcome, keys: &str) -> WelcomeAction {
     let mut last = WelcomeAction::Continue;
@@ -86,7 +86,12 @@ fn quitting_at_any_step_connects_to_nothing() {
 
 #[test]
 fn what_was_opened_last_is_opened_again_by_enter() {
-    let opened = |place, opened_at| RecentPlace { place, media: Some(3), opened_at };
+    let opened = |place, opened_at| RecentPlace {
+        place,
+        media: Some(3),
+        opened_at,
+        cover: Cover::default(),
+    };
     let places = vec![
         opened(Place::Folder("/photos".into()), 90),
         opened(Place::Profile("team".to_owned()), 10),

@@ -7,6 +7,7 @@ pub mod annotation;
 mod available_model;
 pub mod basket;
 pub mod cluster;
+mod cover;
 pub mod dataset;
 mod embedding;
 pub mod enrichment;
@@ -39,6 +40,7 @@ pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{
     Cluster, FileFacts, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag,
 };
+pub use cover::Cover;
 pub use dataset::{
     Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
     Permission, RecordField, RescanResult, Status,

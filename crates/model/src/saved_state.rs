@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DatasetId, EntityType, Filter, Granularity, JobRecord, Query, Region, SafeText, Search,
+    Cover, DatasetId, EntityType, Filter, Granularity, JobRecord, Query, Region, SafeText, Search,
     Selection, Timestamp, is_same_name,
 };
 
@@ -169,4 +169,7 @@ pub struct RecentPlace {
     pub media: Option<u64>,
     /// In seconds since 1970.
     pub opened_at: u64,
+    /// A picture of the place, if the place is on this machine.
+    #[serde(default)]
+    pub cover: Cover,
 }

@@ -7,6 +7,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use crate::{
@@ -24,9 +25,10 @@ use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
-    DatasetId, Failure, PatternLists, SafeText,
+    Cover, DatasetId, Failure, PatternLists, SafeText, Search,
     text::{count_with_noun, format_bytes, grouped_with_noun},
 };
+use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
     OriginalPaths, ServerOptions, ServiceCredentials, SkippedFile,
@@ -37,6 +39,10 @@ use tokio::{
 };
 
 pub use tessera_service::DeploymentSettings as LocalSettings;
+
+/// The time that loading a cover may take, because the user waits for the program to end.
+const COVER_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_COVER_BYTES: usize = 1 << 20;
 
 pub struct LocalService {
     /// Direct access to the deployment, for what is not part of the API.
@@ -144,6 +150,29 @@ impl LocalService {
         let counted = self.deployment.datasets().ok()?;
         let opened = counted.iter().filter(|record| self.datasets.contains(&record.id));
         Some(opened.map(|record| record.n_images + record.n_videos).sum())
+    }
+
+    /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed, or
+    /// if the service does not respond quickly.
+    pub async fn cover(&self) -> Cover {
+        let cover = tokio::time::timeout(COVER_TIMEOUT, self.load_cover()).await;
+        cover.ok().flatten().unwrap_or_default()
+    }
+
+    async fn load_cover(&self) -> Option<Cover> {
+        let client = self.client().ok()?;
+        let page = client.explore(&Search::browse(*self.datasets.first()?)).await.ok()?;
+        let thumbnail = page.clusters.first()?.previews.first()?.thumbnail.clone()?;
+        let bytes = client.fetch_picture(&thumbnail, MAX_COVER_BYTES).await.ok()?;
+        let decode = move || {
+            // A half-block has two pixels, one above the other.
+            let (columns, rows) = (Cover::MAX_SIDE, Cover::MAX_SIDE / 2);
+            let canvas = Canvas { columns, rows, cell: (1, 2), protocol: Protocol::HalfBlock };
+            let picture = fit_picture(&bytes, &Crop::Full, canvas).ok()?.picture;
+            let width = u16::try_from(picture.width()).ok()?;
+            Some(Cover::new(picture.as_chunks::<3>().0, width))
+        };
+        spawn_blocking(decode).await.ok()?
     }
 
     pub fn report_skipped(&self) {

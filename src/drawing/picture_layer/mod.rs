@@ -143,7 +143,12 @@ fn centered(area: Rect, cells: (u16, u16)) -> Option<Rect> {
 
 /// Draws half-blocks. The upper pixel of a cell becomes the foreground, and the lower one the
 /// background.
-fn draw_half_blocks(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], depth: ColorDepth) {
+pub(crate) fn draw_half_blocks(
+    buffer: &mut Buffer,
+    area: Rect,
+    pixels: &[[u8; 3]],
+    depth: ColorDepth,
+) {
     let width = usize::from(area.width);
     for (y, rows) in (area.top()..area.bottom()).zip(pixels.chunks_exact(2 * width)) {
         let (upper, lower) = rows.split_at(width);
