@@ -1,10 +1,13 @@
 //! Tests the first run: required fields, errors at their fields, and that no output contains a
 //! secret.
 
+use ratatui::{buffer::Buffer, layout::Rect, style::Color};
 use tessera::{
     app::welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeOption},
     config::{DeploymentConfig, Destination},
+    drawing::{Theme, picture_layer::ColorDepth, theme::ThemeName},
     input::{Chord, Key},
+    ui,
 };
 use tessera_model::{Cover, Place, RecentPlace};
 
@@ -116,4 +119,24 @@ fn what_was_opened_last_is_opened_again_by_enter() {
         matches!(press(&mut start(), "j j d"), WelcomeAction::Continue),
         "no place is selected"
     );
+}
+
+#[test]
+fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
+    let cover = Cover::new(&[[200, 10, 20], [1, 2, 3]], 1);
+    let place = Place::Folder("/photos".into());
+    let places = vec![RecentPlace { place, media: None, opened_at: 0, cover }];
+    let depth = ColorDepth::TrueColor;
+    let theme = Theme::built_in(ThemeName::Dark, depth).unwrap();
+    let shows_cover = |columns, key| {
+        let mut welcome = Welcome::new(None).with_recent(places.clone(), 100);
+        press(&mut welcome, key);
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, 30));
+        ui::welcome::draw(&welcome, &theme, "", Some(depth), &mut buffer);
+        let half_block = (Color::Rgb(200, 10, 20), Color::Rgb(1, 2, 3));
+        buffer.content().iter().any(|cell| (cell.fg, cell.bg) == half_block)
+    };
+    assert!(shows_cover(118, "up"));
+    assert!(!shows_cover(117, "up"), "the box keeps its width");
+    assert!(!shows_cover(118, "down"), "no place is selected");
 }
