@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tessera_model::{MediaId, vql::IssueKind};
+use tessera_model::{MediaId, text::composed, vql::IssueKind};
 use tessera_wire::export::column;
 
 /// A row of the metadata: an image, or a frame of a video.
@@ -80,8 +80,8 @@ impl MediaRow {
 
     /// Whether the file is in a folder of the dataset, which a name without slashes at its ends stands for.
     pub fn is_in_folder(&self, folder: &str) -> bool {
-        let folder = folder.trim_matches('/');
-        self.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        let (path, folder) = (composed(&self.path), composed(folder.trim_matches('/')));
+        path.strip_prefix(&*folder).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -154,6 +154,9 @@ mod tests {
         assert_eq!((row.path.as_str(), row.pixels(), row.bytes), ("land/a.jpg", 200, Some(300)));
         assert_eq!((row.labels.len(), row.objects.len(), row.issues.len()), (1, 1, 1));
         assert!(!row.has_caption && row.has_issue(IssueKind::Duplicates));
+        assert!(
+            MediaRow { path: "e\u{301}/a.png".to_owned(), ..row.clone() }.is_in_folder("\u{e9}")
+        );
         assert!(row.is_in_folder("/land/") && !row.is_in_folder("lan") && !row.is_in_folder(""));
         assert_eq!(row.duplicate_group(), Some("g"));
         let minimal = MediaRow::read(&json!({"uniqueness_score": "x", "image_filename": "a.jpg"}));

@@ -11,6 +11,8 @@ use std::{
 
 use glob::{MatchOptions, Pattern};
 
+use tessera_model::text::composed;
+
 use crate::{
     FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
     plan::LinkKind,
@@ -93,6 +95,7 @@ impl FromStr for KeepRule {
         Ok(match text.split_once(':') {
             Some(("in", folder)) if !folder.is_empty() => Self::InFolder(folder.into()),
             Some(("path", pattern)) if !pattern.is_empty() => {
+                let pattern = &*composed(pattern);
                 Self::Path(Pattern::new(pattern).map_err(|error| format!("`{pattern}`: {error}"))?)
             }
             _ => match text {
@@ -226,12 +229,15 @@ impl<'a> Decision<'a> {
 }
 
 fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
-    let below = || original.path.strip_prefix(&original.folder).unwrap_or(Path::new(""));
     match rule {
-        KeepRule::InFolder(folder) => original.path.starts_with(original.folder.join(folder)),
+        KeepRule::InFolder(folder) => {
+            let in_nfc = |path: &Path| PathBuf::from(&*composed(&path.to_string_lossy()));
+            in_nfc(&original.path).starts_with(in_nfc(&original.folder.join(folder)))
+        }
         KeepRule::Path(pattern) => {
             let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
-            pattern.matches_path_with(below(), options)
+            let below = original.path.strip_prefix(&original.folder).unwrap_or(Path::new(""));
+            pattern.matches_with(&composed(&below.to_string_lossy()), options)
         }
         _ => true,
     }

@@ -289,6 +289,17 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns the spellings that a name may have on a disk: as it is, in NFC, and in NFD. Keyboards and file systems differ.
+pub fn spellings(name: &str) -> impl Iterator<Item = String> {
+    let mut spellings = vec![name.to_owned()];
+    for spelling in [composed(name).into_owned(), name.nfd().collect()] {
+        if !spellings.contains(&spelling) {
+            spellings.push(spelling);
+        }
+    }
+    spellings.into_iter()
+}
+
 /// Whether two names are the same text.
 pub fn is_same_name(one: &str, other: &str) -> bool {
     one == other || composed(one) == composed(other)

@@ -6,7 +6,10 @@ use std::{
     io::{self, Read, Write},
 };
 
-use tessera_model::vql::{ColumnValue, ItemValue, Period, format_of_file};
+use tessera_model::{
+    text::composed,
+    vql::{ColumnValue, ItemValue, Period, format_of_file},
+};
 use tessera_store::media::MediaRecord;
 
 use crate::{
@@ -19,9 +22,10 @@ const NO_DATE: i64 = i64::MIN;
 
 #[derive(Debug, Default)]
 pub struct PropertyColumns {
-    /// The path of each folder, which ends with a slash unless the folder is that of the dataset.
+    /// The path of each folder in NFC, which ends with a slash unless the folder is that of the dataset.
     pub folders: TextTable,
     pub folder_of: Vec<u32>,
+    /// In NFC.
     pub names: ByteLists,
     pub sizes: Vec<u64>,
     pub widths: Vec<u32>,
@@ -37,7 +41,7 @@ pub struct PropertyColumns {
 
 impl PropertyColumns {
     pub fn push(&mut self, media: &MediaRecord) {
-        let path = media.file_path();
+        let path = composed(&media.file_path()).into_owned();
         let (width, height) = media.cropped_size();
         let date = media.date().unwrap_or(NO_DATE);
         self.push_file(&path, media.size, [width, height], date);

@@ -20,6 +20,7 @@ use super::{
 use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{
     DatasetId, EntityType, MediaId, Region, UserTags,
+    text::spellings,
     vql::{OwnColumns, Period},
 };
 
@@ -346,13 +347,20 @@ pub fn picture_of(connection: &Connection, row: i64) -> Result<Option<(MediaReco
     query::find(connection, &sql, params![row], read_with_folder)
 }
 
-/// Finds the image, or the first frame, of a file below the folder of a source.
+/// Finds the image, or the first frame, of a file below the folder of a source. If there is no such file, the name is
+/// looked for in NFC and in NFD.
 pub fn of_file(connection: &Connection, source: i64, path: &Path) -> Result<Option<MediaRecord>> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS} FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL
          ORDER BY frame LIMIT 1"
     );
-    query::find(connection, &sql, params![source, path_to_bytes(path)], read_media)
+    for spelling in path_spellings(path) {
+        let params = params![source, path_to_bytes(&spelling)];
+        if let Some(found) = query::find(connection, &sql, params, read_media)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// An image that has a near-duplicate, with what decides of which images.
@@ -434,11 +442,24 @@ pub fn rows(connection: &Connection, dataset: DatasetId, entity: EntityType) -> 
     query::all(connection, &sql, params![dataset.0], |row| row.get(0))
 }
 
-/// Returns the row of the image in a file, or the rows of the frames in a video.
+/// Returns the row of the image in a file, or the rows of the frames in a video. If there is no such file, the name is
+/// looked for in NFC and in NFD.
 pub fn rows_of_file(connection: &Connection, source: i64, path: &Path) -> Result<Vec<i64>> {
     let sql = "SELECT row, require(intact) FROM media
                WHERE source = ?1 AND path = ?2 AND parent IS NULL";
-    query::all(connection, sql, params![source, path_to_bytes(path)], |row| row.get(0))
+    for spelling in path_spellings(path) {
+        let params = params![source, path_to_bytes(&spelling)];
+        let found: Vec<i64> = query::all(connection, sql, params, |row| row.get(0))?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn path_spellings(path: &Path) -> Vec<PathBuf> {
+    path.to_str()
+        .map_or_else(|| vec![path.to_owned()], |path| spellings(path).map(PathBuf::from).collect())
 }
 
 /// Returns a page of the images and frames, or of the objects, in the order of arrival.

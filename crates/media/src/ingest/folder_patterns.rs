@@ -10,7 +10,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 
 use super::{OriginalFiles as _, SandboxedDir};
-use tessera_model::{FileKind, MAX_PATTERNS, PatternLists};
+use tessera_model::{FileKind, MAX_PATTERNS, PatternLists, text::composed};
 
 /// The name of the file with the patterns. The program reads its other tables as settings of a project.
 pub const PATTERNS_FILE: &str = ".tessera.toml";
@@ -56,6 +56,9 @@ impl FolderPatterns {
     /// Whether a file or folder is excluded. Only pictures and videos have to be included, so that their sidecars are
     /// always read. Folders are not excluded by what is to be included, because they may contain such files.
     pub(super) fn exclude(&self, path: &Path, is_folder: bool) -> bool {
+        // Patterns are in NFC.
+        let text = path.to_str().map(composed);
+        let path = text.as_deref().map_or(path, Path::new);
         let excludes = |patterns: &Gitignore| patterns.matched(path, is_folder).is_ignore();
         if self.exclude.as_ref().is_some_and(excludes) {
             return true;
@@ -109,7 +112,7 @@ fn compile(patterns: &[String]) -> Result<Option<Gitignore>, String> {
     let mut builder = GitignoreBuilder::new("");
     for pattern in patterns {
         let wrong = |cause| format!("the pattern {pattern:?} is wrong: {cause}");
-        builder.add_line(None, pattern).map_err(wrong)?;
+        builder.add_line(None, &composed(pattern)).map_err(wrong)?;
     }
     builder.build().map(Some).map_err(|cause| cause.to_string())
 }
@@ -144,6 +147,14 @@ mod tests {
         }
         for path in ["a.jpg", "x/a.jpg", "scans/a.png", "a.txt", "metadata.jsonl", "x/"] {
             assert!(!excluded(text, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_compared_in_nfc() {
+        for pattern in ["\u{e9}t\u{e9}/", "e\u{301}te\u{301}/"] {
+            let text = format!("[folder]\nexclude = ['{pattern}']");
+            assert!(excluded(&text, "\u{e9}t\u{e9}/") && excluded(&text, "e\u{301}te\u{301}/"));
         }
     }
 

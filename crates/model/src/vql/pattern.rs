@@ -3,9 +3,10 @@
 //!
 //! A pattern matches a file, or all files of a folder: `train` matches `train/cat/1.jpg`. A pattern becomes a regular
 //! expression, which the search in memory and PostgreSQL both run. The expressions of existing crates match bytes,
-//! which PostgreSQL's expressions cannot.
+//! which PostgreSQL's expressions cannot. Patterns are in NFC, and are compared with paths in NFC.
 
 use super::{InvalidField, values::non_blank};
+use crate::text::composed;
 
 /// A pattern of paths relative to the folder of the dataset, or of names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,7 +22,7 @@ impl PathPattern {
     pub const MAX_WILDCARDS: usize = 16;
 
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        let text = non_blank(raw, Self::MAX_CHARS, "a pattern")?;
+        let text = composed(&non_blank(raw, Self::MAX_CHARS, "a pattern")?).into_owned();
         let inner = text.strip_prefix("./").unwrap_or(&text).trim_matches('/');
         let regex = if inner.is_empty() { ".*".to_owned() } else { translate(inner)? };
         Ok(Self { text, regex })

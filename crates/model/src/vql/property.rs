@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Serialize};
 
 use super::{InvalidField, PathPattern, Period, ValueList, values::non_blank};
-use crate::keyword::keyword_enum;
+use crate::{keyword::keyword_enum, text::composed};
 
 /// A condition on a property of a media item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,7 +104,7 @@ impl Property {
     fn value(&self, operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
         use FileProperty::{Aspect, Date, Format, Height, Name, Path, Rating, Size, Width};
         let text = || match raw {
-            ColumnValue::Text(text) => non_blank(text, PathPattern::MAX_CHARS, "a text"),
+            ColumnValue::Text(text) => non_blank(&composed(text), PathPattern::MAX_CHARS, "a text"),
             _ => Err(InvalidField::new("value", "must be a text")),
         };
         match self {
@@ -134,7 +134,8 @@ fn column_value(operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, 
             None if orders => {
                 Err(InvalidField::new("value", "must be a number, or a date like 2024-05-17"))
             }
-            None => non_blank(text, ColumnValue::MAX_CHARS, "a text").map(PropertyValue::Text),
+            None => non_blank(&composed(text), ColumnValue::MAX_CHARS, "a text")
+                .map(PropertyValue::Text),
         },
         ColumnValue::Flag(_) if orders => {
             Err(InvalidField::new("value", "must be a number, or a date like 2024-05-17"))

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 
 use crate::{
     described::{found, refused, set, vql},
-    support::{Place, Service, answer, encoded},
+    support::{Place, Service, answer, encoded, picture},
 };
 
 const FOLDERS: [&str; 5] = ["train/cat/", "train/dog/", "val/cat/", "odd [1]/", ""];
@@ -340,6 +340,53 @@ async fn ratings_are_filtered_by_the_number_that_a_user_has_given() {
         ] {
             let query = vql(&json!([{"rating": {"op": op, "value": value}}]));
             assert_eq!(found(&service, &query).await, set(expected), "{op}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn names_are_found_in_nfc_and_in_nfd() {
+    let tables = SearchTableLimits { min_media: 1, ..SearchTableLimits::default() };
+    for search_tables in [SearchTableLimits::default(), tables] {
+        let settings = DeploymentSettings { search_tables, ..DeploymentSettings::default() };
+        let [composed, decomposed] = ["\u{e9}t\u{e9}", "e\u{301}te\u{301}"];
+        let (in_nfc, in_nfd) = (format!("{composed}.png"), format!("{decomposed}2.png"));
+        let in_folder = format!("{decomposed}/c.png");
+        let rows = [&in_nfc, &in_nfd]
+            .map(|file| json!({"file_name": file, "place": format!("{decomposed} 1")}).to_string());
+        let mut files = vec![("metadata.jsonl", rows.join("\n").into_bytes())];
+        files.extend(
+            [&in_nfc, &in_nfd, &in_folder]
+                .map(|name| name.as_str())
+                .into_iter()
+                .zip(1..)
+                .map(|(name, number)| (name, picture(number))),
+        );
+        let service = Service::at_with(Place::new(&files), settings).await;
+        let of = |names: &[&String]| -> BTreeSet<String> {
+            let name = |path: &&String| path.rsplit('/').next().unwrap().to_owned();
+            names.iter().map(name).collect()
+        };
+        for typed in [composed, decomposed] {
+            for (filter, expected) in [
+                (
+                    json!({"name": {"op": "is", "value": format!("{typed}*")}}),
+                    of(&[&in_nfc, &in_nfd]),
+                ),
+                (json!({"name": {"op": "contains", "value": typed}}), of(&[&in_nfc, &in_nfd])),
+                (json!({"path": {"op": "is", "value": typed}}), of(&[&in_folder])),
+                (
+                    json!({"column": {"name": "place", "op": "is", "value": format!("{typed} 1")}}),
+                    of(&[&in_nfc, &in_nfd]),
+                ),
+            ] {
+                assert_eq!(found(&service, &vql(&json!([filter]))).await, expected, "{filter}");
+            }
+            let path = format!("/local/dataset/{}/tags/change", service.dataset);
+            let body = json!({"add": ["seen"], "files": [format!("{typed}.png"), format!("{typed}2.png"),
+                                                         format!("{typed}/c.png")]});
+            let (status, change) = answer(service.post(&path).json(&body)).await;
+            assert_eq!(status, 200, "{change}");
         }
     }
 }

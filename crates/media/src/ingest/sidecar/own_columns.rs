@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
-use tessera_model::vql::{ColumnName, ColumnValue, OwnColumns};
+use tessera_model::{
+    text::composed,
+    vql::{ColumnName, ColumnValue, OwnColumns},
+};
 
 /// Maximum number of different columns in all sidecars of a folder.
 pub(crate) const MAX_OWN_COLUMNS: usize = 64;
@@ -181,7 +184,7 @@ fn push(own: &mut OwnColumns, name: &str, value: ColumnValue, refused: &mut Refu
             text if text.chars().nth(ColumnValue::MAX_CHARS).is_some() => {
                 return refused.add(name, Refusal::LongText);
             }
-            text => ColumnValue::Text(text.to_owned()),
+            text => ColumnValue::Text(composed(text).into_owned()),
         },
         ColumnValue::Number(number) if !number.is_finite() => return,
         value => value,

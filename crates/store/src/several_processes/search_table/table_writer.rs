@@ -16,6 +16,7 @@ use crate::{
 };
 use tessera_model::{
     DatasetId, EntityType, Granularity, TagId,
+    text::composed,
     vql::{ColumnValue, IssueKind, ItemValue, format_of_file},
 };
 use tessera_search::{
@@ -221,7 +222,7 @@ impl<'a> TableWriter<'a> {
             encode_f16(descriptor),
             fitting(member.embedding, embedding),
             fitting(member.model_vector, model),
-            file_path.replace('\0', "\u{fffd}"),
+            composed(&file_path).replace('\0', "\u{fffd}"),
             media.size,
             width,
             height,
