@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -188,6 +189,13 @@ pub fn file_uri(path: &Path) -> String {
         }
     }
     uri
+}
+
+/// Returns the path in a `file` URI, which may contain the name of the host. Other text gives `None`.
+pub fn path_of_file_uri(uri: &str) -> Option<String> {
+    let address = uri.strip_prefix("file://")?;
+    let path = percent_decode_str(&address[address.find('/')?..]);
+    Some(path.decode_utf8_lossy().into_owned())
 }
 
 impl PreviewBody {

@@ -14,13 +14,14 @@ use tessera_model::{
     text::{format_bytes, grouped_with_noun},
     vql::InvalidField,
 };
+use tessera_wire::preview::path_of_file_uri;
 use tui_input::Input;
 
 use crate::{
     app::{
         App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
         overlay::fields::{
-            self, KeyResult, edit, expand_path, paste_path, paste_paths, path_of_link, split_words,
+            self, KeyResult, edit, expand_path, paste_path, paste_paths, split_words,
         },
         pane::cycle,
     },
@@ -176,7 +177,7 @@ impl AddMediaForm {
         Ok(match self.tab {
             SourceTab::Storage => MediaSource::Storage(typed.to_owned()),
             SourceTab::Server => {
-                MediaSource::ServerPath(path_of_link(typed).unwrap_or_else(|| typed.to_owned()))
+                MediaSource::ServerPath(path_of_file_uri(typed).unwrap_or_else(|| typed.to_owned()))
             }
             SourceTab::Archive => MediaSource::Archive(expand_path(typed, home)),
             SourceTab::Files => MediaSource::Files(

@@ -7,6 +7,7 @@ use std::{
 };
 
 use tessera_model::{FolderEntry, FolderListing, search_form};
+use tessera_wire::preview::path_of_file_uri;
 use tui_input::{Input, InputRequest};
 
 use crate::{
@@ -39,7 +40,7 @@ impl KeyResult {
 /// for its path.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
-    if let Some(path) = path_of_link(typed) {
+    if let Some(path) = path_of_file_uri(typed) {
         return PathBuf::from(path);
     }
     match (typed.strip_prefix("~/"), home) {
@@ -137,9 +138,9 @@ fn pasted_paths(line: &str) -> Vec<String> {
     let words =
         if is_quoted { split_words(line) } else { line.split(' ').map(str::to_owned).collect() };
     if !is_quoted && !words.iter().all(|word| is_absolute(word)) {
-        return vec![path_of_link(line).unwrap_or_else(|| line.to_owned())];
+        return vec![path_of_file_uri(line).unwrap_or_else(|| line.to_owned())];
     }
-    words.into_iter().map(|word| path_of_link(&word).unwrap_or(word)).collect()
+    words.into_iter().map(|word| path_of_file_uri(&word).unwrap_or(word)).collect()
 }
 
 /// The input of a path, with completion.
@@ -226,7 +227,7 @@ fn name(entry: &FolderEntry) -> Cow<'_, str> {
 /// gives `None`.
 fn parse_dropped_path(raw: &str) -> Option<String> {
     let line = raw.trim().lines().next()?.trim();
-    if let Some(path) = path_of_link(line) {
+    if let Some(path) = path_of_file_uri(line) {
         return Some(path);
     }
     for quote in ['\'', '"'] {
@@ -243,25 +244,6 @@ fn parse_dropped_path(raw: &str) -> Option<String> {
         path.extend(if c == '\\' { characters.next() } else { Some(c) });
     }
     Some(path)
-}
-
-/// Returns the path of a `file://` link, which may contain the name of the host.
-pub(super) fn path_of_link(link: &str) -> Option<String> {
-    let address = link.strip_prefix("file://")?;
-    Some(percent_decoded(&address[address.find('/')?..]))
-}
-
-fn percent_decoded(address: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = address.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let escape = after.get(..2).filter(|_| byte == b'%');
-        let read = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-        let read = read.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(read.unwrap_or(byte));
-        rest = if read.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Handles a key that ends a form or moves between its fields. Returns `None` for other keys, which change the

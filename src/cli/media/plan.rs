@@ -13,7 +13,7 @@ use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
     ingest::UnreadableFile, text::count_with_noun,
 };
-use tessera_wire::text_encoding::decode_list;
+use tessera_wire::{preview::path_of_file_uri, text_encoding::decode_list};
 
 use crate::cli::{
     CliError, CliResult, Column, Context, Document, messages::format_bytes,
@@ -339,7 +339,7 @@ impl SourceOptions {
 }
 
 /// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
-/// name. A list with a byte-order mark is decoded.
+/// name. A list with a byte-order mark is decoded, and a `file` URI stands for its path.
 pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
     let bytes = decode_list(bytes).map_err(|reason| reason.to_string())?;
     let lines = !bytes.contains(&0);
@@ -356,7 +356,11 @@ pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
             "it looks like UTF-16 text; save it as UTF-8, or write ./ before the names".to_owned()
         );
     }
-    Ok(names.into_iter().map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect())
+    let path = |name: &[u8]| {
+        let uri = str::from_utf8(name).ok().and_then(path_of_file_uri);
+        uri.map_or_else(|| PathBuf::from(OsString::from_vec(name.to_vec())), PathBuf::from)
+    };
+    Ok(names.into_iter().map(path).collect())
 }
 
 fn folders_among(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -379,6 +383,7 @@ mod tests {
         assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
         assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
         assert!(names(b"\n").is_empty());
+        assert_eq!(names(b"file:///p/a%20b.jpg\nfile://host/c"), ["/p/a b.jpg", "/c"]);
         assert_eq!(split_file_list(b"\xff.jpg").unwrap().len(), 1, "names need not be text");
         assert_eq!(names(b"a\0./b.jpg\0c.jpg\0"), ["a", "./b.jpg", "c.jpg"]);
     }
