@@ -10,7 +10,7 @@ use std::{
     fmt,
     fs::File,
     hash::BuildHasher as _,
-    io::{self, BufReader, ErrorKind, Read as _, Write},
+    io::{self, BufReader, ErrorKind, Read as _, Seek as _, Write},
     mem,
     path::Path,
 };
@@ -126,6 +126,14 @@ pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
     Ok(contents)
 }
 
+/// Whether a file is a web page, such as the login of a proxy, and not an archive.
+pub(super) fn is_web_page(mut file: &File) -> io::Result<bool> {
+    let mut start = [0; 256];
+    file.rewind()?;
+    let length = file.read(&mut start)?;
+    Ok(start[..length].trim_ascii_start().starts_with(b"<"))
+}
+
 impl ArchiveEntry<'_> {
     pub(super) fn is_dir(&self) -> bool {
         self.entry.is_dir()
@@ -198,9 +206,11 @@ const GZIP_START: u8 = 0x1f;
 pub(super) fn content_encoding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let names = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
-    let names = names.collect::<Vec<_>>().join(", ");
-    let is_encoded = names.split(',').any(|name| !matches!(name.trim(), "" | "identity"));
-    is_encoded.then_some(names)
+    let names = names.collect::<Vec<_>>().join(",");
+    // Some storages keep the encoding of the upload, `aws-chunked`, although they have decoded the body.
+    let is_encoding = |name: &&str| !matches!(*name, "" | "identity" | "aws-chunked");
+    let names: Vec<&str> = names.split(',').map(str::trim).filter(is_encoding).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Decodes a whole body. Returns `None` if it exceeds `limit` decoded bytes.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    bounded_unpack::{self, ArchiveError, BodyDecoder, VerifiedArchive, content_encoding},
+    bounded_unpack::{self, BodyDecoder, VerifiedArchive, content_encoding},
     client::Client,
     errors::AttemptError,
     part_file::{ExistingFile, PartFile},
@@ -101,7 +101,7 @@ impl Client {
         }
         let VerifiedArchive { entries, images } = match verified {
             Ok(contents) => contents,
-            Err(damage) => return Err(transfer.discard_damaged(&damage)),
+            Err(failure) => return Err(transfer.part.discard().err().unwrap_or(failure)),
         };
         let (path, bytes) = transfer.part.publish()?;
         Ok(Archive { path, bytes, entries, images })
@@ -292,20 +292,20 @@ impl DownloadTransfer<'_> {
         self.part.restart().await
     }
 
-    /// Verifies the archive on a blocking thread. The inner error describes the damage.
-    async fn verify(&mut self) -> Result<Result<VerifiedArchive, ArchiveError>, Failure> {
+    /// Verifies the archive on a blocking thread. The inner error says why it is not an archive.
+    async fn verify(&mut self) -> Result<Result<VerifiedArchive, Failure>, Failure> {
         let file = self.part.sync().await?;
-        let verified = tokio::task::spawn_blocking(|| bounded_unpack::verify(file)).await;
-        Ok(verified.unwrap_or_else(|_| Err("it cannot be read".into())))
-    }
-
-    fn discard_damaged(self, damage: &ArchiveError) -> Failure {
-        let sentence = format!("the downloaded archive is damaged: {damage}");
-        let failure = Failure::new(FailureKind::Unexpected, sentence);
-        match self.part.discard() {
-            Ok(()) => failure.with_remedy("Download it again"),
-            Err(disk) => disk,
+        if bounded_unpack::is_web_page(&file).unwrap_or_default() {
+            let sentence = "the link of the archive returned a web page";
+            let remedy = "Open the link in a browser, which shows what a proxy or a login wants";
+            return Ok(Err(Failure::new(FailureKind::Unexpected, sentence).with_remedy(remedy)));
         }
+        let verified = tokio::task::spawn_blocking(|| bounded_unpack::verify(file)).await;
+        let verified = verified.unwrap_or_else(|_| Err("it cannot be read".into()));
+        Ok(verified.map_err(|damage| {
+            let sentence = format!("the downloaded archive is damaged: {damage}");
+            Failure::new(FailureKind::Unexpected, sentence).with_remedy("Download it again")
+        }))
     }
 }
 

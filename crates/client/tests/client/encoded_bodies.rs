@@ -52,11 +52,23 @@ async fn a_compressed_picture_is_decoded_within_its_limit() {
 
 #[tokio::test]
 async fn a_wrong_header_does_not_damage_an_archive() {
-    let (bytes, stored) = (archive(), archive());
-    let server = service(move |_, _| encoded(&stored, "gzip")).await;
+    for encoding in ["gzip", "aws-chunked", "aws-chunked,gzip"] {
+        let (bytes, stored) = (archive(), archive());
+        let server = service(move |_, _| encoded(&stored, encoding)).await;
+        let downloads = DownloadFolder::new();
+        downloads.download(&server).await.unwrap();
+        assert!(equal(&downloads.target(), &bytes), "{encoding}");
+    }
+}
+
+#[tokio::test]
+async fn a_web_page_is_no_archive() {
+    let page = b"\n<!DOCTYPE html><title>Log in</title>";
+    let server = service(move |_, _| Reply::new(200, &[("content-type", "text/html")], page)).await;
     let downloads = DownloadFolder::new();
-    downloads.download(&server).await.unwrap();
-    assert!(equal(&downloads.target(), &bytes));
+    let failure = downloads.download(&server).await.unwrap_err().to_string();
+    assert!(failure.contains("returned a web page"), "{failure}");
+    assert!(!downloads.target().exists());
 }
 
 #[tokio::test]
