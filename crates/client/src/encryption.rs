@@ -115,6 +115,12 @@ impl TlsProblem {
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 Self::new(error, "Correct the clock of this machine, or of the one that issued it")
             }
+            CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
+                Self::new(
+                    "the certificate contains no name (subjectAltName)",
+                    "Create it again with one, for example with `-addext subjectAltName=DNS:NAME` of openssl req",
+                )
+            }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 Self::new(error, "Use a name that is in the certificate as the address")
             }

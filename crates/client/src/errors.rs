@@ -154,7 +154,11 @@ impl FailureContext<'_> {
             AttemptError::NoResponse(cause) => Failure::new(
                 FailureKind::NoResponse,
                 format!("cannot {purpose}: {origin} did not respond ({cause})"),
-            ),
+            )
+            .with_remedy(match self.request.url.scheme() {
+                "http" => "Check the service; if this port is encrypted, use https://",
+                _ => "Check the service and what is between it and this machine",
+            }),
             AttemptError::Rejected(rejection) => self.rejected(*rejection),
         }
     }
