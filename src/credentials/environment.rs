@@ -14,6 +14,8 @@ pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 const ADDRESS_VARIABLE: &str = "TESSERA_BASE_URL";
 const PROFILE_VARIABLE: &str = "TESSERA_PROFILE";
+/// The maximum size of a file with a secret. Secrets of services have fewer than 200 bytes.
+const MAX_SECRET_BYTES: u64 = 64 << 10;
 
 /// The variables that contain a login, by precedence.
 pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SECRET_VARIABLE];
@@ -97,8 +99,9 @@ impl EnvironmentLoginPermission {
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
         if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
             let secret = read_private_file(Path::new(path.as_str()))
+                .and_then(|text| only_line(&text).map(SecretString::from))
                 .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {}: {reason}", path.as_str()))?;
-            return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE_VARIABLE)));
+            return Ok(Some((secret, SECRET_FILE_VARIABLE)));
         }
         Ok(nonempty_variable(SECRET_VARIABLE)
             .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
@@ -107,7 +110,7 @@ impl EnvironmentLoginPermission {
 
 /// Reads a secret file, and refuses a file that another user could have read or written.
 fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
-    let mut file = File::open(path).map_err(|error| error.to_string())?;
+    let file = File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     // Permissions matter only for regular files. A pipe or a terminal belongs to the process that
     // reads it.
@@ -115,9 +118,26 @@ fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
         SecretAccess::of(&file, path)?.require_readers_are_meant()?;
     }
     let mut secret = Zeroizing::new(Vec::new());
-    file.read_to_end(&mut secret).map_err(|error| error.to_string())?;
+    file.take(MAX_SECRET_BYTES + 1).read_to_end(&mut secret).map_err(|error| error.to_string())?;
+    if secret.len() as u64 > MAX_SECRET_BYTES {
+        return Err(format!(
+            "it is larger than {} KiB, so it is not a secret",
+            MAX_SECRET_BYTES >> 10
+        ));
+    }
     let text = decode_text(&secret).map_err(|reason| reason.to_string())?;
     Ok(Zeroizing::new(text.into_owned()))
+}
+
+/// Returns the only line of a text that is not blank. A login that is signed with an empty secret, or with a secret and a
+/// remark, would be refused without a hint at the file.
+fn only_line(text: &str) -> Result<&str, String> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next()) {
+        (Some(line), None) => Ok(line),
+        (None, _) => Err("it is empty; write the secret into it".to_owned()),
+        (Some(_), Some(_)) => Err("it has several lines; keep only the secret in it".to_owned()),
+    }
 }
 
 fn nonempty_variable(name: &str) -> Option<Zeroizing<String>> {

@@ -192,6 +192,15 @@ fn files_and_secrets_of_windows_are_decoded() {
     assert!(signed(token(utf16(&format!("\u{feff}{secret}\r\n")))));
     let (code, _, err) = token(utf16(secret));
     assert!(code == 2 && err.contains("NUL characters"), "{err}");
+    for (text, reason) in [
+        (String::new(), "it is empty"),
+        (" \r\n".to_owned(), "it is empty"),
+        (format!("{secret}\nof the staging service\n"), "several lines"),
+        ("x".repeat(70_000), "larger than 64 KiB"),
+    ] {
+        let (code, _, err) = token(text.into_bytes());
+        assert!(code == 2 && err.contains(reason) && !err.contains(secret), "{err}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -350,14 +350,14 @@ async fn names_are_found_in_nfc_and_in_nfd() {
     for search_tables in [SearchTableLimits::default(), tables] {
         let settings = DeploymentSettings { search_tables, ..DeploymentSettings::default() };
         let [composed, decomposed] = ["\u{e9}t\u{e9}", "e\u{301}te\u{301}"];
-        let (in_nfc, in_nfd) = (format!("{composed}.png"), format!("{decomposed}2.png"));
-        let in_folder = format!("{decomposed}/c.png");
-        let rows = [&in_nfc, &in_nfd]
+        let (one, other) = (format!("{composed}.png"), format!("{decomposed}2.png"));
+        let nested = format!("{decomposed}/c.png");
+        let rows = [&one, &other]
             .map(|file| json!({"file_name": file, "place": format!("{decomposed} 1")}).to_string());
         let mut files = vec![("metadata.jsonl", rows.join("\n").into_bytes())];
         files.extend(
-            [&in_nfc, &in_nfd, &in_folder]
-                .map(|name| name.as_str())
+            [&one, &other, &nested]
+                .map(String::as_str)
                 .into_iter()
                 .zip(1..)
                 .map(|(name, number)| (name, picture(number))),
@@ -369,15 +369,12 @@ async fn names_are_found_in_nfc_and_in_nfd() {
         };
         for typed in [composed, decomposed] {
             for (filter, expected) in [
-                (
-                    json!({"name": {"op": "is", "value": format!("{typed}*")}}),
-                    of(&[&in_nfc, &in_nfd]),
-                ),
-                (json!({"name": {"op": "contains", "value": typed}}), of(&[&in_nfc, &in_nfd])),
-                (json!({"path": {"op": "is", "value": typed}}), of(&[&in_folder])),
+                (json!({"name": {"op": "is", "value": format!("{typed}*")}}), of(&[&one, &other])),
+                (json!({"name": {"op": "contains", "value": typed}}), of(&[&one, &other])),
+                (json!({"path": {"op": "is", "value": typed}}), of(&[&nested])),
                 (
                     json!({"column": {"name": "place", "op": "is", "value": format!("{typed} 1")}}),
-                    of(&[&in_nfc, &in_nfd]),
+                    of(&[&one, &other]),
                 ),
             ] {
                 assert_eq!(found(&service, &vql(&json!([filter]))).await, expected, "{filter}");
