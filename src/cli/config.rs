@@ -4,6 +4,8 @@
 
 use std::{fs, path::PathBuf};
 
+use tessera_wire::text_encoding::read_text;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -316,7 +318,7 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
         errors.push(setting.origin.error(reason));
     }
     for path in user_themes() {
-        let read = fs::read_to_string(&path).map_err(|error| error.to_string());
+        let read = read_text(&path).map_err(|error| error.to_string());
         if let Err(reason) = read.and_then(|source| theme(&source)) {
             errors.push(ConfigError::new(path.display(), reason));
         }

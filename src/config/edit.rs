@@ -1,7 +1,9 @@
 //! Edits the user's settings file. Comments in the file stay, and a change that does not validate
 //! is refused.
 
-use std::{fs, path::Path};
+use std::path::Path;
+
+use tessera_wire::text_encoding::read_text;
 
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
@@ -88,8 +90,7 @@ fn edit_file<T>(
     change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
 ) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let source =
-        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+    let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;
     let mut document: DocumentMut =

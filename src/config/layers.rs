@@ -3,9 +3,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     path::{Path, PathBuf},
 };
+
+use tessera_wire::text_encoding::read_text;
 
 use toml::{Table, Value};
 
@@ -100,7 +101,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.user {
-            match tessera_files::if_exists(fs::read_to_string(path)) {
+            match tessera_files::if_exists(read_text(path)) {
                 Ok(source) => {
                     let source = source.unwrap_or_default();
                     layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);

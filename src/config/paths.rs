@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tessera_wire::text_encoding::read_text;
+
 use directories::ProjectDirs;
 
 use crate::{
@@ -130,8 +132,7 @@ fn load_key_file(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
     let shipped = Keymap::built_in()?;
     let Some(path) = path else { return Ok((shipped, Vec::new())) };
     let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    let source =
-        tessera_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+    let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
     let Some(source) = source else { return Ok((shipped, Vec::new())) };
     let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
     let warnings = keyless.iter().map(|action| {

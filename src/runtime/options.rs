@@ -6,6 +6,7 @@ use clap::ValueEnum as _;
 use tessera_client::Trace;
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
+use tessera_wire::text_encoding::read_text;
 
 use crate::{
     config::{self, GraphicsChoice, Settings, ThemeChoice},
@@ -53,7 +54,7 @@ fn add_own_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
     for path in files.into_iter().flatten().filter_map(|file| Some(file.ok()?.path())) {
         let name = path.file_stem().and_then(|name| name.to_str()).map(str::parse);
         let Some(Ok(ThemeChoice::Named(name))) = name else { continue };
-        let source = fs::read_to_string(&path)
+        let source = read_text(&path)
             .map_err(|error| format!("cannot read the theme {}: {error}", path.display()));
         let added = source.and_then(|source| themes.add_own(&name, &path, &source));
         warnings.extend(added.err());

@@ -4,7 +4,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +15,7 @@ use tessera_model::{
     SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
 };
 use tessera_wire::selection;
+use tessera_wire::text_encoding::read_text;
 
 const SCHEMA: &str = "tessera.selection/1";
 
@@ -39,7 +40,7 @@ pub fn save_selection(
 }
 
 pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
-    let source = fs::read_to_string(path).map_err(|error| error.to_string());
+    let source = read_text(path).map_err(|error| error.to_string());
     source
         .and_then(|source| read_selection(&source, dataset))
         .map_err(|reason| Failure::local(format!("{} cannot be opened: {reason}", path.display())))

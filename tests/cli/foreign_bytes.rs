@@ -166,6 +166,19 @@ fn files_and_secrets_of_windows_are_decoded() {
     let (code, _, err) = run(home.path(), &["query", "explain", file.to_str().unwrap()]);
     assert!(code == 2 && err.contains("save it as UTF-8"), "{err}");
 
+    let settings = home.path().join("settings.toml");
+    let listed = ["--config", settings.to_str().unwrap(), "profile", "list"];
+    fs::write(
+        &settings,
+        utf16("\u{feff}[profiles.lab]\nkind = \"onprem\"\nbase_url = \"http://lab\"\n"),
+    )
+    .unwrap();
+    let (code, out, err) = run(home.path(), &listed);
+    assert!(code == 0 && out.contains("lab"), "{err}");
+    fs::write(&settings, b"# caf\xe9\n").unwrap();
+    let (code, _, err) = run(home.path(), &listed);
+    assert!(code == 2 && err.contains("it is not UTF-8 text; save it as UTF-8"), "{err}");
+
     let secret = "a-secret-of-at-least-thirty-two-bytes";
     let token = |bytes: Vec<u8>| {
         let file = home.path().join("secret");

@@ -1,7 +1,12 @@
 //! Decodes text from outside. Programs on Windows write UTF-16 and byte-order marks, and old services send Latin-1, where
 //! everything else is UTF-8. A byte-order mark decides, then what the sender declares, then UTF-8.
 
-use std::{borrow::Cow, fmt, io::Read};
+use std::{
+    borrow::Cow,
+    fmt, fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -31,6 +36,16 @@ pub fn decode_text(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
         return Err(NotText::Malformed(encoding.name()));
     }
     if text.contains('\0') { Err(NotText::Nul) } else { Ok(text) }
+}
+
+/// Reads a text that a user has written with any editor.
+///
+/// # Errors
+/// The file cannot be read, or is not text.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = fs::read(path)?;
+    let text = decode_text(&bytes);
+    text.map(Cow::into_owned).map_err(|reason| io::Error::other(reason.to_string()))
 }
 
 /// Decodes a list of file names if it has the byte-order mark of UTF-8 or UTF-16. Other lists stay as they are, because
