@@ -153,19 +153,8 @@ async fn a_folder_in_a_list_is_only_sent_after_a_confirmation() {
 }
 
 #[test]
-fn files_and_secrets_of_windows_are_decoded() {
+fn settings_of_windows_are_decoded() {
     let home = tempfile::tempdir().unwrap();
-    let query = r#"[{"labels":{"op":"one_of","value":["café"]}}]"#;
-    let file = home.path().join("query.json");
-    for bytes in [utf16(&format!("\u{feff}{query}\r\n")), format!("\u{feff}{query}").into_bytes()] {
-        fs::write(&file, bytes).unwrap();
-        let (code, out, err) = run(home.path(), &["query", "explain", file.to_str().unwrap()]);
-        assert!(code == 0 && (out.contains("café") || out.contains("caf")), "{err}{out}");
-    }
-    fs::write(&file, utf16(query)).unwrap();
-    let (code, _, err) = run(home.path(), &["query", "explain", file.to_str().unwrap()]);
-    assert!(code == 2 && err.contains("save it as UTF-8"), "{err}");
-
     let settings = home.path().join("settings.toml");
     let listed = ["--config", settings.to_str().unwrap(), "profile", "list"];
     fs::write(
@@ -178,6 +167,21 @@ fn files_and_secrets_of_windows_are_decoded() {
     fs::write(&settings, b"# caf\xe9\n").unwrap();
     let (code, _, err) = run(home.path(), &listed);
     assert!(code == 2 && err.contains("it is not UTF-8 text; save it as UTF-8"), "{err}");
+}
+
+#[test]
+fn files_and_secrets_of_windows_are_decoded() {
+    let home = tempfile::tempdir().unwrap();
+    let query = r#"[{"labels":{"op":"one_of","value":["café"]}}]"#;
+    let file = home.path().join("query.json");
+    for bytes in [utf16(&format!("\u{feff}{query}\r\n")), format!("\u{feff}{query}").into_bytes()] {
+        fs::write(&file, bytes).unwrap();
+        let (code, out, err) = run(home.path(), &["query", "explain", file.to_str().unwrap()]);
+        assert!(code == 0 && (out.contains("café") || out.contains("caf")), "{err}{out}");
+    }
+    fs::write(&file, utf16(query)).unwrap();
+    let (code, _, err) = run(home.path(), &["query", "explain", file.to_str().unwrap()]);
+    assert!(code == 2 && err.contains("save it as UTF-8"), "{err}");
 
     let secret = "a-secret-of-at-least-thirty-two-bytes";
     let token = |bytes: Vec<u8>| {
