@@ -198,24 +198,23 @@ impl App {
         }
     }
 
-    /// Searches again with one more filter.
-    /// Searches with one more filter. Objects are searched in the whole dataset, because filters of images do not
+    /// Searches with further filters. Objects are searched in the whole dataset, because filters of images do not
     /// match objects.
-    pub(in crate::app) fn search_with_filter(&mut self, entity: EntityType, filter: Filter) {
+    pub(in crate::app) fn search_with_filters(&mut self, entity: EntityType, further: &[Filter]) {
         let Some(search) = self.results.view().map(|view| view.search.clone()) else { return };
         let search = if entity == search.entity {
             search
         } else {
             Search { entity, granularity: search.granularity, ..Search::browse(search.dataset) }
         };
-        if search.filters.contains(&filter) {
+        if further.iter().all(|filter| search.filters.contains(filter)) {
             self.outbox.notify(Level::Warning, "the search has this filter already");
-        } else if search.filters.len() >= MAX_FILTERS {
+        } else if search.filters.len() + further.len() > MAX_FILTERS {
             let text = format!("a search has at most {MAX_FILTERS} filters; remove one first");
             self.outbox.notify(Level::Warning, text);
         } else {
             let mut filters = search.filters.clone();
-            filters.push(filter);
+            filters.extend_from_slice(further);
             self.open_search(Search { filters, page: 0, ..search });
         }
     }

@@ -1,4 +1,5 @@
-//! Tests the map over a real folder: the picture at the cursor, a rectangle, and the neighbors.
+//! Tests the map over a real folder: the picture at the cursor, a rectangle, and the neighbors. Tests the dates and sizes of
+//! the folder as bars.
 
 use tessera::worker::WorkerOptions;
 
@@ -20,4 +21,18 @@ async fn a_region_of_the_map_is_selected_and_a_point_leads_to_its_neighbors() {
     person.sees("alone; Esc shows all");
     person.press("esc enter").await;
     person.sees("similar to");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dates_and_sizes_of_a_folder_are_bars() {
+    let service = Service::over_paintings(12).await.with_compat().await;
+    let mut person = Person::with_worker(&service, WorkerOptions::default()).await;
+    person.press("g f").await;
+    for kind in ["dates", "bytes", "width"] {
+        person.sees(kind);
+    }
+    // The issues, the folders and the other kinds are before the widths, which are the last kind.
+    person.press("shift-tab").await;
+    person.sees("In all 12 images");
+    person.sees("pixels");
 }

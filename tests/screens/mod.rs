@@ -91,6 +91,7 @@ every! {
     chips: crate::support::scene::chips;
     score_histogram: crate::support::scene::score_histogram;
     facets: crate::support::scene::facets;
+    facets_dates: crate::support::scene::facets_dates;
     caption_line: crate::support::scene::caption_line;
     marked: crate::support::scene::with_marks;
     basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "M j");

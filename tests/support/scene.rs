@@ -9,9 +9,9 @@ use tessera::{
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
-    Archive, Dataset, Failure, FailureKind, FolderEntry, FolderListing, Inspection, LocalDataset,
-    Page, PictureSource, Preflight, RecordField, Region, Relevance, RequestOutcome, RequestRecord,
-    SafeText, ScoreKind, Status, ingest::UnreadableFile,
+    Archive, Dataset, Distribution, EntityType, Failure, FailureKind, FolderEntry, FolderListing,
+    Inspection, LocalDataset, Overview, Page, PictureSource, Preflight, RecordField, Region,
+    Relevance, RequestOutcome, RequestRecord, SafeText, ScoreKind, Status, ingest::UnreadableFile,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
@@ -427,6 +427,20 @@ pub fn facets(columns: u16, rows: u16) -> Desk {
         desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no overview")));
     }
     desk.press("tab j");
+    desk
+}
+
+/// Shows the dates of a local dataset as bars.
+pub fn facets_dates(columns: u16, rows: u16) -> Desk {
+    let mut desk = local(columns, rows);
+    desk.press("2 g f");
+    let days = (1..=9).map(|month| (format!("2024-0{month}-11"), month * month % 7 + 3));
+    let days: Vec<(String, u64)> = days.collect();
+    let days = Distribution::of_days(days.iter().map(|(day, count)| (day.as_str(), *count)));
+    let overview = Overview { media: Some(50), distributions: vec![days], ..Overview::default() };
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
+    desk.respond(ticket, Ok(Payload::Overview(overview)));
+    desk.press("tab j j");
     desk
 }
 

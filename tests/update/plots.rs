@@ -11,9 +11,9 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    EntityType, Facet, Filter, Fraction, Overview, Page, Query, Relevance, SafeText, ScoreKind,
-    Search, Tag, TagId,
-    vql::{IssueKind, IssueMode, LabelRule},
+    Distribution, EntityType, Facet, Filter, Fraction, Overview, Page, Query, Relevance, SafeText,
+    ScoreKind, Search, Tag, TagId,
+    vql::{ColumnValue, FileProperty, IssueKind, IssueMode, LabelRule, Operator, Property},
 };
 use uuid::Uuid;
 
@@ -242,6 +242,63 @@ fn facets_count_the_media_items_of_the_dataset() {
         (search(&desk).entity, &search(&desk).filters[..]),
         (EntityType::Objects, &[wheel][..])
     );
+}
+
+/// Opens the facets with dates and sizes that the service has counted.
+fn with_distributions() -> Desk {
+    let mut desk = caption_search();
+    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.press("g f");
+    let days = [("2024-03-01", 3), ("2024-05-20", 9)].into_iter();
+    let overview = Overview {
+        media: Some(12),
+        distributions: vec![
+            Distribution::of_days(days),
+            Distribution::of_numbers(FileProperty::Size, [(70_000, 12)].into_iter()),
+        ],
+        ..Overview::default()
+    };
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
+    desk.respond(ticket, Ok(Payload::Overview(overview)));
+    desk
+}
+
+#[test]
+fn dates_and_sizes_of_the_dataset_are_bars_that_filter() {
+    let property = |property, operator, value: ColumnValue| {
+        Filter::property(Property::File(property), operator, &[value]).unwrap()
+    };
+    let mut desk = with_distributions();
+    desk.press("tab");
+    let facets = *desk.app.dialog::<Facets>().unwrap();
+    assert_eq!(facets.section, FacetSection::Distribution(FileProperty::Date));
+    let values = facets.values(&desk.app);
+    let values: Vec<(&str, u64)> =
+        values.iter().map(|value| (value.name.as_str(), value.count.unwrap())).collect();
+    let days = values.iter().filter(|(name, _)| name.starts_with("2024-0"));
+    assert_eq!((values.len(), days.count()), (3, 3), "{values:?}");
+    assert_eq!(facets.unit(&desk.app).unwrap().description(), "all 12 images");
+    desk.press("j j enter");
+    let may = property(FileProperty::Date, Operator::Is, ColumnValue::Text("2024-05".to_owned()));
+    assert_eq!(search(&desk).filters, [may]);
+    desk.press("esc g f tab tab enter");
+    let bounds = [(Operator::AtLeast, 65_536.0), (Operator::AtMost, 131_071.0)];
+    let bounds = bounds.map(|(operator, bytes)| {
+        property(FileProperty::Size, operator, ColumnValue::Number(bytes))
+    });
+    assert_eq!(search(&desk).filters, bounds);
+}
+
+#[test]
+fn sizes_of_loaded_pictures_are_counted_if_the_service_does_not_count_them() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("g f tab");
+    let facets = *desk.app.dialog::<Facets>().unwrap();
+    assert_eq!(facets.section, FacetSection::Distribution(FileProperty::Width));
+    assert_eq!(facets.unit(&desk.app).unwrap().description(), "9 loaded pictures");
+    assert_eq!(facets.values(&desk.app)[0].count, Some(9));
+    desk.press("enter");
+    assert_eq!(desk.notice(), "only local folders are filtered by date and size");
 }
 
 #[test]

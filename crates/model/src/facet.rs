@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::{
-    Cluster, SafeText, TagId,
-    vql::{ColumnName, ColumnValue},
+    Cluster, Distribution, Preview, SafeText, TagId,
+    vql::{ColumnName, ColumnValue, FileProperty},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Overview {
     /// The folders, which contain the files in the folders in them.
     pub folders: Vec<Facet>,
     pub columns: Vec<ColumnFacets>,
+    /// The dates and sizes, each in their order.
+    pub distributions: Vec<Distribution>,
 }
 
 /// A column of the user's own, and how many media items have each of its values. A column with many values has none
@@ -72,6 +74,26 @@ pub struct Facet {
     /// The identifier of a tag, if the service sends it.
     pub tag: Option<TagId>,
     pub count: u64,
+}
+
+/// Counts the dates and sizes of the previews of clusters, for a service that does not count them.
+pub fn count_distributions<'a>(
+    clusters: impl IntoIterator<Item = &'a Cluster>,
+) -> Vec<Distribution> {
+    let previews: Vec<&Preview> =
+        clusters.into_iter().flat_map(|cluster| &cluster.previews).collect();
+    let dates = previews.iter().filter_map(|preview| preview.file.date.as_ref());
+    let bytes = previews.iter().filter_map(|preview| preview.file.bytes);
+    let widths = previews.iter().filter_map(|preview| preview.dimensions);
+    let all = [
+        Distribution::of_days(dates.map(|date| (date.as_str(), 1))),
+        Distribution::of_numbers(FileProperty::Size, bytes.map(|bytes| (bytes, 1))),
+        Distribution::of_numbers(
+            FileProperty::Width,
+            widths.map(|(width, _)| (u64::from(width), 1)),
+        ),
+    ];
+    all.into_iter().filter(|distribution| !distribution.bars.is_empty()).collect()
 }
 
 /// Words that say nothing about a picture.

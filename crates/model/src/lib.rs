@@ -9,6 +9,7 @@ pub mod basket;
 pub mod cluster;
 mod cover;
 pub mod dataset;
+mod distribution;
 mod embedding;
 pub mod enrichment;
 pub mod export;
@@ -45,6 +46,7 @@ pub use dataset::{
     Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
     Permission, RecordField, RescanResult, Status,
 };
+pub use distribution::{Distribution, DistributionBar};
 pub use embedding::{EmbeddingExport, EmbeddingImport};
 pub use enrichment::{
     AppliedModel, Coverage, Enrichment, EnrichmentModel, IMPORTED_EMBEDDINGS, ModelFile,
@@ -55,8 +57,8 @@ pub use export::{
     Extraction, Inspection, Omission,
 };
 pub use facet::{
-    ColumnFacets, Facet, FacetKind, Histogram, Overview, caption_words, count_facets,
-    is_metadata_label,
+    ColumnFacets, Facet, FacetKind, Histogram, Overview, caption_words, count_distributions,
+    count_facets, is_metadata_label,
 };
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,

@@ -7,13 +7,15 @@ use crate::{
     captions::{Counts, count_values},
     columns::{from_json, path_from_bytes, to_json},
     engine::{Connection, QueryError, Result, StatementBatch, params},
+    media::{date, day_taken, picture_labels},
     query,
     sidecar::TextMetadata,
 };
 use tessera_model::{
-    DatasetId, EntityType,
-    vql::{ColumnValue, ItemValue, OwnColumns},
+    DatasetId, Distribution, EntityType,
+    vql::{ColumnValue, FileProperty, ItemValue, OwnColumns},
 };
+use time::OffsetDateTime;
 
 /// The SQL expression for the columns of an item in a table called `media`, as JSON.
 macro_rules! own_columns {
@@ -26,6 +28,8 @@ pub(super) use own_columns;
 
 /// Maximum number of different values of a column that is counted by its values.
 const MAX_COUNTED_VALUES: usize = 50;
+
+const NANOSECONDS_OF_DAY: i64 = 86_400_000_000_000;
 
 /// Replaces the columns of media items, which are given by their rows.
 pub(super) fn set(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
@@ -136,4 +140,40 @@ pub fn folder_counts(
         let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         Ok(folders.map(|folder| folder.to_string_lossy().into_owned()).collect())
     })
+}
+
+/// Counts the dates of all images or objects, and the sizes of their files. The widths of objects are not counted,
+/// because they are not those of their files.
+pub fn distributions(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> Result<Vec<Distribution>> {
+    let modified_day = format!("modified / {NANOSECONDS_OF_DAY}");
+    let dates =
+        count_values(connection, dataset, entity, &[picture_labels!(), &modified_day], |row| {
+            let date = date(
+                day_taken(&from_json::<Vec<String>>(row, 1)?),
+                row.get::<i64>(2)? * NANOSECONDS_OF_DAY,
+            );
+            let date = date.and_then(|date| OffsetDateTime::from_unix_timestamp(date / 1000).ok());
+            Ok(date.map(|date| date.date().to_string()).into_iter().collect())
+        })?;
+    let numbers = |property: FileProperty, column: &str| -> Result<Distribution> {
+        let counts = count_values(connection, dataset, entity, &[column], |row| {
+            Ok(vec![row.get::<i64>(1)?.to_string()])
+        })?;
+        let numbers =
+            counts.iter().filter_map(|(number, count)| Some((number.parse().ok()?, *count)));
+        Ok(Distribution::of_numbers(property, numbers))
+    };
+    let mut all = vec![
+        Distribution::of_days(dates.iter().map(|(day, count)| (day.as_str(), *count))),
+        numbers(FileProperty::Size, "size")?,
+    ];
+    if entity == EntityType::Images {
+        all.push(numbers(FileProperty::Width, "width")?);
+    }
+    all.retain(|distribution| !distribution.bars.is_empty());
+    Ok(all)
 }

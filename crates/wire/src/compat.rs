@@ -4,10 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::fields::{Fields, count, first_text};
+use crate::{
+    fields::{Fields, count, first_text},
+    vql::write_scalar,
+};
 use tessera_model::{
-    ClusterId, ColumnFacets, Facet, Overview, SafeText, TagId,
-    vql::{ColumnName, ColumnValue},
+    ClusterId, ColumnFacets, Distribution, DistributionBar, Facet, Overview, SafeText, TagId,
+    vql::{ColumnName, ColumnValue, FileProperty},
 };
 
 /// `GET healthcheck`.
@@ -83,6 +86,8 @@ pub struct OverviewBody {
     pub folders: Vec<LabelCountBody>,
     /// The columns of the user's own, by name.
     pub columns: Vec<ColumnCountBody>,
+    /// The dates, and the sizes of files and pictures, each in their order.
+    pub distributions: Vec<DistributionBody>,
     /// One page of the clusters at the threshold, largest first; empty past the end.
     #[schema(max_items = 100)]
     pub clusters: Vec<ClusterCountBody>,
@@ -129,6 +134,40 @@ pub struct ValueCountBody {
     pub count: u64,
 }
 
+/// How many media have a property in each of some ranges.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DistributionBody {
+    /// `date`, `size` or `width`, as in filters.
+    pub property: &'static str,
+    /// The ranges, in their order.
+    pub bars: Vec<DistributionBarBody>,
+}
+
+/// A range of values, and how many media are in it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DistributionBarBody {
+    /// First value: a number, or a period like `2024-05`.
+    pub from: Value,
+    /// Last value: a number, or the same period.
+    pub to: Value,
+    /// Number of media.
+    pub count: u64,
+}
+
+impl From<&Distribution> for DistributionBody {
+    fn from(distribution: &Distribution) -> Self {
+        let bar = |bar: &DistributionBar| DistributionBarBody {
+            from: write_scalar(&bar.from),
+            to: write_scalar(&bar.to),
+            count: bar.count,
+        };
+        Self {
+            property: distribution.property.as_str(),
+            bars: distribution.bars.iter().map(bar).collect(),
+        }
+    }
+}
+
 /// A user tag, and how often it occurs.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TagCountBody {
@@ -167,6 +206,7 @@ pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
         words: optional("caption_words"),
         folders: optional("folders"),
         columns: overview.read("columns", read_columns).unwrap_or_default(),
+        distributions: overview.read("distributions", read_distributions).unwrap_or_default(),
     })
 }
 
@@ -181,6 +221,20 @@ fn read_columns(rows: &Value) -> Option<Vec<ColumnFacets>> {
         Some(ColumnFacets { name, values: values.collect::<Option<_>>()? })
     };
     rows.as_array()?.iter().map(column).collect()
+}
+
+fn read_distributions(rows: &Value) -> Option<Vec<Distribution>> {
+    let value = |row: &Value, key| serde_json::from_value(row.get(key)?.clone()).ok();
+    let bar = |row: &Value| {
+        let count = row.get("count")?.as_u64()?;
+        Some(DistributionBar { from: value(row, "from")?, to: value(row, "to")?, count })
+    };
+    let distribution = |row: &Value| {
+        let property = FileProperty::from_keyword(row.get("property")?.as_str()?)?;
+        let bars = row.get("bars")?.as_array()?.iter().map(bar).collect::<Option<_>>()?;
+        Some(Distribution { property, bars })
+    };
+    rows.as_array()?.iter().map(distribution).collect()
 }
 
 fn read_facet(row: Fields<'_>) -> Option<Facet> {

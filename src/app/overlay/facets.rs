@@ -1,13 +1,19 @@
 //! Shows how many media items of the dataset have each label, tag, word in captions, folder and value of a column. If the service does not count
-//! media items, the loaded clusters are counted. Quality issues are listed without counts, because results do not carry
+//! media items, the loaded clusters are counted. Dates and sizes are also drawn as bars in their order. Quality issues are listed without counts, because results do not carry
 //! issues. Picking a value filters the results by it.
 
-use ratatui::layout::Rect;
+use ratatui::{
+    layout::Rect,
+    widgets::{Sparkline, SparklineBar, Widget},
+};
 use tessera_model::{
-    ColumnFacets, DatasetId, EntityType, Facet, FacetKind, Filter, Overview, SafeText, TagId,
-    count_facets,
-    text::{group_digits, grouped_with_noun, truncate},
-    vql::{ColumnValue, InvalidField, IssueMode, IssueName, LabelRule, Operator, Property},
+    ColumnFacets, DatasetId, Distribution, DistributionBar, EntityType, Facet, FacetKind, Filter,
+    Overview, SafeText, TagId, count_distributions, count_facets,
+    text::{format_bytes, group_digits, grouped_with_noun, truncate},
+    vql::{
+        ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule, Operator,
+        Property,
+    },
 };
 
 use crate::{
@@ -28,6 +34,8 @@ pub enum FacetSection {
     ObjectLabels,
     /// A column of the user's own, by its position in the counts.
     Column(usize),
+    /// Dates or sizes.
+    Distribution(FileProperty),
     Issues,
 }
 
@@ -40,19 +48,24 @@ impl FacetSection {
                 let name = columns(app).get(index).map(|column| column.name.as_str());
                 SafeText::name(name.unwrap_or_default()).to_string()
             }
+            Self::Distribution(FileProperty::Date) => "dates".to_owned(),
+            Self::Distribution(FileProperty::Size) => "bytes".to_owned(),
+            Self::Distribution(property) => property.as_str().to_owned(),
             Self::Issues => "issues".to_owned(),
         }
     }
 }
 
 /// A value to filter by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FacetValue {
     pub name: SafeText,
     /// The identifier of a tag, if the service sends it.
     tag: Option<TagId>,
     /// The value of a column, if the facet is one.
     column_value: Option<ColumnValue>,
+    /// The range of a date or size.
+    bar: Option<DistributionBar>,
     /// The number of what is counted with this value. `None` if results do not carry the value.
     pub count: Option<u64>,
 }
@@ -63,6 +76,7 @@ pub enum CountedUnit {
     /// All images or objects of the dataset, and their number if the service sends it.
     Media(EntityType, Option<u64>),
     LoadedClusters(usize),
+    LoadedPictures(usize),
 }
 
 impl CountedUnit {
@@ -72,6 +86,7 @@ impl CountedUnit {
             Self::Media(EntityType::Images, _) => ("image", "images"),
             Self::Media(EntityType::Objects, _) => ("object", "objects"),
             Self::LoadedClusters(_) => ("loaded cluster", "loaded clusters"),
+            Self::LoadedPictures(_) => ("loaded picture", "loaded pictures"),
         }
     }
 
@@ -81,7 +96,9 @@ impl CountedUnit {
         match self {
             Self::Media(_, Some(count)) => format!("all {}", grouped_with_noun(count, one, many)),
             Self::Media(_, None) => format!("all {many}"),
-            Self::LoadedClusters(count) => grouped_with_noun(count as u64, one, many),
+            Self::LoadedClusters(count) | Self::LoadedPictures(count) => {
+                grouped_with_noun(count as u64, one, many)
+            }
         }
     }
 }
@@ -104,8 +121,9 @@ impl Facets {
             FacetSection::Column(index) => {
                 columns(app).get(index).map(column_values).unwrap_or_default()
             }
+            FacetSection::Distribution(property) => distribution_values(app, property),
             FacetSection::Issues => {
-                let value = |name| FacetValue { name, tag: None, column_value: None, count: None };
+                let value = |name| FacetValue { name, ..FacetValue::default() };
                 app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
@@ -120,8 +138,15 @@ impl Facets {
         };
         let counted = match self.section {
             FacetSection::Issues => return None,
+            FacetSection::Distribution(_) if of_results().is_none() => {
+                let clusters = app.results.loaded_clusters().into_iter();
+                let pictures = clusters.map(|cluster| cluster.previews.len()).sum();
+                return Some(CountedUnit::LoadedPictures(pictures));
+            }
             FacetSection::ObjectLabels => objects(),
-            FacetSection::Counted(_) | FacetSection::Column(_) => of_results(),
+            FacetSection::Counted(_) | FacetSection::Column(_) | FacetSection::Distribution(_) => {
+                of_results()
+            }
         };
         Some(counted.map_or_else(
             || CountedUnit::LoadedClusters(app.results.loaded_clusters().len()),
@@ -129,10 +154,23 @@ impl Facets {
         ))
     }
 
+    /// Returns the filters for a value, which apply together.
+    fn filters(self, app: &App, value: &FacetValue) -> Result<Vec<Filter>, String> {
+        let (FacetSection::Distribution(property), Some(bar)) = (self.section, &value.bar) else {
+            return self.filter(app, value).map(|filter| vec![filter]);
+        };
+        if app.setup.deployment != DeploymentKind::Local {
+            return Err("only local folders are filtered by date and size".to_owned());
+        }
+        bar.filters(property, self.excludes).map_err(|invalid| invalid.reason)
+    }
+
     fn filter(self, app: &App, value: &FacetValue) -> Result<Filter, String> {
         let name = value.name.as_str();
         let filter = match (self.section, self.excludes) {
-            (FacetSection::Issues, excludes) => issue_filter(name, excludes),
+            (FacetSection::Issues | FacetSection::Distribution(_), excludes) => {
+                issue_filter(name, excludes)
+            }
             (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, true) => {
                 Filter::labels(LabelRule::NotOneOf, [name])
             }
@@ -213,14 +251,17 @@ impl Dialog for Facets {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let filter = self.values(app).get(self.cursor).map(|value| self.filter(app, value));
+        let filter = self.values(app).get(self.cursor).map(|value| self.filters(app, value));
         let of_results = results_entity(app).unwrap_or_default();
         let entity = match self.section {
             FacetSection::ObjectLabels => EntityType::Objects,
-            FacetSection::Counted(_) | FacetSection::Column(_) | FacetSection::Issues => of_results,
+            FacetSection::Counted(_)
+            | FacetSection::Column(_)
+            | FacetSection::Distribution(_)
+            | FacetSection::Issues => of_results,
         };
         match filter {
-            Some(Ok(filter)) => app.search_with_filter(entity, filter),
+            Some(Ok(filters)) => app.search_with_filters(entity, &filters),
             Some(Err(reason)) => {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);
@@ -244,9 +285,10 @@ impl Dialog for Facets {
         let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
             FacetSection::Counted(_) | FacetSection::ObjectLabels | FacetSection::Column(_) => rows,
+            FacetSection::Distribution(_) => draw_bars(ctx, rows, &facets, self.cursor),
             FacetSection::Issues => ctx.text_below(rows, ISSUES_NOTE),
         };
-        let largest = facets.first().and_then(|facet| facet.count).unwrap_or(0);
+        let largest = facets.iter().filter_map(|facet| facet.count).max().unwrap_or(0);
         let widest = facets.iter().map(|facet| display_width(facet.name.as_str())).max();
         let used = if largest > 0 { BAR_AND_COUNT } else { 2 };
         let max_name = usize::from(rows.width).saturating_sub(used).max(1);
@@ -293,7 +335,9 @@ impl Facets {
         let columns = columns.filter(|(_, column)| !column.values.is_empty());
         let columns = columns.map(|(index, _)| FacetSection::Column(index));
         let counted = counted.map(FacetSection::Counted).chain(objects).chain(columns);
-        counted.chain([FacetSection::Issues]).collect()
+        let distributions = distributions(app).into_iter().map(|it| it.property);
+        let distributions = distributions.map(FacetSection::Distribution);
+        counted.chain([FacetSection::Issues]).chain(distributions).collect()
     }
 
     /// Returns the counts that the open dialog shows.
@@ -331,7 +375,38 @@ fn object_labels(app: &App) -> &[Facet] {
 
 fn counted_value(facet: &Facet) -> FacetValue {
     let name = facet.name.clone();
-    FacetValue { name, tag: facet.tag, column_value: None, count: Some(facet.count) }
+    FacetValue { name, tag: facet.tag, count: Some(facet.count), ..FacetValue::default() }
+}
+
+/// Returns the dates and sizes of the dataset, or of the loaded pictures if the service does not count media items.
+fn distributions(app: &App) -> Vec<Distribution> {
+    match results_entity(app).and_then(|entity| overview(app, entity)) {
+        Some(overview) => overview.distributions.clone(),
+        None => count_distributions(app.results.loaded_clusters()),
+    }
+}
+
+fn distribution_values(app: &App, property: FileProperty) -> Vec<FacetValue> {
+    let bars = distributions(app).into_iter().find(|it| it.property == property);
+    let value = |bar: DistributionBar| FacetValue {
+        name: SafeText::name(&bar_name(property, &bar)),
+        count: Some(bar.count),
+        bar: Some(bar),
+        ..FacetValue::default()
+    };
+    bars.into_iter().flat_map(|it| it.bars).map(value).collect()
+}
+
+/// Returns a text like `2024-05`, `64.0 KiB and more` or `512 and more pixels`.
+fn bar_name(property: FileProperty, bar: &DistributionBar) -> String {
+    match (property, &bar.from) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+        (property, ColumnValue::Number(from)) => match (property, *from as u64) {
+            (FileProperty::Size, from) => format!("from {}", format_bytes(from)),
+            (_, from) => format!("from {} pixels", group_digits(from)),
+        },
+        (_, period) => period.to_string(),
+    }
 }
 
 /// Returns the columns of the user's own of the results. Only the local deployment filters by them.
@@ -344,9 +419,9 @@ fn columns(app: &App) -> &[ColumnFacets] {
 fn column_values(column: &ColumnFacets) -> Vec<FacetValue> {
     let value = |(value, count): &(ColumnValue, u64)| FacetValue {
         name: SafeText::name(&value.to_string()),
-        tag: None,
         column_value: Some(value.clone()),
         count: Some(*count),
+        ..FacetValue::default()
     };
     column.values.iter().map(value).collect()
 }
@@ -355,6 +430,47 @@ fn column_values(column: &ColumnFacets) -> Vec<FacetValue> {
 const MAX_BAR: usize = 24;
 /// The cells that a name leaves for the bar and the count.
 const BAR_AND_COUNT: usize = 20;
+
+/// The rows of the bars above the values, and the smallest number of rows for the values.
+const BAR_ROWS: u16 = 6;
+const MIN_VALUE_ROWS: u16 = 5;
+/// The columns of the widest bar.
+const MAX_BAR_COLUMNS: usize = 6;
+
+/// Draws a bar for each value, from the first to the last, and returns the area below the bars. Without room for both,
+/// the values take it all.
+fn draw_bars(ctx: &mut DrawContext, area: Rect, facets: &[FacetValue], cursor: usize) -> Rect {
+    let [Some(first), Some(last)] = [facets.first(), facets.last()] else { return area };
+    if area.height < BAR_ROWS + MIN_VALUE_ROWS + 1 || facets.len() > usize::from(area.width) - 2 {
+        return area;
+    }
+    let theme = ctx.theme;
+    let columns = (usize::from(area.width - 2) / facets.len()).min(MAX_BAR_COLUMNS);
+    let largest = facets.iter().filter_map(|facet| facet.count).max().unwrap_or(1);
+    // A bar of one media item stays visible beside a bar of many.
+    let smallest = largest.div_ceil(8 * u64::from(BAR_ROWS));
+    let bars = facets.iter().enumerate().flat_map(|(index, facet)| {
+        let count = facet.count.filter(|count| *count > 0).map_or(0, |it| it.max(smallest));
+        let style = if index == cursor { theme.frame_focus } else { theme.gauge };
+        let bar = SparklineBar::from(count).style(Some(style));
+        let gap = usize::from(columns > 1);
+        (0..columns).map(move |at| if at + gap < columns { bar } else { SparklineBar::from(0) })
+    });
+    let width = u16::try_from(columns * facets.len()).unwrap_or(area.width);
+    let plot = Rect { x: area.x + 1, width, height: BAR_ROWS, ..area };
+    Sparkline::default().data(bars).max(largest).render(plot, ctx.buf);
+    let axis = below(area, BAR_ROWS);
+    let selected = facets.get(cursor).unwrap_or(first);
+    ctx.put(
+        axis,
+        0,
+        &[
+            (format!(" {} ‥ {}   ", first.name, last.name), theme.dim),
+            (selected.name.to_string(), theme.accent),
+        ],
+    );
+    below(axis, 1)
+}
 
 const ISSUES_NOTE: &str =
     "No counts: results do not carry issues. Services may reject names other than blur.";

@@ -121,12 +121,19 @@ pub(crate) fn overview_lines(overview: &Overview) -> Vec<String> {
     let line = |name, facets: &[Facet]| {
         format!("{name} [{}]", facets.iter().map(facet).collect::<Vec<_>>().join(", "))
     };
-    vec![
+    let mut lines = vec![
         format!("media {}", shown(overview.media)),
         line("labels", &overview.labels),
         line("tags", &overview.tags),
         line("words", &overview.words),
-    ]
+    ];
+    for distribution in &overview.distributions {
+        lines.extend(distribution.bars.iter().map(|bar| {
+            let property = distribution.property.as_str();
+            format!("{property} {} to {}: {}", bar.from, bar.to, bar.count)
+        }));
+    }
+    lines
 }
 
 pub(crate) fn map_lines(map: &MediaMap) -> Vec<String> {

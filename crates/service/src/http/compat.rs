@@ -28,9 +28,9 @@ use tessera_retrieval::tag_id;
 use tessera_store::{captions::TextCoverage, cluster::StoredPreview, own_columns::ColumnCounts};
 use tessera_wire::{
     compat::{
-        ClusterCountBody, ColumnCountBody, FeatureBody, HealthBody, LabelCountBody,
-        ListedModelBody, MAX_CAPTION_WORDS, MAX_FOLDERS, OverviewBody, StatsBody, TagCountBody,
-        TextSearchBody, UserConfigBody, ValueCountBody,
+        ClusterCountBody, ColumnCountBody, DistributionBody, FeatureBody, HealthBody,
+        LabelCountBody, ListedModelBody, MAX_CAPTION_WORDS, MAX_FOLDERS, OverviewBody, StatsBody,
+        TagCountBody, TextSearchBody, UserConfigBody, ValueCountBody,
     },
     dataset::DatasetBody,
     endpoints::query,
@@ -175,6 +175,7 @@ pub(crate) async fn exploration_metadata(
         caption_words: counts.words.into_iter().take(MAX_CAPTION_WORDS).map(label).collect(),
         folders: counts.folders.into_iter().take(MAX_FOLDERS).map(label).collect(),
         columns: counts.columns.into_iter().map(column_body).collect(),
+        distributions: counts.distributions.iter().map(DistributionBody::from).collect(),
         clusters: clusters.into_iter().map(cluster).collect(),
     }))
 }

@@ -7,7 +7,7 @@ use super::{ServiceError, error::UNREADABLE_MODEL};
 use crate::{Deployment, InjectedFailure};
 use tessera_encoder::Encoder;
 use tessera_files::staging::StagingDir;
-use tessera_model::{DatasetId, EntityType, Granularity, Operation};
+use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation};
 use tessera_store::{
     applied_model::{self, AppliedModel},
     captions::{self, Counts, TextCoverage},
@@ -42,6 +42,7 @@ pub(crate) struct FacetCounts {
     pub words: Counts,
     pub folders: Counts,
     pub columns: Vec<ColumnCounts>,
+    pub distributions: Vec<Distribution>,
 }
 
 impl Deployment {
@@ -101,7 +102,7 @@ impl Deployment {
         Ok((record, counts[usize::from(level.level())].into()))
     }
 
-    /// Counts the labels, tags, words in captions, folders and columns of all images or all objects.
+    /// Counts the labels, tags, words in captions, folders, columns, dates and sizes of all images or all objects.
     pub(crate) fn facet_counts(
         &self,
         id: DatasetId,
@@ -114,6 +115,7 @@ impl Deployment {
                 words: captions::word_counts(c, id, entity)?,
                 folders: own_columns::folder_counts(c, id, entity)?,
                 columns: own_columns::value_counts(c, id, entity)?,
+                distributions: own_columns::distributions(c, id, entity)?,
             })
         });
         Ok(counts?)
