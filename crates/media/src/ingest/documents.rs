@@ -1,24 +1,55 @@
 //! Parses JSON and XML from outside. JSON is parsed leniently, value by value, so that nothing is allocated for ignored
-//! values. XML with a DTD is refused, so that custom entities are impossible. Everything that costs the parser much
+//! values. XML that declares entities is refused. Everything that costs the parser much
 //! time or memory is limited.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
-use roxmltree::{Document, Error};
+use roxmltree::{Document, Error, ParsingOptions};
 use serde::{
-    Deserialize,
-    de::{Deserializer as _, SeqAccess, Visitor},
+    Deserialize, Deserializer,
+    de::{SeqAccess, Visitor, value::MapDeserializer},
 };
 use serde_json::value::RawValue;
 
-/// Parses an object. Returns `None` if `text` is anything else.
+/// Parses an object. Returns `None` if `text` is anything else. If a name occurs twice, its last value is taken, as in
+/// Python.
 pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     // Serde would also deserialize a struct from a list, so the first character is checked.
-    text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
+    if !text.trim_start().starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(text).ok().or_else(|| {
+        let values: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+        T::deserialize(MapDeserializer::<_, serde_json::Error>::new(values.into_iter())).ok()
+    })
 }
 
+/// Parses a text. Python writes half a character for a text that was cut off in the middle of one, which is replaced.
 pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
-    serde_json::from_str(value.get()).ok()
+    let damaged = || serde_json::from_str(value.get()).map(|DamagedText(text)| text);
+    serde_json::from_str(value.get()).or_else(|_| damaged()).ok()
+}
+
+struct DamagedText(String);
+
+impl<'de> Deserialize<'de> for DamagedText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(DamagedTextVisitor)
+    }
+}
+
+struct DamagedTextVisitor;
+
+impl Visitor<'_> for DamagedTextVisitor {
+    type Value = DamagedText;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<DamagedText, E> {
+        Ok(DamagedText(String::from_utf8_lossy(bytes).into_owned()))
+    }
 }
 
 /// Parses a name, which may be a number. A whole number has no decimal point: `3.0` is the name `3`.
@@ -109,6 +140,9 @@ pub(crate) struct XmlLimits {
     pub namespaces: usize,
 }
 
+/// What may surround a document.
+const PADDING: [char; 6] = ['\0', '\u{feff}', ' ', '\n', '\r', '\t'];
+
 /// Parses a document. The error is a reason that is shown to users, without the name of the file.
 pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, String> {
     let namespaces = text.matches("xmlns").count();
@@ -116,8 +150,14 @@ pub(crate) fn parse_xml(text: &str, limits: XmlLimits) -> Result<Document<'_>, S
     if namespaces > limits.namespaces || attributes.is_some_and(|count| count > limits.attributes) {
         return Err("it has too many attributes or namespaces".to_owned());
     }
-    Document::parse(text).map_err(|cause| match cause {
-        Error::DtdDetected => "it has a DTD, which is not supported".to_owned(),
-        cause => format!("line {}: invalid XML", cause.pos().row),
+    // Programs pad documents with blanks and zeros, and some write blanks before the declaration.
+    let document = text.trim_start_matches(PADDING);
+    let lines_before = text[..text.len() - document.len()].matches('\n').count();
+    let allow_dtd = !text.contains("<!ENTITY");
+    let options = ParsingOptions { allow_dtd, ..ParsingOptions::default() };
+    let parsed = Document::parse_with_options(document.trim_end_matches(PADDING), options);
+    parsed.map_err(|cause| match cause {
+        Error::DtdDetected => "it declares entities, which are not supported".to_owned(),
+        cause => format!("line {}: invalid XML", lines_before + cause.pos().row as usize),
     })
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 use tessera_parquet::{FileColumn, ParquetFile};
+use tessera_picture::PictureFormat;
 
 /// The key of the metadata.
 const KEY: &str = "huggingface";
@@ -25,18 +26,23 @@ impl Features {
         }
     }
 
-    /// Returns the column of images: the first one that is declared as such, or has a usual name. If there are no types,
-    /// any column of files with paths will do.
-    pub fn image_column(&self, file: &ParquetFile) -> Option<FileColumn> {
+    /// Returns the column of images with its name: the first one that is declared as such, or has a usual name. If there
+    /// are no types, any column of files with paths will do, or else the first column that contains a picture.
+    pub fn image_column(&self, file: &ParquetFile) -> Option<(String, FileColumn)> {
         let columns = file.file_columns();
         let find = |is_wanted: &dyn Fn(&str, &FileColumn) -> bool| {
-            columns.iter().find(|(name, column)| is_wanted(name, column)).map(|(_, found)| *found)
+            columns.iter().find(|(name, column)| is_wanted(name, column)).cloned()
+        };
+        let begins_with_picture = |column: &FileColumn| {
+            let rows = file.files(*column, 0, 1).unwrap_or_default();
+            rows.iter().flatten().flatten().any(|bytes| PictureFormat::detect(bytes).is_some())
         };
         let is_image = |name: &str| self.0.get(name).is_some_and(is_image);
         find(&|name, column| is_image(name) && !column.is_list())
             .or_else(|| find(&|name, _| is_image(name)))
             .or_else(|| find(&|name, _| is_usual(name)))
             .or_else(|| find(&|_, column| self.0.is_empty() && column.has_path()))
+            .or_else(|| find(&|_, column| self.0.is_empty() && begins_with_picture(column)))
     }
 
     /// Replaces the numbers of classes by their names.
@@ -48,14 +54,11 @@ impl Features {
         }
     }
 
-    /// Whether a column has the numbers of classes.
-    pub fn is_class(&self, name: &str) -> bool {
-        self.0.get(name).is_some_and(|feature| feature["_type"] == "ClassLabel")
-    }
-
-    /// Returns the columns with the numbers of classes.
+    /// Returns the columns with the numbers of classes, or with lists of them.
     pub fn classes(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str).filter(|name| self.is_class(name))
+        let is_class =
+            |feature: &Value| item_of(feature).unwrap_or(feature)["_type"] == "ClassLabel";
+        self.0.iter().filter(move |(_, feature)| is_class(feature)).map(|(name, _)| name.as_str())
     }
 
     /// Returns the column of objects with boxes.
@@ -166,6 +169,7 @@ mod tests {
             "c": [image],
             "d": {"_type": "List", "feature": item},
             "e": {"_type": "ClassLabel", "names": ["x"]},
+            "f": {"_type": "Sequence", "feature": {"_type": "ClassLabel", "names": ["x"]}},
         }) else {
             panic!("an object");
         };
@@ -173,6 +177,6 @@ mod tests {
         let images: Vec<_> = features.0.iter().filter(|(_, feature)| is_image(feature)).collect();
         assert_eq!(images.len(), 3);
         assert_eq!(features.objects(), Some("d"));
-        assert_eq!(features.classes().collect::<Vec<_>>(), ["e"]);
+        assert_eq!(features.classes().collect::<Vec<_>>(), ["e", "f"]);
     }
 }

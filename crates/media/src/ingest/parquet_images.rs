@@ -235,8 +235,8 @@ impl ImageTable {
         let source = parquet_source(folder.open_file(path)?, &failure)?;
         let open = || {
             let file = ParquetFile::open(source)?;
-            let column =
-                Features::of(&file).image_column(&file).ok_or("it has no column of images")?;
+            let column = Features::of(&file).image_column(&file);
+            let (_, column) = column.ok_or("it has no column of images")?;
             Ok((file, column))
         };
         let (file, column) = open().map_err(|cause| failure.described(cause))?;

@@ -7,7 +7,7 @@ const DECLARATION_BYTES: usize = 256;
 
 /// Converts a text to UTF-8 and removes its byte order mark. The encoding is the one of the byte order mark, or the one
 /// that an XML document declares. A text without either is UTF-8, or Windows-1252 if nothing beyond ASCII in it is
-/// UTF-8. Damaged bytes of a UTF-8 text stay as they are.
+/// UTF-8. Damaged bytes of a UTF-8 text, and texts in unknown encodings, stay as they are.
 pub(crate) fn to_utf8(mut bytes: Vec<u8>) -> Vec<u8> {
     let (encoding, mark) = Encoding::for_bom(&bytes)
         .unwrap_or_else(|| (utf_16_without_mark(&bytes).unwrap_or_else(|| guess(&bytes)), 0));
@@ -28,26 +28,46 @@ fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 fn guess(bytes: &[u8]) -> &'static Encoding {
-    // A text whose declaration can be read as ASCII is not UTF-16, whatever it declares.
-    let declared = declared_encoding(bytes).filter(|it| it.is_ascii_compatible() && *it != UTF_8);
-    declared.unwrap_or_else(|| if is_single_byte(bytes) { WINDOWS_1252 } else { UTF_8 })
+    match declared_label(bytes).map(|label| encoding_of(&label)) {
+        // A text whose declaration can be read as ASCII is not UTF-16, whatever it declares.
+        Some(Some(declared)) if declared.is_ascii_compatible() && declared != UTF_8 => declared,
+        // A text in an unknown encoding stays as it is, and is reported.
+        Some(None) => UTF_8,
+        _ if is_western(bytes) => WINDOWS_1252,
+        _ => UTF_8,
+    }
+}
+
+/// Returns the encoding of a name, which may be the name of a code page of Windows.
+fn encoding_of(label: &str) -> Option<&'static Encoding> {
+    let code_page = match label.to_ascii_lowercase().trim_start_matches(['c', 'p', 'm', 's']) {
+        "932" => "shift_jis",
+        "936" => "gbk",
+        "949" => "euc-kr",
+        "950" => "big5",
+        _ => label,
+    };
+    Encoding::for_label(code_page.as_bytes())
 }
 
 /// Returns the encoding in the first line of an XML document: `<?xml version="1.0" encoding="ISO-8859-1"?>`.
-fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
+fn declared_label(bytes: &[u8]) -> Option<String> {
     let head = &bytes[..bytes.len().min(DECLARATION_BYTES)];
     let declaration = String::from_utf8_lossy(head.trim_ascii_start().strip_prefix(b"<?xml")?);
     let (declaration, _) = declaration.split_once("?>")?;
     let (_, value) = declaration.split_once("encoding")?;
     let value = value.trim_start().strip_prefix('=')?.trim_start();
     let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
-    Encoding::for_label(value[1..].split(quote).next()?.as_bytes())
+    value[1..].split(quote).next().map(str::to_owned)
 }
 
-/// Whether a text is not ASCII, and has no character that is encoded in UTF-8.
-fn is_single_byte(bytes: &[u8]) -> bool {
+/// Whether a text is not ASCII, has no character that is encoded in UTF-8, and can be in a Western language. Its
+/// accented letters are never four in a row, as the letters of a Russian or Chinese text are.
+fn is_western(bytes: &[u8]) -> bool {
     let mut chunks = bytes.utf8_chunks();
-    !bytes.is_ascii() && chunks.all(|chunk| chunk.valid().is_ascii())
+    !bytes.is_ascii()
+        && chunks.all(|chunk| chunk.valid().is_ascii())
+        && !bytes.windows(4).any(|row| row.iter().all(|byte| !byte.is_ascii()))
 }
 
 #[cfg(test)]
@@ -89,13 +109,20 @@ mod tests {
         assert_eq!(xml("utf-16", "Schlüssel".as_bytes()), "Schlüssel");
         assert_eq!(xml("UTF-8", b"Schl\xFCssel"), "Schlüssel");
         assert_eq!(xml("none such", "Schlüssel".as_bytes()), "Schlüssel");
+        assert_eq!(xml("cp932", b"\x8C\xAE"), "鍵");
     }
 
     #[test]
     fn other_texts_are_utf_8_or_windows_1252() {
         assert_eq!(decoded("Möbel – 家具".as_bytes()), "Möbel – 家具");
         assert_eq!(decoded(b"M\xF6bel \x96 \x80"), "Möbel – €");
-        let damaged = b"M\xC3\xB6bel \xFF".to_vec();
-        assert_eq!(to_utf8(damaged.clone()), damaged);
+        // Damaged UTF-8, a word in Windows-1251, and an XML document in an unknown encoding.
+        for other in [
+            &b"M\xC3\xB6bel \xFF"[..],
+            b"\xEA\xEB\xFE\xF7",
+            b"<?xml version='1.0' encoding='IBM850'?><a>M\x94bel</a>",
+        ] {
+            assert_eq!(to_utf8(other.to_vec()), other);
+        }
     }
 }

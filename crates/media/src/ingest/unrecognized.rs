@@ -25,12 +25,14 @@ const POINTERS: [(&str, &str); 2] = [
     ("/annex/objects/", "a git-annex pointer instead of the file; run: git annex get"),
 ];
 /// Beginnings of other files.
-const FORMATS: [(&[u8], &str); 7] = [
+const FORMATS: [(&[u8], &str); 9] = [
     (b"%PDF", "a PDF document"),
     (b"%!PS", "a PostScript document"),
     (b"PK\x03\x04", "a ZIP archive or an office document"),
     (b"\x1f\x8b", "compressed with gzip"),
     (b"\x93NUMPY", "an array of NumPy"),
+    (b"ARROW1", "an Arrow table; save it as Parquet"),
+    (b"\xff\xff\xff\xff", "an Arrow table; save it as Parquet"),
     (b"SQLite format 3", "a database"),
     (b"\x7fELF", "a program"),
 ];
@@ -42,10 +44,15 @@ pub fn unrecognized_reason(files: &dyn OriginalFiles, path: &Path) -> io::Result
     Ok(reason(path, &head))
 }
 
-fn reason(path: &Path, head: &[u8]) -> String {
+/// Returns why a file cannot be read that begins like a pointer to the real file.
+pub(super) fn pointer_reason(head: &[u8]) -> Option<&'static str> {
     let pointer = POINTERS.iter().find(|(beginning, _)| head.starts_with(beginning.as_bytes()));
-    if let Some((_, reason)) = pointer {
-        return (*reason).to_owned();
+    pointer.map(|(_, reason)| *reason)
+}
+
+fn reason(path: &Path, head: &[u8]) -> String {
+    if let Some(reason) = pointer_reason(head) {
+        return reason.to_owned();
     }
     if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
         return ARCHIVE.to_owned();

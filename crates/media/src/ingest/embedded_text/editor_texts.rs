@@ -26,8 +26,6 @@ pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
 
 /// Parses an XMP document. The error is a reason that is shown to users.
 pub(crate) fn parse_xmp(text: &str) -> Result<BlockText, String> {
-    // Editors pad a packet with blanks, and sometimes with zeros, so that they can change it in place.
-    let text = text.trim_matches(['\0', '\u{feff}', ' ', '\n', '\r', '\t']);
     parse_xml(text, LIMITS).map(|document| read_document(&document))
 }
 

@@ -117,6 +117,6 @@ fn read_columns(
     }
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
-    let description = describe_row(&row, &mut diagnostics);
+    let description = describe_row(&row, sidecar, &mut diagnostics);
     Some(PictureAnnotations { file_name: None, description, diagnostics })
 }

@@ -75,6 +75,9 @@ struct CocoAnnotation<'a> {
     keypoints: Option<&'a RawValue>,
     #[serde(borrow)]
     iscrowd: Option<&'a RawValue>,
+    /// The objects of a picture, in annotations that cover the whole picture (panoptic).
+    #[serde(borrow)]
+    segments_info: Option<&'a RawValue>,
 }
 
 const IMAGES: &str = "images";
@@ -158,7 +161,12 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
     let bad_images = read_elements(lists, IMAGES, "image", |value| {
         add_image(&mut images, value, &reader.files, &shared_sidecar)
     });
-    let mut described = DescribedPictures::default();
+    let mut described = DescribedPictures {
+        sidecar: shared_sidecar.clone(),
+        descriptions: BTreeMap::new(),
+        objects: 0,
+        coordinates: 0,
+    };
     let bad_annotations = read_elements(lists, ANNOTATIONS, "annotation", |value| {
         described.add(value, &images, &categories)
     });
@@ -263,8 +271,8 @@ const MAX_FILE_OBJECTS: usize = 5_000_000;
 const MAX_FILE_COORDINATES: usize = 100_000_000;
 
 /// The descriptions of the media files, whose objects and outlines are limited over the whole document.
-#[derive(Default)]
 struct DescribedPictures<'f> {
+    sidecar: Arc<Path>,
     descriptions: BTreeMap<&'f Path, MediaDescription>,
     objects: usize,
     coordinates: usize,
@@ -283,16 +291,41 @@ impl<'f> DescribedPictures<'f> {
         let image = image.ok_or("its image_id is not in images")?;
         // A missing image has already been reported.
         let Some(media) = image.media else { return Ok(()) };
+        let Some(segments) = annotation.segments_info else {
+            return self.add_annotation(&annotation, (media, image), categories);
+        };
+        let mut end = Ok(());
+        documents::for_each_element(segments.get(), |segment| {
+            let segment = documents::parse_object::<CocoAnnotation<'_>>(segment.get());
+            let segment = segment.ok_or("its segments_info are not JSON objects".into());
+            let added = segment.and_then(|it| self.add_annotation(&it, (media, image), categories));
+            if end.is_ok() {
+                end = added;
+            }
+        });
+        end
+    }
+
+    fn add_annotation(
+        &mut self,
+        annotation: &CocoAnnotation<'_>,
+        (media, image): (&'f Path, &CocoPicture<'f>),
+        categories: &CategoryNames,
+    ) -> Result<(), Reason> {
         let description = self.descriptions.entry(media).or_default();
         if description.objects.is_empty() {
             description.stated_size.clone_from(&image.size);
-        } else if description.stated_size != image.size {
+        } else if image.size.is_some() && description.stated_size != image.size {
             return Err("its image has another size than an earlier image of the same file".into());
         }
         let before = description.objects.len();
-        let end = add_annotation(&annotation, description, categories);
+        let end = add_annotation(annotation, description, categories);
         if let [object] = &mut description.objects[before..] {
             self.objects += 1;
+            if let (None, Some(mask)) = (&description.stated_size, &object.annotation.mask) {
+                let [height, width] = mask.size.map(|side| Some(f64::from(side)));
+                description.stated_size = StatedSize::new(width, height, self.sidecar.clone());
+            }
             let outlines = &mut object.annotation.polygons;
             self.coordinates += outlines.iter().map(Vec::len).sum::<usize>();
             if self.objects > MAX_FILE_OBJECTS {
@@ -390,18 +423,36 @@ fn read_details(
 
 /// Runs of pixels, column by column. The first run is outside the object.
 #[derive(Deserialize)]
-struct RunLengthMask {
+struct RunLengthMask<'a> {
     /// Height and width of the picture.
-    size: [u32; 2],
-    counts: RunLengths,
+    #[serde(borrow)]
+    size: &'a RawValue,
+    /// The lengths as a list, or in the form in which the COCO API writes them.
+    #[serde(borrow)]
+    counts: &'a RawValue,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RunLengths {
-    Plain(Vec<u64>),
-    /// The form in which the COCO API writes run lengths.
-    Compressed(String),
+impl RunLengthMask<'_> {
+    /// Returns the size and the runs. The numbers may have a decimal point.
+    fn read(&self) -> Option<([u32; 2], Vec<u64>)> {
+        let size = documents::parse_numbers(self.size)?.into_iter().map(whole);
+        let size: Vec<u32> = size.map(|side| side?.try_into().ok()).collect::<Option<_>>()?;
+        let size = <[u32; 2]>::try_from(size).ok()?;
+        let runs = match documents::parse_string(self.counts) {
+            Some(counts) => Mask { size, counts }.runs()?,
+            None => documents::parse_numbers(self.counts)?
+                .into_iter()
+                .map(whole)
+                .collect::<Option<_>>()?,
+        };
+        Some((size, runs))
+    }
+}
+
+/// Converts a number of pixels, which is whole and not negative.
+fn whole(number: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
 }
 
 /// The pixels of an object.
@@ -414,14 +465,9 @@ enum Segmentation {
 
 /// Reads a segmentation. An empty outline counts as none.
 fn read_segmentation(segmentation: &RawValue) -> Result<Segmentation, &'static str> {
-    if let Some(mask) = documents::parse_object::<RunLengthMask>(segmentation.get()) {
-        let runs = match mask.counts {
-            RunLengths::Plain(runs) => runs,
-            RunLengths::Compressed(counts) => {
-                Mask { size: mask.size, counts }.runs().ok_or(WRONG_SEGMENTATION)?
-            }
-        };
-        return Ok(Segmentation::Mask(mask.size, runs));
+    if let Some(mask) = documents::parse_object::<RunLengthMask<'_>>(segmentation.get()) {
+        let (size, runs) = mask.read().ok_or(WRONG_SEGMENTATION)?;
+        return Ok(Segmentation::Mask(size, runs));
     }
     // Some tools write a single polygon without the outer list.
     let single = || serde_json::from_str(segmentation.get()).map(|polygon| vec![polygon]);

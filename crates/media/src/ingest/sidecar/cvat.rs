@@ -10,7 +10,9 @@ use roxmltree::Node;
 use tessera_model::{Annotation, Mask};
 
 use super::{
-    description::{BoundingBox, MediaDescription, normalized_name, push_name, turned_corners},
+    description::{
+        BoundingBox, MediaDescription, NOT_A_PART, normalized_name, push_name, turned_corners,
+    },
     diagnostics::{Reason, SidecarDiagnostics},
     mask_reader::MaskReader,
     sidecar_reader::SidecarReader,
@@ -69,7 +71,10 @@ fn describe(
     for shape in image.children().filter(Node::is_element) {
         let kind = shape.tag_name().name();
         let label = shape.attribute("label").and_then(normalized_name);
-        if kind != "tag" && !marks_a_part(shape) {
+        if matches!(kind, "points" | "polyline") {
+            diagnostics.report(NOT_A_PART);
+            continue;
+        } else if kind != "tag" && !marks_a_part(shape) {
             continue;
         }
         let Some(label) = label else {
@@ -95,12 +100,25 @@ const WRONG_SHAPE: &str = "one of its shapes is empty, outside the picture, or w
 
 /// Whether a shape marks a part of the picture. Points and lines do not mark a part.
 fn marks_a_part(shape: Node<'_, '_>) -> bool {
-    matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
+    let shapes = ["box", "polygon", "ellipse", "mask", "cuboid", "skeleton"];
+    shapes.contains(&shape.tag_name().name())
 }
+
+/// The attributes with the corners of the two faces of a cuboid.
+const CUBOID: [[&str; 2]; 8] = [
+    ["xtl1", "ytl1"],
+    ["xtr1", "ytr1"],
+    ["xbl1", "ybl1"],
+    ["xbr1", "ybr1"],
+    ["xtl2", "ytl2"],
+    ["xtr2", "ytr2"],
+    ["xbl2", "ybl2"],
+    ["xbr2", "ybr2"],
+];
 
 /// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
 fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
-    let number = |name| number(shape, name);
+    let number = |name: &str| number(shape, name);
     // The angle is in degrees, and clockwise.
     let angle = number("rotation").unwrap_or(0.0).to_radians();
     let extent = match shape.tag_name().name() {
@@ -133,16 +151,42 @@ fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingB
                 Annotation { mask, ..Annotation::default() },
             ));
         }
+        "cuboid" => {
+            let corner = |[x, y]: [&str; 2]| Some([number(x)?, number(y)?]);
+            let corners: Option<Vec<_>> = CUBOID.into_iter().map(corner).collect();
+            BoundingBox::around(&corners?)
+        }
+        "skeleton" => return skeleton(shape),
         _ => {
-            let point = |text: &str| {
-                let (x, y) = text.split_once(',')?;
-                Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
-            };
-            let points = shape.attribute("points")?.split(';').map(point);
-            return outline(points.collect::<Option<_>>()?);
+            return outline(points(shape)?);
         }
     };
     Some((extent?, Annotation::default()))
+}
+
+/// Returns the points of a shape, which are written as `x,y;x,y`.
+fn points(shape: Node<'_, '_>) -> Option<Vec<[f64; 2]>> {
+    let point = |text: &str| {
+        let (x, y) = text.split_once(',')?;
+        Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
+    };
+    shape.attribute("points")?.split(';').map(point).collect()
+}
+
+/// Returns the keypoints of a skeleton, and the box around those that are in the picture.
+fn skeleton(shape: Node<'_, '_>) -> Option<(BoundingBox, Annotation)> {
+    let (mut labeled, mut keypoints) = (Vec::new(), Vec::new());
+    for joint in shape.children().filter(|node| node.has_tag_name("points")) {
+        let is = |attribute| joint.attribute(attribute) == Some("1");
+        let [x, y] = points(joint)?.first().copied()?;
+        if is("outside") {
+            keypoints.extend([0.0; 3]);
+        } else {
+            labeled.push([x, y]);
+            keypoints.extend([x, y, if is("occluded") { 1.0 } else { 2.0 }]);
+        }
+    }
+    Some((BoundingBox::around(&labeled)?, Annotation { keypoints, ..Annotation::default() }))
 }
 
 fn outline(points: Vec<[f64; 2]>) -> Option<(BoundingBox, Annotation)> {

@@ -12,6 +12,9 @@ const MAX_CAPTION_CHARS: usize = 2_048;
 const MAX_NAME_CHARS: usize = 128;
 /// Maximum number of labels, of metadata labels, and of tags, per media item.
 const MAX_NAMES: usize = 32;
+/// Why a shape is not an object.
+pub(super) const NOT_A_PART: &str =
+    "a point or line marks no part of the picture, so it is not read";
 /// Maximum number of objects per media item.
 pub(crate) const MAX_OBJECTS: usize = 4_096;
 
@@ -41,6 +44,10 @@ pub struct LabeledBox {
 }
 
 impl LabeledBox {
+    pub(super) fn is_in_pixels(&self) -> bool {
+        matches!(self.bounding_box, BoundingBox::Pixels { .. })
+    }
+
     /// Returns the object in a picture of this size. Returns `None` if its box is outside the picture.
     pub fn in_picture(&self, width: u32, height: u32) -> Option<LabeledRegion> {
         let region = self.bounding_box.to_region(width, height)?;

@@ -54,8 +54,8 @@ fn read_image_rows(
         diagnostics.report("images after row 200,000 are skipped; split the file");
     }
     let features = Features::of(&parquet);
-    let mut columns = read_columns(&parquet);
-    columns.extend(features.objects().map(str::to_owned));
+    let image = features.image_column(&parquet).map(|(name, _)| name);
+    let columns = read_columns(&parquet, &features, image.as_deref(), &mut diagnostics.refused);
     if columns.is_empty() {
         return Ok(());
     }
@@ -69,7 +69,7 @@ fn read_image_rows(
         parse_texts(&mut value);
         let text = value.to_string();
         if let Some(columns) = SidecarRow::parse(&text) {
-            let description = describe_row(&columns, diagnostics);
+            let description = describe_row(&columns, sidecar, diagnostics);
             for media in media {
                 reader.add_description(media, description.clone());
             }
@@ -80,7 +80,7 @@ fn read_image_rows(
 }
 
 /// Names the classes of a row, and brings its labels and objects into the columns that all tables have.
-fn prepare(row: &mut Value, features: &Features) {
+pub(super) fn prepare(row: &mut Value, features: &Features) {
     features.name_classes(row);
     let Some(columns) = row.as_object_mut() else { return };
     // In a file without types, the number of a class is its label.
@@ -89,8 +89,13 @@ fn prepare(row: &mut Value, features: &Features) {
         columns.insert("label".to_owned(), label.into());
     }
     let is_labeled = columns.get("label").is_some_and(Value::is_string);
-    let named = |name| columns.get(name).filter(|value| value.is_string()).cloned();
-    let labels: Vec<Value> = features.classes().filter_map(named).collect();
+    let named = |name| match columns.get(name) {
+        Some(Value::Array(names)) => names.clone(),
+        Some(name @ Value::String(_)) => vec![name.clone()],
+        _ => Vec::new(),
+    };
+    let labels: Vec<Value> =
+        features.classes().flat_map(named).filter(|name| !name.is_null()).collect();
     if !is_labeled && !labels.is_empty() {
         columns.insert("labels".to_owned(), labels.into());
     }

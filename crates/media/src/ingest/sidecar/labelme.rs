@@ -9,7 +9,7 @@ use tessera_model::Annotation;
 
 use super::{
     annotation_files::PictureAnnotations,
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    description::{BoundingBox, MediaDescription, NOT_A_PART, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     mask_reader::MaskReader,
     stated_size::StatedSize,
@@ -59,7 +59,9 @@ pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
     let whole = |side: Option<&RawValue>| serde_json::from_str(side?.get()).ok();
     let mut masks = MaskReader::default();
     masks.picture = whole(document.height).zip(whole(document.width));
-    documents::for_each_element(document.shapes.get(), |shape| {
+    // Some programs write no list if there are no shapes.
+    let shapes = if document.shapes.get() == "null" { "[]" } else { document.shapes.get() };
+    documents::for_each_element(shapes, |shape| {
         diagnostics.next_position();
         diagnostics.check(add_shape(shape, &mut masks, &mut description));
         diagnostics.check(masks.problem());
@@ -79,9 +81,8 @@ fn add_shape(
     let shape: LabelMeShape<'_> =
         documents::parse_object(shape.get()).ok_or("it is not a JSON object")?;
     let kind = shape.kind.and_then(parse_string);
-    // Points and lines do not mark a part of the picture.
     if matches!(kind.as_deref(), Some("point" | "points" | "line" | "linestrip")) {
-        return Ok(());
+        return Err(NOT_A_PART);
     }
     let label = shape.label.and_then(parse_name).and_then(|name| normalized_name(&name));
     let label = label.ok_or("it has no label")?;

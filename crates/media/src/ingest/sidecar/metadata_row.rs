@@ -10,10 +10,13 @@ use tessera_model::Annotation;
 
 use super::{
     column_names::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name},
-    description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name},
+    description::{
+        BoundingBox, LabeledBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name,
+    },
     diagnostics::{Reason, SidecarDiagnostics},
     own_columns::push_json,
     sidecar_reader::SidecarReader,
+    stated_size::StatedSize,
 };
 use crate::ingest::documents;
 
@@ -56,9 +59,14 @@ impl SidecarRow<'_> {
 
     /// Returns the unit of the boxes in a list of objects.
     fn box_unit(&self) -> BoxUnit {
-        let side = |side: Option<&RawValue>| side.and_then(|side| side.get().parse().ok());
         let is_export = self.get("media_id").is_some();
-        BoxUnit::of_row(is_export, side(self.get("width")), side(self.get("height")))
+        let [width, height] = self.size();
+        BoxUnit::of_row(is_export, width, height)
+    }
+
+    /// Returns the width and height of the picture.
+    fn size(&self) -> [Option<f64>; 2] {
+        ["width", "height"].map(|name| self.get(name).and_then(documents::parse_number))
     }
 }
 
@@ -72,13 +80,14 @@ pub(crate) fn read_row(
     let name = row.take_file_name().ok_or("it has no file_name")?;
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
-    reader.add_description(media, describe_row(&row, diagnostics));
+    reader.add_description(media, describe_row(&row, sidecar, diagnostics));
     Ok(())
 }
 
 /// Converts a row. A column of the wrong type does not affect the other columns.
 pub(crate) fn describe_row(
     row: &SidecarRow<'_>,
+    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
@@ -102,6 +111,10 @@ pub(crate) fn describe_row(
     add_names(&mut description.tags, row.get("user_tags"), "its tags are not a list of strings");
     if let Some(value) = row.get("objects") {
         read_objects(value.get(), row.box_unit(), &mut description, diagnostics);
+        if description.objects.iter().any(LabeledBox::is_in_pixels) {
+            let [width, height] = row.size();
+            description.stated_size = StatedSize::new(width, height, sidecar.into());
+        }
     }
     let is_export = row.get("media_id").is_some();
     for (name, value) in &row.0 {
@@ -166,17 +179,23 @@ struct ObjectRow<'a> {
     bbox: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct ObjectColumns<'a> {
-    #[serde(borrow)]
-    bbox: Option<&'a RawValue>,
-    #[serde(borrow)]
-    categories: Option<&'a RawValue>,
-    #[serde(borrow)]
-    category: Option<&'a RawValue>,
-    #[serde(borrow)]
-    labels: Option<&'a RawValue>,
-}
+/// The columns of an object of lists.
+type ObjectColumns<'a> = BTreeMap<String, &'a RawValue>;
+
+/// The names of the list of names, in the order in which they are tried.
+const NAME_LISTS: [&str; 11] = [
+    "categories",
+    "category",
+    "labels",
+    "label",
+    "names",
+    "name",
+    "classes",
+    "class",
+    "category_name",
+    "category_id",
+    "class_id",
+];
 
 /// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is in pixels, as the
 /// library `datasets` writes it.
@@ -232,10 +251,11 @@ fn read_columns(
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Option<()> {
-    let names = columns.categories.or(columns.category).or(columns.labels);
+    let names = NAME_LISTS.iter().find_map(|name| columns.get(*name));
+    let bbox = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
     let (mut boxes, mut labels) = (Vec::new(), Vec::new());
     let (mut box_count, mut name_count) = (0_usize, 0_usize);
-    documents::for_each_element(columns.bbox?.get(), |value| {
+    documents::for_each_element(bbox?.get(), |value| {
         box_count += 1;
         if boxes.len() < MAX_OBJECTS {
             boxes.push(documents::parse_box(value));

@@ -10,12 +10,13 @@ use super::{
     column_names::{CAPTION_ALIASES, known_name, name_file_column},
     csv_table::collect_cell_names,
     diagnostics::{Reason, SidecarDiagnostics},
+    image_tables::prepare,
     metadata_row::{SidecarRow, read_row},
-    own_columns::is_known,
+    own_columns::{Refusal, RefusedColumns, is_known},
     sidecar_names::METADATA_JSONL,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
-use crate::ingest::scan::METADATA_PARQUET;
+use crate::ingest::{documents, features::Features, scan::METADATA_PARQUET};
 
 pub(crate) fn read_jsonl(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSONL) {
@@ -30,13 +31,14 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
         diagnostics.next_position();
-        match str::from_utf8(line).map(SidecarRow::parse) {
+        let line = str::from_utf8(line).map(|line| documents::without_nan(line.to_owned()));
+        match line.as_deref().map(SidecarRow::parse) {
             Err(_) => diagnostics.report("it is not UTF-8"),
             Ok(Some(row)) => {
                 let end = read_row(reader, sidecar, row, &mut diagnostics);
                 diagnostics.check(end);
             }
-            Ok(None) if line.is_empty() => {}
+            Ok(None) if line.as_deref() == Ok("") => {}
             Ok(None) => diagnostics.report("it is not a JSON object"),
         }
     }
@@ -67,7 +69,8 @@ fn read_parquet_rows(
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), String> {
     let file = ParquetFile::open(file).map_err(|_| "it is damaged or not a Parquet file")?;
-    let columns = read_columns(&file);
+    let features = Features::of(&file);
+    let columns = read_columns(&file, &features, None, &mut diagnostics.refused);
     let mut names: Vec<String> = columns.iter().map(|name| known_name(name)).collect();
     if name_file_column(&mut names).is_none() {
         return Err("it has no column file_name".to_owned());
@@ -80,6 +83,7 @@ fn read_parquet_rows(
             return Err(TOO_MANY_ROWS.into());
         }
         diagnostics.set_position(rows);
+        prepare(&mut row, &features);
         parse_texts(&mut row);
         let text = row.to_string();
         let row = SidecarRow::parse(&text).ok_or(Reason::from("it is not a JSON object"));
@@ -90,15 +94,29 @@ fn read_parquet_rows(
     read.map_err(|why| format!("after row {rows}: {why}"))
 }
 
-/// Returns the columns with a meaning, and those that can be columns of the user's own.
-pub(crate) fn read_columns(parquet: &ParquetFile) -> Vec<String> {
+/// Returns the columns with a meaning, and those that can be columns of the user's own. The other columns are named,
+/// except the one with the pictures.
+pub(crate) fn read_columns(
+    parquet: &ParquetFile,
+    features: &Features,
+    image: Option<&str>,
+    refused: &mut RefusedColumns,
+) -> Vec<String> {
     let own = parquet.scalar_column_names();
+    let pictures = parquet.file_columns();
+    let typed: Vec<&str> = features.classes().chain(features.objects()).collect();
     // A column `image` may contain the pictures themselves.
     let is_known = |name: &str| {
         name != "image" && (is_known(&known_name(name)) || CAPTION_ALIASES.contains(&name))
     };
-    let is_read = |name: &String| is_known(name) || own.contains(name);
-    parquet.column_names().into_iter().filter(is_read).collect()
+    let is_read =
+        |name: &String| is_known(name) || own.contains(name) || typed.contains(&name.as_str());
+    let (columns, others): (Vec<_>, Vec<_>) = parquet.column_names().into_iter().partition(is_read);
+    for name in others.iter().filter(|name| image != Some(name)) {
+        let is_picture = pictures.iter().any(|(picture, _)| picture == name);
+        refused.add(name, if is_picture { Refusal::Pictures } else { Refusal::NotScalar });
+    }
+    columns
 }
 
 /// Parses the lists and objects that a row contains as text.

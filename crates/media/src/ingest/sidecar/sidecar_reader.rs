@@ -20,12 +20,17 @@ use crate::ingest::{
     OriginalFiles, SourceFile, documents,
     parquet_images::{ReadFailure, parquet_source},
     text_encoding::to_utf8,
+    unrecognized::pointer_reason,
 };
 
 /// Maximum size of a sidecar that describes many images, in bytes.
 pub(crate) const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
 /// Maximum size of a sidecar of one image, and of a list of class names, in bytes.
 pub(crate) const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
+
+pub(super) const NOT_UTF_8: &str = "it is not UTF-8; save it as UTF-8";
+/// The number of bytes by which a pointer to a file is recognized.
+const POINTER_BYTES: u64 = 64;
 
 /// The content of all sidecars of a folder. All paths are relative to the folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +82,7 @@ impl<'a> SidecarReader<'a> {
     /// Like [`SidecarReader::read_bytes`], but for text. Invalid UTF-8 is reported as a problem.
     pub fn read_text(&mut self, path: &Path, limit: u64) -> Option<String> {
         String::from_utf8(self.read_bytes(path, limit)?)
-            .map_err(|_| self.report_problem(path, "it is not UTF-8".to_owned()))
+            .map_err(|_| self.report_problem(path, NOT_UTF_8.to_owned()))
             .ok()
     }
 
@@ -102,6 +107,7 @@ impl<'a> SidecarReader<'a> {
         limit: u64,
     ) -> Option<BufReader<Take<Box<dyn SourceFile>>>> {
         let open = || {
+            self.check_pointer(path)?;
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
             let length = file.length().map_err(|cause| unreadable(&cause))?;
             if length > limit {
@@ -117,6 +123,7 @@ impl<'a> SidecarReader<'a> {
     /// problem.
     pub(crate) fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
+            self.check_pointer(path)?;
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
             let source = parquet_source(file, &ReadFailure::default());
             source.map_err(|cause| unreadable(&cause))
@@ -131,7 +138,15 @@ impl<'a> SidecarReader<'a> {
         if bytes.len() as u64 > limit {
             return Err(too_large(limit));
         }
-        Ok(bytes)
+        pointer_reason(&bytes).map_or(Ok(bytes), |why| Err(why.to_owned()))
+    }
+
+    /// Fails if a file is only a pointer to the real file.
+    fn check_pointer(&self, path: &Path) -> Result<(), String> {
+        let mut head = Vec::new();
+        let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
+        file.take(POINTER_BYTES).read_to_end(&mut head).map_err(|cause| unreadable(&cause))?;
+        pointer_reason(&head).map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
     /// Adds the description of a media file. Earlier sidecars take precedence.

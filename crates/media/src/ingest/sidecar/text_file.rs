@@ -33,12 +33,27 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
             Some(text) if yolo::is_yolo(&text) || is_kitti(&text) => {
                 box_files.push((media, sidecar, text));
             }
+            Some(text) if is_table(&text) => reader.report_problem(sidecar, NOT_BOXES.to_owned()),
             Some(text) => add_caption(reader, media, &text),
             None => {}
         }
     }
     box_files.extend(read_other_places(reader));
     add_boxes(reader, box_files, names);
+}
+
+const NOT_BOXES: &str = "its lines are not boxes of YOLO or KITTI";
+
+/// Whether every line consists of at least four numbers and at most two words, as no caption does.
+fn is_table(text: &str) -> bool {
+    let is_row = |line: &str| {
+        let cells = line.split([' ', '\t', ',', ';', '\r']).filter(|cell| !cell.is_empty());
+        let (numbers, words): (Vec<_>, Vec<_>) =
+            cells.partition(|cell| cell.parse::<f64>().is_ok());
+        numbers.len() >= 4 && words.len() <= 2
+    };
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(is_row)
 }
 
 fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, text: &str) {
@@ -72,7 +87,7 @@ fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a P
                 }
             }
             _ if is_found && !text.trim().is_empty() => {
-                reader.report_problem(sidecar, "its lines are not boxes of YOLO or KITTI".into());
+                reader.report_problem(sidecar, NOT_BOXES.to_owned());
             }
             _ => {}
         }

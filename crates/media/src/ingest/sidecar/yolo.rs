@@ -42,8 +42,8 @@ pub(super) struct FormCheck {
     columns: Option<usize>,
     differs: bool,
     lines: usize,
-    /// The lines that can be a box with keypoints of two numbers, and of three.
-    with_keypoints: [usize; 2],
+    /// The lines that can be a box with keypoints of each of the [`KEYPOINT_FORMS`].
+    with_keypoints: [usize; KEYPOINT_FORMS.len()],
     /// The lines whose second pair of numbers is near the other pairs, as the second point of a polygon is.
     with_near_points: usize,
     /// The lines that are the corners of a rotated box.
@@ -59,8 +59,8 @@ impl FormCheck {
             }
             self.lines += 1;
             self.differs |= *self.columns.get_or_insert(numbers.len()) != numbers.len();
-            for (count, columns) in self.with_keypoints.iter_mut().zip([2, 3]) {
-                *count += usize::from(can_be_keypoints(&numbers, columns));
+            for (count, form) in self.with_keypoints.iter_mut().zip(KEYPOINT_FORMS) {
+                *count += usize::from(can_be_keypoints(&numbers, form));
             }
             self.with_near_points += usize::from(is_second_point_near(&numbers));
             self.parallelograms += usize::from(is_parallelogram(&numbers));
@@ -70,19 +70,41 @@ impl FormCheck {
     /// Returns the number of keypoints, and the numbers of each.
     pub(super) fn keypoint_shape(&self) -> Option<[usize; 2]> {
         let numbers = self.columns.filter(|_| !self.differs)?.checked_sub(BOX_COLUMNS)?;
-        let [two, three] = self.with_keypoints.map(|count| count == self.lines);
-        if three {
-            return Some([numbers / 3, 3]);
-        }
         let is_polygon =
             2 * self.with_near_points >= self.lines || self.parallelograms == self.lines;
-        (two && !is_polygon).then_some([numbers / 2, 2])
+        let mut forms = KEYPOINT_FORMS.iter().zip(self.with_keypoints);
+        let fits = |(form, count): &(&KeypointForm, usize)| {
+            *count == self.lines && (!is_polygon || form.has_flags)
+        };
+        let (form, _) = forms.find(fits)?;
+        Some([numbers / form.columns, form.columns])
     }
 }
 
+/// What follows the box in a line of keypoints.
+#[derive(Clone, Copy, Debug)]
+struct KeypointForm {
+    columns: usize,
+    /// Whether the third number of a keypoint is 0, 1 or 2, as people label it, and not a probability, as models write it.
+    has_flags: bool,
+    /// Whether the last number is the score of the object.
+    has_score: bool,
+}
+
+/// The forms in the order in which they are tried.
+const KEYPOINT_FORMS: [KeypointForm; 6] = [
+    KeypointForm { columns: 3, has_flags: true, has_score: false },
+    KeypointForm { columns: 3, has_flags: true, has_score: true },
+    KeypointForm { columns: 2, has_flags: false, has_score: false },
+    KeypointForm { columns: 3, has_flags: false, has_score: false },
+    KeypointForm { columns: 2, has_flags: false, has_score: true },
+    KeypointForm { columns: 3, has_flags: false, has_score: true },
+];
+
 /// Whether the numbers can be a box inside the picture, and keypoints near the box.
-fn can_be_keypoints(numbers: &[f64], columns: usize) -> bool {
+fn can_be_keypoints(numbers: &[f64], form: KeypointForm) -> bool {
     let (&[x, y, width, height], rest) = numbers.split_first_chunk().unwrap_or((&[0.0; 4], &[]));
+    let (rest, score) = rest.split_at(rest.len() - usize::from(form.has_score));
     let is_inside = |center: f64, side: f64| {
         side > 0.0 && center - side / 2.0 > -0.05 && center + side / 2.0 < 1.05
     };
@@ -91,11 +113,16 @@ fn can_be_keypoints(numbers: &[f64], columns: usize) -> bool {
         let is_labeled = point[..2] != [0.0, 0.0];
         !is_labeled || ((point[0] - x).abs() <= width && (point[1] - y).abs() <= height)
     };
-    let is_visibility = |point: &[f64]| point.get(2).is_none_or(|it| [0.0, 1.0, 2.0].contains(it));
-    rest.len().is_multiple_of(columns)
+    let is_visibility = |point: &[f64]| match point.get(2) {
+        Some(flag) if form.has_flags => [0.0, 1.0, 2.0].contains(flag),
+        Some(probability) => (0.0..=1.0).contains(probability),
+        None => true,
+    };
+    score.iter().all(|score| (0.0..=1.0).contains(score))
+        && rest.len().is_multiple_of(form.columns)
         && is_inside(x, width)
         && is_inside(y, height)
-        && rest.chunks(columns).all(|point| is_near(point) && is_visibility(point))
+        && rest.chunks(form.columns).all(|point| is_near(point) && is_visibility(point))
 }
 
 /// Whether the second point of a polygon is near its other points. The width and height of a box rarely are.
@@ -173,13 +200,22 @@ fn parse_object(
             )
         }
     };
+    let [left, top, width, height] = sides;
+    // A box that is cut off may begin a little outside. In pixels, it would cover the whole picture.
+    if ![left, top, left + width, top + height].iter().all(|side| (-1.0..=2.0).contains(side)) {
+        return Err("its numbers are not fractions of the picture");
+    }
     let extent = BoundingBox::normalized(sides).ok_or("its box is empty or outside the picture")?;
     Ok((extent, annotation))
 }
 
-/// Returns x, y and visibility. A point without a visibility is visible, unless it is at the origin.
+/// Returns x, y and visibility. A point without a visibility is visible, unless it is at the origin. Models write how
+/// probable it is that a point is visible.
 fn keypoint(numbers: &[f64]) -> [f64; 3] {
     match *numbers {
+        [x, y, probability] if probability.fract() != 0.0 => {
+            [x, y, if probability >= 0.5 { 2.0 } else { 1.0 }]
+        }
         [x, y, visibility] => [x, y, visibility],
         [x, y] => [x, y, if x == 0.0 && y == 0.0 { 0.0 } else { 2.0 }],
         _ => [0.0; 3],

@@ -23,7 +23,7 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
         describe("5.jpg", "1984", "", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
-    assert_eq!(folder.problem_of("6.txt"), "it is not UTF-8");
+    assert_eq!(folder.problem_of("6.txt"), "it is not UTF-8; save it as UTF-8");
     assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }
 
