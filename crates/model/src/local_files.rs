@@ -92,11 +92,12 @@ pub const MAX_DEPTH: usize = 32;
 pub const HIDDEN: &str = "hidden";
 /// Files and folders that systems, network drives and photo libraries keep for themselves, in lower case. Some contain
 /// thumbnails or deleted pictures.
-const SYSTEM_ENTRIES: [&str; 22] = [
+const SYSTEM_ENTRIES: [&str; 25] = [
     "$recycle.bin",
     "#recycle",
     "#snapshot",
     "@__thumb",
+    "@appstore",
     "@eadir",
     "@recently-snapshot",
     "@recycle",
@@ -108,6 +109,7 @@ const SYSTEM_ENTRIES: [&str; 22] = [
     "__macosx",
     "desktop.ini",
     "ehthumbs.db",
+    "ipod photo cache",
     "lost+found",
     "network trash folder",
     "recycler",
@@ -115,6 +117,7 @@ const SYSTEM_ENTRIES: [&str; 22] = [
     "temporary items",
     "thumbs.db",
     "trashbox",
+    "~snapshot",
 ];
 /// The end of the names of folders in which Lightroom keeps previews.
 const PREVIEW_FOLDER: &str = ".lrdata";

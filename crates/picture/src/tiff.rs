@@ -126,7 +126,8 @@ impl<'a> Tiff<'a> {
         let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
         let channels = usize::from(color.num_samples());
-        if layout.planes > 1 && (color.bit_depth() < 8 || layout.planes < channels) {
+        let has_tiles = self.decoder.find_tag(Tag::TileWidth).ok().flatten().is_some();
+        if layout.planes > 1 && (color.bit_depth() < 8 || layout.planes < channels || has_tiles) {
             return Err(unsupported("planes"));
         }
         let pixels = u64::from(self.size.0) * u64::from(self.size.1);

@@ -88,6 +88,9 @@ const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 const ON_THE_WAY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
+/// The number of links that may lead from one to the next.
+const MAX_LINKS: usize = 8;
+
 impl SandboxedDir {
     /// Opens a folder by its canonical path. Fails if a part of the path has become a link since the path was accepted,
     /// because the link could lead to a folder that nobody may read through this deployment.
@@ -105,6 +108,22 @@ impl SandboxedDir {
 
     /// Returns the path below this folder to which a link leads. Fails if the path leads out of the folder.
     pub(super) fn link_target(&self, link: &Path) -> io::Result<PathBuf> {
+        let mut target = self.next_target(link)?;
+        for _ in 0..MAX_LINKS {
+            match self.next_target(&target) {
+                Ok(next) => target = next,
+                // What is not a link is the target.
+                Err(cause) if cause.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                    return Ok(target);
+                }
+                Err(cause) => return Err(cause),
+            }
+        }
+        Err(refused())
+    }
+
+    /// Returns where a link leads, which may be another link.
+    fn next_target(&self, link: &Path) -> io::Result<PathBuf> {
         let at = open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY)?;
         let target = readlinkat(at, link.file_name().ok_or_else(refused)?, Vec::new())?;
         let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));

@@ -67,12 +67,16 @@ pub fn is_quicktime(head: &[u8]) -> bool {
     has_size && names.iter().any(|box_name| name.starts_with(*box_name))
 }
 
-/// Whether a file begins with packets of an MPEG transport stream. A GIF begins with the same byte.
+/// Whether a file begins with packets of an MPEG transport stream, the first of which may be cut off. A GIF begins with
+/// the same byte.
 fn is_transport_stream(head: &[u8]) -> bool {
+    let has_packets = |first: usize, length: usize| {
+        (0..PACKETS).all(|number| head.get(first + number * length) == Some(&SYNC))
+    };
+    let (_, plain) = PACKET_LAYOUTS[0];
     !head.starts_with(b"GIF8")
-        && PACKET_LAYOUTS.iter().any(|(first, length)| {
-            (0..PACKETS).all(|number| head.get(first + number * length) == Some(&SYNC))
-        })
+        && (PACKET_LAYOUTS.iter().any(|(first, length)| has_packets(*first, *length))
+            || (1..plain).any(|first| has_packets(first, plain)))
 }
 
 /// Returns what a file is that contains only sound.

@@ -44,6 +44,8 @@ pub struct Header {
     /// Whether the layout is one of those that nearly all encoders write: progressive or with one scan, with sampling
     /// factors that are powers of two, and with no component that has more samples than the first one.
     pub has_common_layout: bool,
+    /// Whether the first scan has all components.
+    pub is_interleaved: bool,
     /// The marker of the frame, which says how pixels are coded.
     frame_marker: u8,
     quantization_tables: [Option<[u16; 64]>; 4],
@@ -126,6 +128,15 @@ impl Header {
         }
     }
 
+    /// Whether a component has fewer samples than another one, and more than a third one. A decoder has to count its blocks
+    /// in another way if the component has a scan of its own.
+    pub fn has_intermediate_sampling(&self) -> bool {
+        let (across, down) = self.max_sampling();
+        self.components.iter().any(|component| {
+            (2..across).contains(&component.sampling.0) || (2..down).contains(&component.sampling.1)
+        })
+    }
+
     /// Returns the quantization table of a component, in zigzag order.
     pub fn quantization_table(&self, component: &Component) -> Result<[u16; 64], JpegError> {
         self.quantization_tables[component.quantization_table]
@@ -179,6 +190,7 @@ impl Header {
         }
         let count = usize::from(*body.first().ok_or(JpegError::Truncated)?);
         let is_interleaved = count == self.components.len();
+        self.is_interleaved = is_interleaved;
         self.has_common_layout &= is_interleaved || self.is_progressive();
         self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
         for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {

@@ -11,6 +11,9 @@ use crate::{
     raster::to_picture,
 };
 
+const UNSUPPORTED_SAMPLING: &str =
+    "a kind of JPEG that cannot be opened: three samplings in separate scans; save it again";
+
 impl Jpeg<'_> {
     /// Decodes a gray or colored picture of an uncommon layout to sRGB, with at least `min_side` pixels on the shorter
     /// side.
@@ -26,6 +29,11 @@ impl Jpeg<'_> {
 
     /// Decodes the samples of all components, as they are stored, of a picture of an uncommon layout.
     pub fn decode_uncommon_samples(&self) -> Result<Vec<u8>, DecodeError> {
+        // The decoder reads one block too many in each row of such a component.
+        let has_own_scans = !self.header.is_interleaved || self.is_progressive();
+        if has_own_scans && self.header.has_intermediate_sampling() {
+            return Err(DecodeError(UNSUPPORTED_SAMPLING.to_owned()));
+        }
         let deadline = Deadline::new();
         let mut decoder = Decoder::new(TimedReader::new(self.bytes, deadline.clone()));
         // These transforms change no color: the first one copies, and the second one only inverts.

@@ -171,6 +171,22 @@ fn a_fraction_between_two_samplings_is_named() {
     assert!(error.0.starts_with("a kind of JPEG that cannot be opened"), "{error}");
 }
 
+#[test]
+fn three_samplings_are_decoded_or_named() {
+    for sampling in [[(4, 1), (2, 1), (1, 1)], [(1, 4), (1, 1), (1, 2)]] {
+        let mut jpeg = Jpeg::new(Layout::new((67, 53), sampling.to_vec()), wave);
+        for (groups, variant) in
+            groups(3).iter().flat_map(|groups| [0, 1, 2, 3].map(|variant| (groups, variant)))
+        {
+            store(&mut jpeg.layout, groups.clone(), variant);
+            let is_named = flaw(&jpeg).is_none_or(|flaw| flaw.contains("three samplings"));
+            let has_own_scans = groups.len() > 1 && !jpeg.layout.progressive;
+            assert!(is_named, "{:?}", jpeg.layout);
+            assert!(has_own_scans || flaw(&jpeg).is_none(), "{:?}", jpeg.layout);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -154,6 +154,19 @@ async fn the_types_of_columns_decide() {
     assert_eq!(service.record().await["n_objects"], 2);
 }
 
+/// Two rows without types. Their columns `content` and `preview` are bytes of pictures, and `digest` is other bytes.
+const CONTENT: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/content.parquet");
+
+#[tokio::test]
+async fn without_types_the_first_column_of_pictures_is_read_and_others_are_named() {
+    let files = [("content.parquet", CONTENT.to_vec())];
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    let names: Vec<String> = originals(&service).await.into_keys().collect();
+    assert_eq!(names, ["000001.png", "000002.png"]);
+    let why = "columns not kept: digest, preview (only one column of pictures is read)";
+    assert_eq!(skipped(&service), [("content.parquet".to_owned(), why.to_owned())]);
+}
+
 const FOLDER: &str = "s3://team/set/";
 
 /// Opens the bucket with what is in it, and waits until it is indexed.

@@ -3,50 +3,93 @@
 use tessera_model::FileKind;
 
 /// Texts of devices and programs, in lower case and with spaces for `_` and `-`.
-const TEXTS: [&str; 52] = [
+const TEXTS: [&str; 96] = [
+    "adobe photoshop lightroom",
+    "ai",
     "applemark",
+    "beauty",
+    "binary comment",
     "btf",
     "bty",
+    "camera",
+    "canon",
     "casio computer co.,ltd.",
     "cof",
     "cuva",
     "dav",
+    "dcf 1.0",
+    "dcf1.0",
     "default",
     "digital camera",
     "digital image",
     "digital still camera",
+    "dji",
     "edf",
     "exif jpeg picture",
     "fbt",
+    "fbthdr",
     "fptscl",
+    "fujifilm",
+    "gimp",
+    "google",
+    "gopro",
     "hdr",
     "hdrpl",
     "hellomoto",
+    "hewlett packard",
+    "htc",
+    "huawei",
+    "hw camera",
     "image",
     "image description",
+    "image title",
     "imagedescription",
     "jpeg",
     "konica minolta",
+    "leica",
+    "leica camera ag",
+    "lge",
     "maps",
     "mde",
     "minolta co., ltd.",
+    "minolta dsc",
     "minoltadsc",
+    "mms",
+    "moto",
+    "motorola",
     "mrh",
+    "nikon",
+    "nikon corporation",
     "no description",
+    "nokia",
     "none",
     "nor",
     "null",
+    "olympus",
+    "oppo",
     "oznor",
     "oznorco",
+    "panasonic",
+    "pentax",
     "photo",
+    "picasa",
     "picture",
+    "powershot",
     "ptr",
+    "qmedia",
     "rbt",
     "rhdr",
+    "ricoh",
     "samsung",
+    "samsung camera",
     "samsung camera pictures",
+    "screenshot",
     "sdr",
+    "skypixel",
+    "snapseed",
+    "sony",
     "sony dsc",
+    "sony ericsson",
     "sss",
     "tof",
     "trim",
@@ -56,20 +99,27 @@ const TEXTS: [&str; 52] = [
     "vivo",
     "xiaomi",
     "yyg",
+    "zte",
 ];
 /// Beginnings of the texts of programs, in the same form.
-const BEGINNINGS: [&str; 14] = [
+const BEGINNINGS: [&str; 20] = [
+    "adobe photoshop ",
     "ascii ",
-    "creator: gd jpeg",
     "created with gimp",
+    "created with inkscape",
     "created with the gimp",
+    "creator: gd jpeg",
     "exif jpeg",
     "file source: ",
     "file written by adobe photoshop",
+    "filter: ",
     "handmade software",
+    "imagej=",
     "intel(r) jpeg library",
     "lead technologies",
+    "matplotlib version",
     "optimized by jpegmini",
+    "pictureid: ",
     "processed by ebay",
     "processed with ",
     "xv version",
@@ -90,10 +140,30 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
         || (is_camera && text.starts_with(char::is_uppercase))
         // The name of a device: `<Digimax S500 / Kenox S500>`.
         || (text.starts_with('<') && text.ends_with('>'))
+        // Data of a program in JSON or XML.
+        || (text.starts_with('{') && text.ends_with('}'))
+        || text.starts_with("<?xml")
+        || is_camera_name(&lower)
         // The name of the file: `DCIM\100MEDIA\DJI_0042.JPG`.
         || (!text.contains(char::is_whitespace) && FileKind::from_name(text).is_media())
         // A number, a time, or nothing.
         || !text.contains(char::is_alphabetic)
+}
+
+/// The words with which cameras and phones begin the names of files.
+const NAME_STARTS: [&str; 16] = [
+    "cimg", "dcim", "dji", "dsc", "dscf", "dscn", "gopr", "img", "imgp", "mvi", "p", "photo",
+    "pict", "pxl", "sam", "vid",
+];
+
+/// Whether a text is the name of a file without its extension, such as `img 20200101 120000` or `dsc01234`.
+fn is_camera_name(lower: &str) -> bool {
+    let digits = lower.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    let start = &lower[..lower.len() - digits.len()];
+    let number = digits.chars().filter(char::is_ascii_digit).count();
+    NAME_STARTS.contains(&start)
+        && number >= 4
+        && digits.chars().all(|c| c.is_ascii_digit() || c == ' ')
 }
 
 #[cfg(test)]
@@ -113,6 +183,12 @@ mod tests {
             "DCIM\\100MEDIA\\DJI_0042.JPG",
             "IMG_2024.jpg",
             "<KENOX S630  / Samsung S630>",
+            "IMG_20200101_120000",
+            "DSC01234",
+            "{\"shape\": [120, 160]}",
+            "ImageJ=1.11a\nimages=3",
+            "<?xml version=\"1.0\"?><OME/>",
+            "LEICA CAMERA AG",
             "_cuva",
             "default",
             "Untitled",
@@ -135,6 +211,9 @@ mod tests {
             "my digital camera",
             "A table with an old digital camera",
             "Photo of a boat",
+            "Photo 12",
+            "p 1",
+            "My Nokia on a desk",
             "Samsung building",
             "x < y and y > x",
             "猫",

@@ -8,12 +8,21 @@ use super::block_text::{
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
+const XML: &str = "http://www.w3.org/XML/1998/namespace";
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
 const XMP: &str = "http://ns.adobe.com/xap/1.0/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
+const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
+const MICROSOFT_REGION: &str = "http://ns.microsoft.com/photo/1.2/t/Region#";
+/// The keywords of editors that write no `dc:subject`, with the folders of the keyword in front of it.
+const OTHER_KEYWORDS: [(&str, &str); 3] = [
+    ("http://ns.adobe.com/lightroom/1.0/", "hierarchicalSubject"),
+    ("http://www.digikam.org/ns/1.0/", "TagsList"),
+    ("http://ns.microsoft.com/photo/1.0/", "LastKeywordXMP"),
+];
 
 /// The limits are high, because editors declare dozens of namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
@@ -31,7 +40,8 @@ pub(crate) fn parse_xmp(text: &str) -> Result<BlockText, String> {
 
 fn read_document(document: &Document) -> BlockText {
     let first = |namespace, name| values(document, namespace, name).into_iter().next();
-    let dates = [first(PHOTOSHOP, "DateCreated"), first(XMP, "CreateDate")];
+    let dates = [(PHOTOSHOP, "DateCreated"), (EXIF, "DateTimeOriginal"), (XMP, "CreateDate")];
+    let dates = dates.map(|(namespace, name)| first(namespace, name));
     let mut labels = dates
         .into_iter()
         .flatten()
@@ -48,13 +58,26 @@ fn read_document(document: &Document) -> BlockText {
     );
     BlockText {
         caption: joined_caption(first(DUBLIN_CORE, "title"), first(DUBLIN_CORE, "description")),
-        keywords: values(document, DUBLIN_CORE, "subject"),
+        keywords: keywords(document),
         metadata_labels: labels,
     }
 }
 
+/// Returns the keywords. Of a keyword in folders, such as `animal|dog`, the last part is the keyword.
+fn keywords(document: &Document) -> Vec<String> {
+    let subjects = values(document, DUBLIN_CORE, "subject");
+    if !subjects.is_empty() {
+        return subjects;
+    }
+    let mut others =
+        OTHER_KEYWORDS.iter().map(|(namespace, name)| values(document, namespace, name));
+    let found = others.find(|keywords| !keywords.is_empty()).unwrap_or_default();
+    let last = |keyword: String| keyword.rsplit(['|', '/']).next().map(str::to_owned);
+    found.into_iter().filter_map(last).collect()
+}
+
 /// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the
-/// first language is taken.
+/// default language is taken, or else the first one.
 fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     let mut values = Vec::new();
     for description in document.descendants().filter(|node| node.has_tag_name((RDF, "Description")))
@@ -63,6 +86,8 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
         for property in description.children().filter(|node| node.has_tag_name((namespace, name))) {
             let items = |list: Node| -> Vec<String> {
                 let items = list.descendants().filter(|node| node.has_tag_name((RDF, "li")));
+                let (default, others): (Vec<_>, Vec<_>) = items.partition(is_default_language);
+                let items = default.into_iter().chain(others);
                 items.filter_map(|item| item.text()).map(str::to_owned).collect()
             };
             let list = property.children().find(Node::is_element);
@@ -78,6 +103,10 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     values
 }
 
+fn is_default_language(item: &Node) -> bool {
+    item.attribute((XML, "lang")) == Some("x-default")
+}
+
 /// Returns the names of the people whose faces were marked in the picture.
 fn face_names(document: &Document) -> Vec<String> {
     let value = |node: &Node, name: &str| {
@@ -89,7 +118,10 @@ fn face_names(document: &Document) -> Vec<String> {
         let kind = value(&node, "Type")?;
         if kind == "Face" { value(&node, "Name") } else { None }
     };
-    document.descendants().filter(Node::is_element).filter_map(face).collect()
+    let faces = document.descendants().filter(Node::is_element);
+    let marked =
+        |node: Node| node.attribute((MICROSOFT_REGION, "PersonDisplayName")).map(str::to_owned);
+    faces.filter_map(|node| face(node).or_else(|| marked(node))).collect()
 }
 
 /// The Photoshop resource that contains the IPTC records.

@@ -2,7 +2,7 @@
 //! of lines, or the `notes.json` of Label Studio.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -16,7 +16,7 @@ use super::{
     sidecar_names::{CLASS_NAME_FILES, NOTES_JSON},
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
-use crate::ingest::documents;
+use crate::ingest::{documents, file_names::printable_path};
 
 pub(super) type ClassMap = BTreeMap<u64, String>;
 
@@ -35,18 +35,31 @@ pub(crate) struct ClassNames<'a> {
     /// The files of a folder that can name classes under any name, ordered by name.
     other_files: HashMap<&'a Path, Vec<&'a Path>>,
     known: HashMap<PathBuf, Option<Rc<Classes>>>,
+    /// The class names in the folders without media of a folder, such as `config`.
+    beside: HashMap<PathBuf, Option<Rc<Classes>>>,
+    /// The files in folders without media by the folder that contains their folder.
+    files_beside: HashMap<&'a Path, Vec<&'a Path>>,
 }
 
 impl<'a> ClassNames<'a> {
     pub fn new(files: &FileIndex<'a>) -> Self {
         let mut other_files = HashMap::<_, Vec<_>>::new();
-        for path in files.all().filter(|path| is_yaml(path) || has_extension(path, "names")) {
+        for path in files.all().filter(|path| may_name_classes(path)) {
             other_files.entry(path.parent().unwrap_or(Path::new(""))).or_default().push(path);
         }
-        Self { other_files, known: HashMap::new() }
+        let with_media: HashSet<&Path> = files.media().flat_map(Path::ancestors).collect();
+        let mut files_beside = HashMap::<_, Vec<_>>::new();
+        for (folder, files) in
+            other_files.iter().filter(|(folder, _)| !with_media.contains(*folder))
+        {
+            if let Some(above) = folder.parent() {
+                files_beside.entry(above).or_default().extend(files);
+            }
+        }
+        Self { other_files, known: HashMap::new(), beside: HashMap::new(), files_beside }
     }
 
-    /// Returns the class names in the nearest folder above a sidecar.
+    /// Returns the class names in the nearest folder above a sidecar, or else beside such a folder.
     pub(super) fn for_sidecar(
         &mut self,
         reader: &mut SidecarReader<'a>,
@@ -61,16 +74,32 @@ impl<'a> ClassNames<'a> {
             self.known.insert(folder.to_owned(), found.clone());
             found
         });
+        let nearest = nearest.or_else(|| {
+            sidecar.ancestors().skip(1).find_map(|folder| {
+                if let Some(known) = self.beside.get(folder) {
+                    return known.clone();
+                }
+                let files = self.files_beside.get(folder)?;
+                let found = self.read_only_file(reader, files);
+                let found = found.map(|(path, classes)| {
+                    reader.mark_used(path);
+                    Rc::new(classes)
+                });
+                self.beside.insert(folder.to_owned(), found.clone());
+                found
+            })
+        });
         nearest.unwrap_or_default()
     }
 
     /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.
     fn read_folder(&mut self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
-        let usual = CLASS_NAME_FILES.iter().find_map(|file| {
-            let path = reader.files.get(&folder.join(file))?;
-            read_file(reader, path).map(|classes| (path, classes))
+        let files = self.other_files.get(folder)?;
+        let usual = CLASS_NAME_FILES.iter().find_map(|name| {
+            let path = files.iter().find(|path| is_named(path, name))?;
+            read_file(reader, path).map(|classes| (*path, classes))
         });
-        let (path, mut classes) = usual.or_else(|| self.read_other_file(reader, folder))?;
+        let (path, mut classes) = usual.or_else(|| self.read_only_file(reader, files))?;
         reader.mark_used(path);
         classes.folder = Some(folder.into());
         // A list of names may be beside the labels, and the YAML above them.
@@ -81,23 +110,49 @@ impl<'a> ClassNames<'a> {
     }
 
     /// Reads the only file that names classes under another name. Files that contradict each other are reported.
-    fn read_other_file(
+    fn read_only_file(
         &self,
         reader: &mut SidecarReader<'a>,
-        folder: &Path,
+        files: &[&'a Path],
     ) -> Option<(&'a Path, Classes)> {
-        let files = self.other_files.get(folder)?.iter();
-        let mut found =
-            files.filter_map(|path| Some((*path, read_file(reader, path)?))).collect::<Vec<_>>();
+        let found: Vec<_> =
+            files.iter().filter_map(|path| Some((*path, read_file(reader, path)?))).collect();
         let (first, classes) = found.first()?.clone();
-        if let Some((other, _)) = found.iter().find(|(_, other)| *other != classes) {
-            let name = other.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let why = format!("its class names differ from those in {name}, so neither are used");
+        if let Some((other, _)) = found.iter().find(|(_, other)| other.names != classes.names) {
+            let name = printable_path(other);
+            let why = format!(
+                "its class names differ from those in {}, so neither are used",
+                name.as_str()
+            );
             reader.report_problem(first, why);
             return None;
         }
-        Some(found.swap_remove(0))
+        found.into_iter().max_by_key(|(_, classes)| classes.keypoint_shape.is_some())
     }
+}
+
+/// Further names of lists of lines.
+const NAME_LISTS: [&str; 7] = [
+    "_classes.txt",
+    "class_list.txt",
+    "class_names.txt",
+    "classnames.txt",
+    "labelmap.txt",
+    "names.txt",
+    "predefined_classes.txt",
+];
+
+/// Whether a file may contain class names: YAML, or a list of lines with a usual name.
+fn may_name_classes(path: &Path) -> bool {
+    is_yaml(path)
+        || has_extension(path, "names")
+        || NAME_LISTS.iter().any(|name| is_named(path, name))
+        || CLASS_NAME_FILES.iter().any(|name| is_named(path, name))
+}
+
+/// Whether a file has a name, in any case of letters.
+fn is_named(path: &Path, name: &str) -> bool {
+    path.file_name().is_some_and(|file| file.eq_ignore_ascii_case(name))
 }
 
 fn is_yaml(path: &Path) -> bool {
@@ -113,12 +168,12 @@ fn read_file(reader: &mut SidecarReader<'_>, path: &Path) -> Option<Classes> {
     let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
     let names = if is_yaml(path) {
         parse_yaml(&text, "names")
-    } else if path.file_name().is_some_and(|name| name == NOTES_JSON) {
+    } else if is_named(path, NOTES_JSON) {
         parse_notes(&text)
     } else {
         parse_name_lines(&text)
     };
-    let is_usual = CLASS_NAME_FILES.iter().any(|name| path.file_name() == Some(name.as_ref()));
+    let is_usual = CLASS_NAME_FILES.iter().any(|name| is_named(path, name));
     if let Some(why) =
         yaml_error(&text).filter(|_| is_yaml(path) && (is_usual || !names.is_empty()))
     {

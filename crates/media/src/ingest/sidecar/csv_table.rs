@@ -170,7 +170,10 @@ fn plain_cell(cell: &str) -> &str {
 /// cell starts like a JSON list but is not valid.
 pub(crate) fn collect_cell_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
-        return collect_names(cell, names);
+        // Python quotes texts with apostrophes: `['dog', 'cat']`.
+        let is_python = !cell.contains('"');
+        let list = if is_python { cell.replace('\'', "\"") } else { cell.to_owned() };
+        return collect_names(&list, names);
     }
     cell.split(['|', ';']).for_each(|name| push_name(names, name));
     Some(())

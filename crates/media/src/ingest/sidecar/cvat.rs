@@ -71,7 +71,7 @@ fn describe(
     for shape in image.children().filter(Node::is_element) {
         let kind = shape.tag_name().name();
         let label = shape.attribute("label").and_then(normalized_name);
-        if matches!(kind, "points" | "polyline") {
+        if is_point_or_line(shape) {
             diagnostics.report(NOT_A_PART);
             continue;
         } else if kind != "tag" && !marks_a_part(shape) {
@@ -115,6 +115,10 @@ const CUBOID: [[&str; 2]; 8] = [
     ["xbl2", "ybl2"],
     ["xbr2", "ybr2"],
 ];
+
+fn is_point_or_line(shape: Node<'_, '_>) -> bool {
+    matches!(shape.tag_name().name(), "points" | "polyline")
+}
 
 /// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
 fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
@@ -247,6 +251,9 @@ fn read_tracks<'a>(
                 (Ok(_), None) => diagnostics.report(WRONG_SHAPE),
                 (Err(why), _) => diagnostics.report(&why),
             }
+        }
+        if track.children().any(is_point_or_line) {
+            diagnostics.report(NOT_A_PART);
         }
     }
     reader.report_problems(sidecar, diagnostics);

@@ -90,9 +90,10 @@ impl<'a> FileIndex<'a> {
         self.all().filter(move |path| is_media(path) || without_extension.contains(path))
     }
 
-    /// Returns the files with this name, the least nested ones first.
+    /// Returns the files with this name in any case of letters, the least nested ones first.
     pub(crate) fn with_name(&self, name: &str) -> Vec<&'a Path> {
-        let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
+        let named =
+            |path: &&Path| path.file_name().is_some_and(|file| file.eq_ignore_ascii_case(name));
         let mut paths: Vec<_> = self.all().filter(named).collect();
         paths.sort_by_key(|path| path.components().count());
         paths
@@ -179,9 +180,18 @@ impl<'a> FileIndex<'a> {
         if beside.is_empty() { self.sample_of(sidecar) } else { beside }
     }
 
-    /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs.
+    /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs: those of `0.jpg` or `0.left.jpg` for
+    /// `0.txt` and `0.caption.txt`.
     fn sample_of(&self, sidecar: &Path) -> Vec<&'a Path> {
-        self.samples().get(&sidecar.with_extension("")).cloned().unwrap_or_default()
+        let named = sidecar.with_extension("");
+        if let Some(sample) = self.samples().get(&named) {
+            return sample.clone();
+        }
+        let part = named.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let key = up_to_first_dot(sidecar).filter(|_| SAMPLE_PARTS.contains(&part.as_str()));
+        let Some(key) = key.map(|key| sidecar.with_file_name(key)) else { return Vec::new() };
+        let sample = self.samples().get(&key).cloned();
+        sample.unwrap_or_else(|| in_folder_of(sidecar, &self.with_media_extension(&key)))
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
@@ -235,6 +245,12 @@ impl<'a> FileIndex<'a> {
         if candidates.is_empty() && !is_media(&path) {
             candidates = self.with_media_extension(&path);
         }
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        for [one, other] in SAME_EXTENSIONS.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {
+            if candidates.is_empty() && extension == one {
+                candidates = self.ending_like(&path.with_extension(other));
+            }
+        }
         (!candidates.is_empty()).then(|| only_one(candidates, &path, sidecar))
     }
 
@@ -279,6 +295,24 @@ impl<'a> FileIndex<'a> {
     }
 }
 
+/// Parts of the samples of `WebDataset` that describe the pictures of a sample, as in `0.caption.txt`.
+const SAMPLE_PARTS: [&str; 13] = [
+    "annotation",
+    "annotations",
+    "caption",
+    "captions",
+    "class",
+    "description",
+    "label",
+    "labels",
+    "meta",
+    "metadata",
+    "objects",
+    "prompt",
+    "text",
+];
+/// Extensions of the same format.
+const SAME_EXTENSIONS: [[&str; 2]; 3] = [["jpg", "jpeg"], ["tif", "tiff"], ["heic", "heif"]];
 /// The number of parts of a name that are compared, from its end.
 const MAX_PARTS: usize = 16;
 /// The number of files of the same name among which one is chosen.
@@ -311,13 +345,27 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
     // A URL may have a query after the path, and a table that was written on Windows contains backslashes.
     let address = name.contains("://").then(|| name.split(['?', '#']).next().unwrap_or(name));
     let local = query.or(address).unwrap_or(name).replace('\\', "/");
-    let decoded = percent_decode_str(&local).decode_utf8().ok().map(Cow::into_owned);
-    for other in [Some(name.to_owned()), Some(local), decoded].into_iter().flatten() {
+    let decode = |text: &str| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned);
+    let decoded = decode(&local);
+    // Some programs encode a name twice, or write blanks as in forms.
+    let twice = decoded.as_deref().and_then(decode);
+    let of_form = decode(&local.replace('+', " "));
+    let uploaded = decoded.as_deref().and_then(without_upload_hash);
+    let others = [Some(name.to_owned()), Some(local), decoded, twice, of_form, uploaded];
+    for other in others.into_iter().flatten() {
         if spellings.iter().all(|known| **known != other) {
             spellings.push(other.into());
         }
     }
     spellings
+}
+
+/// Removes the eight digits that Label Studio puts in front of the name of an uploaded file: `1f3a5c7e-a.jpg`.
+fn without_upload_hash(name: &str) -> Option<String> {
+    let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
+    let (hash, rest) = file.split_once('-')?;
+    let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| format!("{folder}/{rest}").trim_start_matches('/').to_owned())
 }
 
 /// Returns a path below `folder`. Parts that lead above the root of all files are left out.

@@ -17,6 +17,8 @@ use crate::ingest::is_parquet;
 /// Names of folders that contain the pictures of something.
 const PICTURE_FOLDERS: &str =
     "image images img imgs jpeg jpegimages jpegs jpg photo photos pics picture pictures png pngs";
+/// The folder in which cameras keep their folders, such as `100CANON`.
+const CAMERA: &str = "DCIM";
 /// Further names that say nothing about the media. All names are in lower case and without trailing digits
 /// (`train2017`).
 const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
@@ -66,7 +68,10 @@ impl<'a> Folders<'a> {
 
     fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
         let name = folder.file_name()?.to_str()?;
-        if is_number(name) {
+        let is_camera = folder.parent().and_then(Path::file_name).is_some_and(|it| it == CAMERA);
+        if is_camera {
+            None
+        } else if is_number(name) {
             self.is_class_number(folder, name).then_some(name)
         } else if is_one_of(name, PICTURE_FOLDERS) {
             let class = folder.parent()?;

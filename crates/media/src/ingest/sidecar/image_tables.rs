@@ -89,14 +89,18 @@ pub(super) fn prepare(row: &mut Value, features: &Features) {
         columns.insert("label".to_owned(), label.into());
     }
     let is_labeled = columns.get("label").is_some_and(Value::is_string);
-    let named = |name| match columns.get(name) {
-        Some(Value::Array(names)) => names.clone(),
-        Some(name @ Value::String(_)) => vec![name.clone()],
-        _ => Vec::new(),
-    };
-    let labels: Vec<Value> =
-        features.classes().flat_map(named).filter(|name| !name.is_null()).collect();
-    if !is_labeled && !labels.is_empty() {
+    let mut labels = Vec::new();
+    for name in features.classes().filter(|name| *name != "labels") {
+        match columns.get(name) {
+            Some(name @ Value::String(_)) => labels.push(name.clone()),
+            Some(Value::Array(names)) => {
+                labels.extend(names.iter().filter(|name| name.is_string()).cloned());
+                columns.remove(name);
+            }
+            _ => {}
+        }
+    }
+    if !is_labeled && !labels.is_empty() && !columns.contains_key("labels") {
         columns.insert("labels".to_owned(), labels.into());
     }
     if let Some(objects) = features.objects().and_then(|name| columns.remove(name)) {
@@ -107,6 +111,9 @@ pub(super) fn prepare(row: &mut Value, features: &Features) {
 /// Returns objects in the form in which their boxes are in pixels: lists of boxes and names.
 fn as_columns(objects: Value) -> Value {
     let Value::Array(objects) = objects else { return objects };
+    if objects.is_empty() {
+        return Value::Array(objects);
+    }
     let mut columns = Map::<String, Value>::new();
     for object in objects {
         let Value::Object(fields) = object else { continue };

@@ -12,7 +12,7 @@ use super::{
     diagnostics::{Reason, SidecarDiagnostics},
     image_tables::prepare,
     metadata_row::{SidecarRow, read_row},
-    own_columns::{Refusal, RefusedColumns, is_known},
+    own_columns::{Refusal, RefusedColumns, is_exported, is_known},
     sidecar_names::METADATA_JSONL,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
@@ -112,7 +112,9 @@ pub(crate) fn read_columns(
     let is_read =
         |name: &String| is_known(name) || own.contains(name) || typed.contains(&name.as_str());
     let (columns, others): (Vec<_>, Vec<_>) = parquet.column_names().into_iter().partition(is_read);
-    for name in others.iter().filter(|name| image != Some(name)) {
+    let is_export = columns.iter().any(|name| name == "media_id");
+    let is_known = |name: &str| image == Some(name) || (is_export && is_exported(name));
+    for name in others.iter().filter(|name| !is_known(name)) {
         let is_picture = pictures.iter().any(|(picture, _)| picture == name);
         refused.add(name, if is_picture { Refusal::Pictures } else { Refusal::NotScalar });
     }

@@ -171,7 +171,8 @@ pub(crate) fn push_cell(
     push(own, name, value, refused);
 }
 
-fn is_exported(name: &str) -> bool {
+/// Whether a column of exports has this name.
+pub(crate) fn is_exported(name: &str) -> bool {
     name == "url" || EXPORTED.contains(&name)
 }
 

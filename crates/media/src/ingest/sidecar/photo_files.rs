@@ -39,8 +39,7 @@ struct TakeoutDocument {
     description: Option<String>,
     #[serde(rename = "photoTakenTime")]
     taken: TakeoutTime,
-    #[serde(default)]
-    people: Vec<TakeoutPerson>,
+    people: Option<Vec<TakeoutPerson>>,
 }
 
 #[derive(Deserialize)]
@@ -61,8 +60,8 @@ pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let Some(document) = documents::parse_object::<TakeoutDocument>(&text) else { continue };
         reader.mark_used(sidecar);
-        let edited = reader.files.get(&with_suffix(media, EDITED));
-        for media in edited.into_iter().chain([media]) {
+        let edited = EDITED.map(|end| reader.files.get(&with_suffix(media, end)));
+        for media in edited.into_iter().flatten().chain([media]) {
             reader.add_description(media, describe(&document));
         }
     }
@@ -71,8 +70,8 @@ pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
 fn describe(document: &TakeoutDocument) -> MediaDescription {
     let mut description = MediaDescription::default();
     description.push_caption(document.description.as_deref().unwrap_or_default());
-    let persons: Vec<&str> =
-        document.people.iter().filter_map(|person| person.name.as_deref()).collect();
+    let persons = document.people.iter().flatten();
+    let persons: Vec<&str> = persons.filter_map(|person| person.name.as_deref()).collect();
     for label in labels_of_photo(&persons, document.taken.timestamp.parse().ok()) {
         push_name(&mut description.labels, &label);
     }
@@ -81,8 +80,17 @@ fn describe(document: &TakeoutDocument) -> MediaDescription {
 
 /// What follows the name of the picture in the name of a document, possibly cut off.
 const SUPPLEMENT: &str = "supplemental-metadata";
-/// The end of the name of a picture that was edited. Its document is the one of the original.
-const EDITED: &str = "-edited";
+/// Ends of the names of pictures that were edited, in several languages. Their document is the one of the original.
+const EDITED: [&str; 8] = [
+    "-edited",
+    "-bearbeitet",
+    "-bewerkt",
+    "-editado",
+    "-edytowane",
+    "-modifié",
+    "-modificato",
+    "-編集済み",
+];
 /// The length at which Google cuts off the name of a document, without its extension.
 const MAX_CHARS: usize = 46;
 
@@ -111,7 +119,10 @@ impl<'a> TakeoutNames<'a> {
         let names = [Some(name), shorter.map(|(name, _)| name)];
         let media = names.into_iter().flatten().find_map(|name| {
             let media = with_suffix(&sidecar.with_file_name(name), number);
-            files.get(&media).filter(|media| is_media(media))
+            // The original of an edited picture may be elsewhere.
+            let edited = EDITED.iter().map(|end| with_suffix(&media, end));
+            let mut names = [media.clone()].into_iter().chain(edited);
+            names.find_map(|name| files.get(&name)).filter(|media| is_media(media))
         });
         media.or_else(|| self.0.get(&sidecar.with_file_name(name)).copied())
     }

@@ -72,5 +72,6 @@ pub(crate) fn open_images_table(path: &Path) -> Option<OpenImagesTable> {
 }
 
 fn is_named(path: &Path, names: &[&str]) -> bool {
-    path.file_name().is_some_and(|name| names.iter().any(|known| name == *known))
+    let is = |known: &&str| path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(known));
+    names.iter().any(is)
 }

@@ -18,6 +18,9 @@ use super::{
 /// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.
 pub(crate) const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
+/// The extensions of texts beside a picture. Programs that train models of pictures write `.caption`.
+const CAPTION_EXTENSIONS: [&str; 2] = ["txt", "caption"];
+
 pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
     let mut box_files = Vec::new();
     for media in reader.files.media() {
@@ -28,7 +31,8 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
         {
             box_files.push((media, sidecar, text));
         }
-        let Some(sidecar) = reader.files.sidecar_beside(media, "txt") else { continue };
+        let beside = |extension: &&str| reader.files.sidecar_beside(media, extension);
+        let Some(sidecar) = CAPTION_EXTENSIONS.iter().find_map(beside) else { continue };
         match read_text(reader, sidecar) {
             Some(text) if yolo::is_yolo(&text) || is_kitti(&text) => {
                 box_files.push((media, sidecar, text));
@@ -191,8 +195,11 @@ fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4], Option<f64>)> {
 }
 
 pub(crate) fn read_class_files<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
-    for media in reader.files.media() {
-        let Some(sidecar) = reader.files.sidecar_beside(media, "cls") else { continue };
+    for sidecar in unread(reader, "cls") {
+        let pictures = reader.files.pictures_beside(sidecar);
+        if pictures.is_empty() {
+            continue;
+        }
         reader.mark_used(sidecar);
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let label = match text.trim().parse::<u64>() {
@@ -208,6 +215,8 @@ pub(crate) fn read_class_files<'a>(reader: &mut SidecarReader<'a>, names: &mut C
         };
         let mut description = MediaDescription::default();
         push_name(&mut description.labels, &label);
-        reader.add_description(media, description);
+        for media in pictures {
+            reader.add_description(media, description.clone());
+        }
     }
 }

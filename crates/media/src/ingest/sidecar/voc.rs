@@ -33,7 +33,8 @@ pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
         side("size", "height").or_else(|| side("imagesize", "nrows")),
         sidecar.into(),
     );
-    let file_name = child_text(root, "filename").map(str::trim).filter(|name| !name.is_empty());
+    let names = ["filename", "path"].into_iter().filter_map(|tag| child_text(root, tag));
+    let file_name = names.map(str::trim).find(|name| !name.is_empty());
     PictureAnnotations { file_name: file_name.map(str::to_owned), description, diagnostics }
 }
 

@@ -74,7 +74,7 @@ impl FormCheck {
             2 * self.with_near_points >= self.lines || self.parallelograms == self.lines;
         let mut forms = KEYPOINT_FORMS.iter().zip(self.with_keypoints);
         let fits = |(form, count): &(&KeypointForm, usize)| {
-            *count == self.lines && (!is_polygon || form.has_flags)
+            *count == self.lines && (!is_polygon || form.columns == 3)
         };
         let (form, _) = forms.find(fits)?;
         Some([numbers / form.columns, form.columns])
@@ -84,21 +84,18 @@ impl FormCheck {
 /// What follows the box in a line of keypoints.
 #[derive(Clone, Copy, Debug)]
 struct KeypointForm {
+    /// The numbers of a keypoint, of which the third is its visibility.
     columns: usize,
-    /// Whether the third number of a keypoint is 0, 1 or 2, as people label it, and not a probability, as models write it.
-    has_flags: bool,
     /// Whether the last number is the score of the object.
     has_score: bool,
 }
 
 /// The forms in the order in which they are tried.
-const KEYPOINT_FORMS: [KeypointForm; 6] = [
-    KeypointForm { columns: 3, has_flags: true, has_score: false },
-    KeypointForm { columns: 3, has_flags: true, has_score: true },
-    KeypointForm { columns: 2, has_flags: false, has_score: false },
-    KeypointForm { columns: 3, has_flags: false, has_score: false },
-    KeypointForm { columns: 2, has_flags: false, has_score: true },
-    KeypointForm { columns: 3, has_flags: false, has_score: true },
+const KEYPOINT_FORMS: [KeypointForm; 4] = [
+    KeypointForm { columns: 3, has_score: false },
+    KeypointForm { columns: 3, has_score: true },
+    KeypointForm { columns: 2, has_score: false },
+    KeypointForm { columns: 2, has_score: true },
 ];
 
 /// Whether the numbers can be a box inside the picture, and keypoints near the box.
@@ -113,11 +110,7 @@ fn can_be_keypoints(numbers: &[f64], form: KeypointForm) -> bool {
         let is_labeled = point[..2] != [0.0, 0.0];
         !is_labeled || ((point[0] - x).abs() <= width && (point[1] - y).abs() <= height)
     };
-    let is_visibility = |point: &[f64]| match point.get(2) {
-        Some(flag) if form.has_flags => [0.0, 1.0, 2.0].contains(flag),
-        Some(probability) => (0.0..=1.0).contains(probability),
-        None => true,
-    };
+    let is_visibility = |point: &[f64]| point.get(2).is_none_or(|it| [0.0, 1.0, 2.0].contains(it));
     score.iter().all(|score| (0.0..=1.0).contains(score))
         && rest.len().is_multiple_of(form.columns)
         && is_inside(x, width)

@@ -77,10 +77,15 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
     symlink("../0a1b", root.join("b/named.jpg")).unwrap();
     symlink(root.join(".git/deep/x.jpg"), root.join("annexed.jpg")).unwrap();
     symlink("1.jpg", root.join("twin.jpg")).unwrap();
+    symlink("../twin.jpg", root.join("b/chain.jpg")).unwrap();
+    symlink("circle.jpg", root.join("circle.jpg")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
     let scan = scan_folder(&SandboxedDir::open(root).unwrap(), &FolderPatterns::default());
     let files: Vec<_> = scan.files.iter().map(|found| found.path.to_str().unwrap()).collect();
-    assert_eq!(files, ["1.jpg", "annexed.jpg", "b/2.jpg", "b/named.jpg", "twin.jpg"]);
+    assert_eq!(
+        files,
+        ["1.jpg", "annexed.jpg", "b/2.jpg", "b/chain.jpg", "b/named.jpg", "twin.jpg"]
+    );
     let folder = SandboxedDir::open(root).unwrap();
     for file in &scan.files {
         assert_eq!(folder.open_file(&file.path).unwrap().length().unwrap(), 1, "{file:?}");
@@ -94,6 +99,7 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
         ("again", SYMBOLIC_LINK),
         ("b/@eaDir", SYSTEM_ENTRY),
         ("b/up.jpg", SYMBOLIC_LINK),
+        ("circle.jpg", SYMBOLIC_LINK),
         ("loop", SYMBOLIC_LINK),
         ("out.jpg", SYMBOLIC_LINK),
         ("socket", "not a regular file"),

@@ -104,6 +104,12 @@ fn annotations_in_other_formats_are_named() {
             "annotations in the own format of Label Studio",
         ),
         (r#"[{"name": "1.jpg", "labels": []}]"#, "annotations of BDD100K"),
+        (
+            r#"[{"image": "/data/upload/1.jpg", "annotation_id": 1, "lead_time": 2}]"#,
+            "annotations in the own format of Label Studio",
+        ),
+        (r#"{"1.jpg99": {"filename": "1.jpg", "size": 99, "regions": []}}"#, "annotations of VIA"),
+        (r#"{"classes": ["a"], "labels": {"1": []}}"#, "labels of FiftyOne"),
     ] {
         folder.write("deep/x.json", text);
         let why = format!("{name}, which are not read; export them as COCO");
@@ -403,4 +409,50 @@ fn a_large_file_that_is_damaged_or_of_another_format_is_named() {
     }
     std::fs::File::create(folder.path("coco.json")).unwrap().set_len((2 << 30) + 1).unwrap();
     assert_eq!(folder.problem_of("coco.json"), "it is larger than 2048 MiB");
+}
+
+#[test]
+fn the_last_value_of_a_repeated_name_is_taken() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let text = r#"{"images": [], "images": [{"id": 9, "id": 1, "file_name": "1.jpg"}],
+        "annotations": [{"image_id": 1, "caption": "x", "caption": "cut \ud83d"}]}"#;
+    folder.write("x.json", text);
+    let found = folder.read_sidecars();
+    let caption = found.descriptions[Path::new("1.jpg")].caption.clone().unwrap();
+    assert!(caption.starts_with("cut ") && found.problems.is_empty(), "{caption}");
+}
+
+#[test]
+fn the_segments_of_a_whole_picture_are_objects() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let text = r#"{"images": [{"id": 1, "file_name": "1.jpg"}],
+        "categories": [{"id": 1, "name": "bolt"}, {"id": 2, "name": "sky"}],
+        "annotations": [{"image_id": 1, "file_name": "1.png", "segments_info": [
+            {"id": 5, "category_id": 1, "bbox": [1, 2, 3, 4], "iscrowd": 0},
+            {"id": 6, "category_id": 2, "bbox": [0, 0, 9, 5]}, {"id": 7, "category_id": 3}]}]}"#;
+    folder.write("panoptic.json", text);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "bolt sky")]);
+    let why = "annotation 1: its category_id is not in categories";
+    assert_eq!(folder.problem_of("panoptic.json"), why);
+}
+
+#[test]
+fn run_lengths_may_have_decimal_points() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let mask = |counts: &str| {
+        let text = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "categories": [{{"id": 1, "name": "bolt"}}],
+                "annotations": [{{"image_id": 1, "category_id": 1,
+                "segmentation": {{"size": [3.0, 4.0], "counts": {counts}}}}}]}}"#
+        );
+        folder.write("x.json", text);
+        let description = folder.read_sidecars().descriptions.remove(Path::new("1.jpg"));
+        description.map_or(0, |description| description.objects.len())
+    };
+    assert_eq!(mask("[4.0, 2.0, 1.0, 2.0, 3.0]"), 1);
+    let runs = folder.annotations("1.jpg").remove(0).mask.unwrap();
+    assert_eq!(runs, Mask::from_runs([3, 4], &[4, 2, 1, 2, 3]));
+    for wrong in ["[4.5, 2, 1, 2, 2.5]", "[-4, 2]", "[1e99]", "{}"] {
+        assert_eq!(mask(wrong), 0, "{wrong}");
+    }
 }

@@ -19,7 +19,8 @@ fn shapes_become_boxes_and_tags_labels() {
     folder.write("images/annotations.xml", GOOD);
     let expected = [describe("images/a/1.jpg", "", "street", "", "car sign wheel roof")];
     assert_eq!(folder.descriptions(), expected);
-    assert!(folder.read_sidecars().problems.is_empty());
+    let why = "image 1: a point or line marks no part of the picture, so it is not read";
+    assert_eq!(folder.problem_of("images/annotations.xml"), why);
     let expected = [
         pixels(10.0, 20.0, 30.0, 40.0),
         pixels(5.0, 6.0, 4.0, 10.0),
@@ -86,7 +87,8 @@ fn tracks_become_boxes_of_the_frames_in_which_they_were_drawn() {
     let expected =
         [describe(&names[0], "", "", "", "car"), describe(&names[2], "", "", "", "car sign")];
     assert_eq!(folder.descriptions(), expected);
-    assert!(folder.read_sidecars().problems.is_empty());
+    let why = "track 2: a point or line marks no part of the picture, so it is not read";
+    assert_eq!(folder.problem_of("annotations.xml"), why);
     assert_eq!(folder.boxes(&names[0]), [pixels(1.0, 2.0, 10.0, 20.0)]);
     let expected = [pixels(3.0, 2.0, 10.0, 20.0), pixels(5.0, 6.0, 4.0, 10.0)];
     assert_eq!(folder.boxes(&names[2]), expected);
@@ -144,4 +146,24 @@ fn turned_shapes_become_the_box_around_them() {
         [[140.0, 20.0, 40.0, 200.0], [-20.71, -20.71, 141.42, 141.42], [140.0, 20.0, 40.0, 200.0]];
     assert_eq!(boxes, expected);
     assert_eq!(folder.polygons("1.jpg")[0][0].len(), 8, "the corners are kept");
+}
+
+#[test]
+fn cuboids_and_skeletons_are_objects_and_lines_are_named() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let text = r#"<annotations><image name="1.jpg">
+        <cuboid label="van" xtl1="10" ytl1="12" xbl1="10" ybl1="60" xtr1="50" ytr1="12" xbr1="50" ybr1="60"
+            xtl2="20" ytl2="5" xbl2="20" ybl2="55" xtr2="70" ytr2="5" xbr2="70" ybr2="55"/>
+        <skeleton label="person"><points label="1" points="10,20" outside="0" occluded="0"/>
+            <points label="2" points="30,60" outside="0" occluded="1"/>
+            <points label="3" points="500,500" outside="1" occluded="0"/></skeleton>
+        <polyline label="lane" points="1,1;9,9"/></image></annotations>"#;
+    folder.write("annotations.xml", text);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "van person")]);
+    let expected = [pixels(10.0, 5.0, 60.0, 55.0), pixels(10.0, 20.0, 20.0, 40.0)];
+    assert_eq!(folder.boxes("1.jpg"), expected);
+    let keypoints = [10.0, 20.0, 2.0, 30.0, 60.0, 1.0, 0.0, 0.0, 0.0];
+    assert_eq!(folder.annotations("1.jpg")[1].keypoints, keypoints);
+    let why = "image 1: a point or line marks no part of the picture, so it is not read";
+    assert_eq!(folder.problem_of("annotations.xml"), why);
 }

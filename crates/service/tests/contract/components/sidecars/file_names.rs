@@ -100,6 +100,10 @@ fn names_from_other_machines_are_the_one_file_that_fits() {
         ("caf\u{e9}.png", "images/train/cafe\u{301}.png"),
         ("caf%C3%A9.png", "images/train/cafe\u{301}.png"),
         ("50%25.jpg", "images/train/50%25.jpg"),
+        ("my%2520photo%2520(1).jpg", "images/train/My photo (1).JPG"),
+        ("My+photo+(1).jpg", "images/train/My photo (1).JPG"),
+        ("My photo (1).jpeg", "images/train/My photo (1).JPG"),
+        ("/data/upload/3/1f3a5c7e-caf\u{e9}.png", "images/train/cafe\u{301}.png"),
     ] {
         let found = resolved(&media, "annotations/all.json", name);
         assert_eq!(found.as_deref(), Ok(expected), "{name}");

@@ -21,7 +21,8 @@ fn shapes_become_boxes_and_flags_labels() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     folder.write("1.json", GOOD);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "outdoors", "", "dog cat ball")]);
-    assert!(folder.read_sidecars().problems.is_empty());
+    let why = "shape 4: a point or line marks no part of the picture, so it is not read";
+    assert_eq!(folder.problem_of("1.json"), why);
     let expected = [
         pixels(10.0, 20.0, 30.0, 40.0),
         pixels(1.0, 2.0, 8.0, 6.0),
@@ -103,9 +104,19 @@ fn documents_are_found_by_content_and_the_name_that_they_state() {
         ("notes/7.json", "images/other.jpg"),
     ] {
         let folder = TestFolder::with_media(&[media, "images/train/2.jpg"]);
-        folder.write(sidecar, GOOD);
+        folder.write(
+            sidecar,
+            GOOD.replace("\"point\"", "\"rectangle\"").replace("[[3, 4]]", "[[3, 4], [5, 6]]"),
+        );
         let reading = folder.read_sidecars();
         assert!(reading.problems.is_empty(), "{sidecar}: {:?}", reading.problems);
-        assert_eq!(reading.descriptions[Path::new(media)].objects.len(), 3, "{sidecar}");
+        assert_eq!(reading.descriptions[Path::new(media)].objects.len(), 4, "{sidecar}");
     }
+}
+
+#[test]
+fn a_picture_without_shapes_has_its_flags() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("1.json", r#"{"flags": {"day": true}, "shapes": null, "imagePath": "1.jpg"}"#);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "day", "", "")]);
 }

@@ -46,6 +46,17 @@ fn a_table_without_file_names_is_reported() {
 }
 
 #[test]
+fn lists_of_python_and_other_encodings() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("metadata.csv", "file_name,labels,tags\n1.jpg,\"['sea', 'a b']\",['x']\n");
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "sea a b", "x", "")]);
+    // A word in Windows-1251 is not read as if it were in Windows-1252.
+    let table = [&b"file_name,caption\n1.jpg,"[..], b"\xEA\xEB\xFE\xF7\n"].concat();
+    folder.write("metadata.csv", table);
+    assert_eq!(folder.problem_of("metadata.csv"), "line 2: it is not UTF-8");
+}
+
+#[test]
 fn tables_of_spreadsheets_are_read() {
     let utf_16 = |text: &str| -> Vec<u8> {
         format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()

@@ -131,3 +131,25 @@ fn numbers_are_labels() {
         .map(|(media, labels)| describe(media, "", labels, "", ""));
     assert_eq!(folder.descriptions(), expected);
 }
+
+#[test]
+fn rows_are_read_as_python_writes_them_under_any_case_of_the_name() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let row = r#"{"file_name": "1.jpg", "caption": "NaN", "area": NaN, "height": -Infinity}"#;
+    folder.write("Metadata.JSONL", row);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "NaN", "", "", "")]);
+    assert!(folder.read_sidecars().problems.is_empty());
+}
+
+#[test]
+fn a_pointer_to_a_table_is_named() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    let why = "a Git LFS pointer instead of the file; run: git lfs pull";
+    for name in
+        ["metadata.jsonl", "metadata.csv", "metadata.parquet", "metadata.json", "x.json", "x.xml"]
+    {
+        folder.write(name, pointer);
+        assert_eq!(folder.problem_of(name), why, "{name}");
+    }
+}

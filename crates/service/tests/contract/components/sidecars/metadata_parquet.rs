@@ -6,6 +6,9 @@ use super::{TestFolder, describe, pixels};
 const GOOD: &[u8] = include_bytes!("files/metadata.parquet");
 /// Rows with a numeric label, a file that is not there, without a name, and with texts for lists.
 const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
+/// Two rows with the types of `datasets`: `label` and the list `genres` are numbers of classes, `litter` is a list of boxes
+/// and classes, and `embedding` is a list of numbers.
+const CLASSES: &[u8] = include_bytes!("files/classes.parquet");
 /// Its only column is `note`.
 const UNNAMED: &[u8] = include_bytes!("files/unnamed.parquet");
 
@@ -80,4 +83,14 @@ fn damaged_files_are_reported_and_describe_only_media() {
         assert!(reading.descriptions.keys().all(|path| media.iter().any(|it| path.ends_with(it))));
     }
     assert!(reported > 20, "{reported}");
+}
+
+#[test]
+fn the_types_of_columns_name_classes_and_objects() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder.write("metadata.parquet", CLASSES);
+    let expected = [describe("1.jpg", "", "dog", "", "nut"), describe("2.jpg", "", "a c", "", "")];
+    assert_eq!(folder.descriptions(), expected);
+    let why = "columns not kept: embedding (a value is a list or an object)";
+    assert_eq!(folder.problem_of("metadata.parquet"), why);
 }

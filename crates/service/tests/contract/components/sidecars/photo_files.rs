@@ -35,7 +35,8 @@ fn xmp_is_read_under_both_names_and_in_its_encoding() {
 #[test]
 fn documents_of_google_takeout_are_found_by_all_their_names() {
     let long = "a picture whose name has so many letters that it is cut off.jpg";
-    let media = ["1.jpg", "2.jpg", "3.jpg", "4(1).jpg", "5.jpg", "5-edited.jpg", long];
+    let media =
+        ["1.jpg", "2.jpg", "3.jpg", "4(1).jpg", "5.jpg", "5-edited.jpg", "6-bearbeitet.jpg", long];
     let folder = TestFolder::with_media(&media);
     let document = |text: &str| {
         format!(
@@ -50,6 +51,7 @@ fn documents_of_google_takeout_are_found_by_all_their_names() {
         ("3.jpg.supplemen.json", "three"),
         ("4.jpg.supplemental-metadata(1).json", "four"),
         ("5.jpg.supp.json", "five"),
+        ("6.jpg.json", "six"),
         (&format!("{}.json", &long[..46]), "long"),
         ("metadata.json", "of the album"),
     ] {
@@ -63,6 +65,7 @@ fn documents_of_google_takeout_are_found_by_all_their_names() {
         describe("4(1).jpg", "four", labels, "", ""),
         describe("5-edited.jpg", "five", labels, "", ""),
         describe("5.jpg", "five", labels, "", ""),
+        describe("6-bearbeitet.jpg", "six", labels, "", ""),
         describe(long, "long", labels, "", ""),
     ];
     expected.sort();
@@ -85,4 +88,52 @@ fn pictures_without_an_extension_are_recognized_by_their_content() {
         describe("dog/img2", "", "dog", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
+fn keywords_dates_and_persons_are_read_as_editors_write_them() {
+    let folder = TestFolder::with_media(&["a.jpg"]);
+    for (content, labels) in [
+        (
+            r#"xmlns:lr="http://ns.adobe.com/lightroom/1.0/"><lr:hierarchicalSubject><rdf:Bag>
+            <rdf:li>animal|dog</rdf:li></rdf:Bag></lr:hierarchicalSubject>"#,
+            "dog",
+        ),
+        (
+            r#"xmlns:d="http://www.digikam.org/ns/1.0/"><d:TagsList><rdf:Seq>
+            <rdf:li>animal/dog</rdf:li></rdf:Seq></d:TagsList>"#,
+            "dog",
+        ),
+        (
+            r#"xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:DateTimeOriginal="2024:05:17 10:11:12">"#,
+            "year:2024 date:2024-05-17",
+        ),
+        (
+            r#"xmlns:r="http://ns.microsoft.com/photo/1.2/t/Region#"><r:x><rdf:Description
+            r:PersonDisplayName="Ada"/></r:x>"#,
+            "person:Ada",
+        ),
+        (
+            r#"xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:subject><rdf:Bag><rdf:li>sea</rdf:li>
+            </rdf:Bag></dc:subject>"#,
+            "sea",
+        ),
+    ] {
+        let packet = format!(
+            r#"<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+            <rdf:Description {content}</rdf:Description></rdf:RDF>"#
+        );
+        folder.write("a.xmp", packet);
+        assert_eq!(folder.descriptions(), [describe("a.jpg", "", labels, "", "")], "{content}");
+    }
+}
+
+#[test]
+fn the_default_language_of_a_description_is_taken() {
+    let folder = TestFolder::with_media(&["a.jpg"]);
+    let packet = xmp("truck", "a truck")
+        .replace("<rdf:Alt>", r#"<rdf:Alt><rdf:li xml:lang="de">ein Lastwagen</rdf:li>"#);
+    folder.write("a.xmp", packet);
+    let labels = "truck rating:4";
+    assert_eq!(folder.descriptions(), [describe("a.jpg", "a truck", labels, "", "")]);
 }

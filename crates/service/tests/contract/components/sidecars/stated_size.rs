@@ -148,3 +148,20 @@ fn unknown_sizes_are_ignored_and_masks_of_other_sizes_left_out() {
     let why = "a.jpg: the picture has 320x240 pixels, but its annotations are for 640x480, so its masks are left out";
     assert_eq!(data.problems[Path::new("x.json")], why);
 }
+
+#[test]
+fn a_mask_or_a_row_can_state_the_size() {
+    let folder = TestFolder::with_media(&[]);
+    folder.write("a.jpg", jpeg(1, (40, 20)));
+    let annotation = json!({"image_id": 1, "category_id": 1, "bbox": [2, 4, 10, 2],
+        "segmentation": {"size": [10, 20], "counts": [200]}});
+    let document = json!({"images": [{"id": 1, "file_name": "a.jpg"}], "annotations": [annotation],
+        "categories": [{"id": 1, "name": "bolt"}]});
+    folder.write("x.json", document.to_string());
+    assert_eq!(boxes(&place(&folder, (40, 20)), (40, 20)), [[4, 8, 20, 4]]);
+    fs::remove_file(folder.path("x.json")).unwrap();
+    let row = json!({"file_name": "a.jpg", "width": 20, "height": 10,
+        "objects": {"bbox": [[2, 4, 10, 2]], "category": ["bolt"]}});
+    folder.write("metadata.jsonl", row.to_string());
+    assert_eq!(boxes(&place(&folder, (40, 20)), (40, 20)), [[4, 8, 20, 4]]);
+}

@@ -4,11 +4,17 @@ use super::{TestFolder, describe};
 
 #[test]
 fn a_text_file_is_a_caption_unless_it_contains_boxes() {
-    let folder = TestFolder::with_media(&["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg"]);
+    let media = ["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg", "7.jpg", "8.jpg", "9.jpg"];
+    let folder = TestFolder::with_media(&media);
+    folder.write("10.jpg", "");
     for (path, text) in [
         ("1.txt", "\u{feff}A red boat,\r\nfar away.\r\n"),
         ("2.txt", "\n0 0.5 0.5 0.2 0.2\r\n\r\n1 0.5 0.5 0.2 0.2 0.99\n2 0 0 1 0 1 1\n"),
         ("3.txt", "0 0.5 0.5 0.2 0.2\nand 4 more"),
+        ("7.txt", "10 20 110 20 110 100 10 100 plane 0\n"),
+        ("8.txt", "bolt 0.5 0.5 0.2 0.2"),
+        ("9.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+        ("10.caption", "a hill"),
         ("4.txt", " \n"),
         ("5.txt", "1984"),
         ("readme.txt", "of no picture"),
@@ -18,13 +24,19 @@ fn a_text_file_is_a_caption_unless_it_contains_boxes() {
     folder.write("6.txt", b"caf\xc3\xa9 \xe9");
     let expected = [
         describe("1.jpg", "A red boat,\nfar away.", "", "", ""),
+        describe("10.jpg", "a hill", "", "", ""),
         describe("2.JPG", "", "", "", "class 0 class 1 class 2"),
         describe("3.png", "0 0.5 0.5 0.2 0.2\nand 4 more", "", "", ""),
         describe("5.jpg", "1984", "", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
     assert_eq!(folder.problem_of("6.txt"), "it is not UTF-8; save it as UTF-8");
-    assert_eq!(folder.read_sidecars().sidecars.len(), 6);
+    for path in ["7.txt", "8.txt"] {
+        assert_eq!(folder.problem_of(path), "its lines are not boxes of YOLO or KITTI");
+    }
+    let pointer = "a Git LFS pointer instead of the file; run: git lfs pull";
+    assert_eq!(folder.problem_of("9.txt"), pointer);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 10);
 }
 
 #[test]
@@ -49,7 +61,7 @@ fn boxes_in_parallel_folders_use_the_nearest_class_names() {
     ];
     assert_eq!(folder.descriptions(), expected);
     let why = "line 2: it is not a class and a box in numbers; \
-         line 3: its box is empty or outside the picture";
+         line 3: its numbers are not fractions of the picture";
     assert_eq!(folder.problem_of("labels/val/2.txt"), why);
     assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }
@@ -61,4 +73,10 @@ fn labels_of_sidecars_replace_folder_names() {
     let expected =
         [describe("cat/1.jpg", "", "dog", "", ""), describe("cat/2.jpg", "A cat.", "cat", "", "")];
     assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
+fn the_folders_of_cameras_are_no_labels() {
+    let folder = TestFolder::with_media(&["DCIM/100CANON/1.jpg", "sea/2.jpg"]);
+    assert_eq!(folder.descriptions(), [describe("sea/2.jpg", "", "sea", "", "")]);
 }

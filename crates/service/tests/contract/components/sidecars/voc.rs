@@ -47,11 +47,11 @@ fn invalid_xml_is_reported() {
         "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><annotation>&x;</annotation>";
     let long = "x".repeat((32 << 20) + 1);
     for (xml, why) in [
-        (bomb.as_bytes(), "it has a DTD, which is not supported"),
-        (outside.as_bytes(), "it has a DTD, which is not supported"),
+        (bomb.as_bytes(), "it declares entities, which are not supported"),
+        (outside.as_bytes(), "it declares entities, which are not supported"),
         (b"", "line 1: invalid XML"),
         (b"<annotation>\n<object>\n</annotation>", "line 3: invalid XML"),
-        (b"<annotation>\xc3\xa9\xff</annotation>", "it is not UTF-8"),
+        (b"<annotation>\xc3\xa9\xff</annotation>", "it is not UTF-8; save it as UTF-8"),
         (long.as_bytes(), "it is larger than 32 MiB"),
     ] {
         folder.write("1.xml", xml);
@@ -181,4 +181,33 @@ fn turned_boxes_and_polygons_become_the_box_around_them() {
     let boxes: Vec<_> = folder.boxes("1.jpg").iter().map(rounded).collect();
     assert_eq!(boxes, [[140.0, 20.0, 40.0, 200.0], [10.0, 20.0, 30.0, 40.0]]);
     assert_eq!(folder.problem_of("1.xml"), "object 3: its polygon is not a list of points");
+}
+
+#[test]
+fn documents_may_be_padded_and_may_name_a_document_type() {
+    let good = GOOD.trim_start_matches('\u{feff}');
+    let (declaration, annotation) = good.split_once("\r\n").unwrap();
+    for text in [
+        format!("\n  {good}"),
+        format!("{good}\n\0\0"),
+        format!("{declaration}<!DOCTYPE annotation>{annotation}"),
+        format!("{declaration}<!DOCTYPE annotation SYSTEM \"voc.dtd\">{annotation}"),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("1.xml", &text);
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog cat & kitten")]);
+        assert!(folder.read_sidecars().problems.is_empty(), "{text}");
+    }
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("1.xml", "\n\n<annotation>\n<object>\n</annotation>");
+    assert_eq!(folder.problem_of("1.xml"), "line 5: invalid XML");
+}
+
+#[test]
+fn the_path_of_a_picture_names_it_too() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    let path = "<path>C:\\set\\images\\1.jpg</path>";
+    folder.write("x/00.xml", GOOD.replace("<filename>other.jpg</filename>", path));
+    let expected = [describe("images/1.jpg", "", "", "", "dog cat & kitten")];
+    assert_eq!(folder.descriptions(), expected);
 }

@@ -36,11 +36,19 @@ fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
     folder.write("s/0.cls", "sea");
     folder.write("s/0.right.txt", "its own");
     folder.write("s/1.txt", "of one");
+    folder.write("s/2.jpg", "");
+    folder.write("s/2.caption.txt", "of two");
+    folder.write("s/2.label.cls", "sky");
+    folder.write("s/3.jpg", "");
+    folder.write("s/3.meta.json", r#"{"caption": "of three"}"#);
+    folder.write("s/3.other.txt", "of another picture");
     let expected = [
         describe("s/0.left.jpg", "a boat", "sea", "", ""),
         describe("s/0.right.jpg", "a boat", "sea", "", ""),
         describe("s/1.b.jpg", "", "s", "", ""),
         describe("s/1.jpg", "of one", "s", "", ""),
+        describe("s/2.jpg", "of two", "sky", "", ""),
+        describe("s/3.jpg", "of three", "s", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
 }
