@@ -56,6 +56,7 @@ impl<'a> ClassNames<'a> {
                 files_beside.entry(above).or_default().extend(files);
             }
         }
+        files_beside.values_mut().for_each(|files| files.sort_unstable());
         Self { other_files, known: HashMap::new(), beside: HashMap::new(), files_beside }
     }
 
