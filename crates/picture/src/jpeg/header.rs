@@ -9,7 +9,7 @@ use super::{
     huffman::{HuffmanTable, standard_table},
 };
 
-const START_OF_SCAN: u8 = 0xDA;
+pub const START_OF_SCAN: u8 = 0xDA;
 
 #[derive(Clone, Debug)]
 pub struct Component {
@@ -42,10 +42,9 @@ pub struct Header {
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
     /// Whether the layout is one of those that nearly all encoders write: progressive or with one scan, with sampling
-    /// factors that are powers of two, and with no component that has more samples than the first one.
+    /// factors that are powers of two, with no component that has more samples than the first one, and with at most two
+    /// different heights of components.
     pub has_common_layout: bool,
-    /// Whether the first scan has all components.
-    pub is_interleaved: bool,
     /// The marker of the frame, which says how pixels are coded.
     frame_marker: u8,
     quantization_tables: [Option<[u16; 64]>; 4],
@@ -128,13 +127,14 @@ impl Header {
         }
     }
 
-    /// Whether a component has fewer samples than another one, and more than a third one. A decoder has to count its blocks
-    /// in another way if the component has a scan of its own.
-    pub fn has_intermediate_sampling(&self) -> bool {
+    /// Returns the components with fewer samples than another component, and more than a third one. Decoders count the
+    /// blocks of such a component in a wrong way if it has a scan of its own.
+    pub fn intermediate_components(&self) -> impl Iterator<Item = u8> {
         let (across, down) = self.max_sampling();
-        self.components.iter().any(|component| {
-            (2..across).contains(&component.sampling.0) || (2..down).contains(&component.sampling.1)
-        })
+        let is_between = move |(blocks, rows): (usize, usize)| {
+            (2..across).contains(&blocks) || (2..down).contains(&rows)
+        };
+        self.components.iter().filter(move |it| is_between(it.sampling)).map(|it| it.id)
     }
 
     /// Returns the quantization table of a component, in zigzag order.
@@ -158,8 +158,10 @@ impl Header {
                 ac: 0,
             });
         }
+        let (across, down) = self.max_sampling();
         self.has_common_layout = self.components.first().map(|it| it.sampling)
-            == Some(self.max_sampling())
+            == Some((across, down))
+            && !self.components.iter().any(|component| (2..down).contains(&component.sampling.1))
             && self.components.iter().all(|component| {
                 component.sampling.0.is_power_of_two() && component.sampling.1.is_power_of_two()
             });
@@ -190,7 +192,6 @@ impl Header {
         }
         let count = usize::from(*body.first().ok_or(JpegError::Truncated)?);
         let is_interleaved = count == self.components.len();
-        self.is_interleaved = is_interleaved;
         self.has_common_layout &= is_interleaved || self.is_progressive();
         self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
         for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {

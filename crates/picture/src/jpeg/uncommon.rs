@@ -5,7 +5,12 @@
 use image::{ColorType, RgbImage};
 use jpeg_decoder::{ColorTransform, Decoder, Error};
 
-use super::{Jpeg, header::ColorSpace, scan::ycbcr_to_rgb};
+use super::{
+    Jpeg,
+    header::{ColorSpace, START_OF_SCAN, segment},
+    next_marker,
+    scan::ycbcr_to_rgb,
+};
 use crate::{
     limits::{Deadline, DecodeError, TimedReader, lock_memory},
     raster::to_picture,
@@ -29,9 +34,7 @@ impl Jpeg<'_> {
 
     /// Decodes the samples of all components, as they are stored, of a picture of an uncommon layout.
     pub fn decode_uncommon_samples(&self) -> Result<Vec<u8>, DecodeError> {
-        // The decoder reads one block too many in each row of such a component.
-        let has_own_scans = !self.header.is_interleaved || self.is_progressive();
-        if has_own_scans && self.header.has_intermediate_sampling() {
+        if self.has_intermediate_scan() {
             return Err(DecodeError(UNSUPPORTED_SAMPLING.to_owned()));
         }
         let deadline = Deadline::new();
@@ -56,6 +59,23 @@ impl Jpeg<'_> {
             }
         }
         Ok(samples)
+    }
+
+    /// Whether a component has a scan of its own that the decoder does not read correctly.
+    fn has_intermediate_scan(&self) -> bool {
+        let components: Vec<u8> = self.header.intermediate_components().collect();
+        let mut at = 2;
+        while let Ok((marker, body, next)) = segment(self.bytes, at) {
+            let after_scan = || next_marker(self.bytes, next);
+            match (marker, body) {
+                (START_OF_SCAN, [1, component, ..]) if components.contains(component) => {
+                    return true;
+                }
+                (START_OF_SCAN, _) => at = after_scan().unwrap_or(self.bytes.len()),
+                _ => at = next,
+            }
+        }
+        false
     }
 
     /// Returns an upper bound for the peak memory: the samples of each component with those beyond the edge of the
