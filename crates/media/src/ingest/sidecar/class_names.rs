@@ -56,7 +56,9 @@ impl<'a> ClassNames<'a> {
                 files_beside.entry(above).or_default().extend(files);
             }
         }
-        files_beside.values_mut().for_each(|files| files.sort_unstable());
+        for files in files_beside.values_mut() {
+            files.sort_unstable();
+        }
         Self { other_files, known: HashMap::new(), beside: HashMap::new(), files_beside }
     }
 
@@ -81,7 +83,7 @@ impl<'a> ClassNames<'a> {
                     return known.clone();
                 }
                 let files = self.files_beside.get(folder)?;
-                let found = self.read_only_file(reader, files);
+                let found = Self::read_only_file(reader, files);
                 let found = found.map(|(path, classes)| {
                     reader.mark_used(path);
                     Rc::new(classes)
@@ -100,7 +102,7 @@ impl<'a> ClassNames<'a> {
             let path = files.iter().find(|path| is_named(path, name))?;
             read_file(reader, path).map(|classes| (*path, classes))
         });
-        let (path, mut classes) = usual.or_else(|| self.read_only_file(reader, files))?;
+        let (path, mut classes) = usual.or_else(|| Self::read_only_file(reader, files))?;
         reader.mark_used(path);
         classes.folder = Some(folder.into());
         // A list of names may be beside the labels, and the YAML above them.
@@ -112,7 +114,6 @@ impl<'a> ClassNames<'a> {
 
     /// Reads the only file that names classes under another name. Files that contradict each other are reported.
     fn read_only_file(
-        &self,
         reader: &mut SidecarReader<'a>,
         files: &[&'a Path],
     ) -> Option<(&'a Path, Classes)> {
