@@ -20,14 +20,13 @@ use tokio::{
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
-        PatternOptions, analysis, api, auth, config, dataset, duplicates, enrichment,
+        PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
+        duplicates, enrichment,
         examples::with_examples,
         export,
         global_options::hide_rare_option,
         help::{self, OVERVIEW},
-        image, jobs, keyboard,
-        local::{ServeOptions, WorkOptions},
-        mcp, media,
+        image, jobs, keyboard, mcp, media,
         messages::write_stderr,
         output::write_stdout,
         profile, query, reindex, search, selection,

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit},
+    cli::{CliError, Column, Context, Document, Exit, values::write_file},
     config::{
         self, Layers, edit,
         key::{self, SettingKey},
@@ -256,8 +256,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        let written = tessera_files::write_user_file(&file, begin);
-        written.map_err(|error| CliError::io(format_args!("write {}", file.display()), &error))?;
+        write_file(&file, begin)?;
     }
     let (editor, mut command) = editor_command(&file);
     let status = command.status();

@@ -14,11 +14,11 @@ use tessera_model::{Fraction, text::count_with_noun};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document,
-        media::{LinkChoice, blocking, carry_out_and_report, target_layout},
+        media::{LinkChoice, carry_out_and_report, target_layout},
         messages::format_bytes,
         search,
     },
-    usecase::file_actions,
+    usecase::{file_actions, run_blocking},
 };
 
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ impl DuplicatesOptions {
         let similar = finder.clone();
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
         let (id, min) = (dataset.id, self.min_similarity.value());
-        let sets = blocking(move || similar.similar(id, min)).await?;
+        let sets = run_blocking(move || similar.similar(id, min)).await?;
         let rule = self.keep.clone().unwrap_or(KeepRule::Largest);
         let groups = decide(&sets, &rule, self.identical);
         describe(context, &groups);
@@ -95,7 +95,7 @@ impl DuplicatesOptions {
             return print_groups(context, &groups);
         }
         let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
-        carry_out_and_report(connection, &dataset, blocking(plan).await?).await
+        carry_out_and_report(connection, &dataset, run_blocking(plan).await?).await
     }
 }
 

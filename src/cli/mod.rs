@@ -27,6 +27,10 @@ mod input_options;
 mod job_recorder;
 mod jobs;
 mod keyboard;
+#[cfg(feature = "local")]
+mod local;
+#[cfg(not(feature = "local"))]
+#[path = "unavailable.rs"]
 mod local;
 mod login;
 mod mcp;
@@ -66,10 +70,10 @@ pub use image::{DrawOptions, NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
-    LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
-    model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
+    LocalService, LocalSettings, check_storage_folder, local_settings, model_folder, run_model,
+    run_store, run_text_tour, serve, start_demo, work,
 };
 pub use messages::is_capable_terminal;
 pub use output::{Column, Document, Output};
-pub use service_options::{FolderOpening, ModelOptions, PatternOptions};
+pub use service_options::{FolderOpening, ModelOptions, PatternOptions, ServeOptions, WorkOptions};
 pub use values::{absolute_path, read_file_or_stdin, timestamp_now};

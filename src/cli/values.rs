@@ -135,6 +135,12 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     fs::read(path).map_err(|error| input_error(path, &error))
 }
 
+/// Writes a file that the user named. An existing file is replaced.
+pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
+    tessera_files::write_user_file(path, content)
+        .map_err(|error| CliError::io(format_args!("write {}", path.display()), &error))
+}
+
 fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {
     CliError::usage(format!("{}: {reason}", path.display()))
 }

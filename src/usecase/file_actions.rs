@@ -1,13 +1,13 @@
 //! Acts on the originals of a local dataset, for commands and the interface: finds the files, carries plans out, and
 //! reverts them. The files are those of this machine, so no service is asked to act.
 
-use std::{path::PathBuf, sync::Arc, time::SystemTime};
+use std::{path::PathBuf, time::SystemTime};
 
 use tessera_curation::{
     self as curation, FileAction, FileActionPreview, FoundOriginals, JournalFolder, Outcome, Plan,
     duplicates::{DuplicateGroup, SimilarImages},
 };
-use tessera_model::{DatasetId, Failure, MediaId, SelectionItem};
+use tessera_model::{DatasetId, Failure, SelectionItem};
 
 use crate::config;
 
@@ -23,14 +23,6 @@ pub trait OriginalFinder: Send + Sync {
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure>;
 }
-
-/// Chooses the given number of media items that look least like each other, among those of a selection or of the whole
-/// dataset.
-pub type DiverseFinder = Arc<
-    dyn Fn(DatasetId, Option<&[SelectionItem]>, usize) -> Result<Vec<(MediaId, PathBuf)>, Failure>
-        + Send
-        + Sync,
->;
 
 /// Plans an action on the images of groups that are not kept, and finds the annotation files that name them.
 pub fn plan_duplicates(

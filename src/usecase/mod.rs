@@ -2,6 +2,9 @@
 //! the media items of a dataset, and acts on the originals of local datasets.
 //! Nothing here needs a terminal or a command line, because the caller asks the user and presents the outcome.
 
+use tessera_model::Failure;
+use tokio::task::spawn_blocking;
+
 mod cluster_members;
 mod create_profile;
 pub mod dataset_summary;
@@ -16,3 +19,14 @@ pub use cluster_members::MemberReader;
 pub use create_profile::{NewProfile, check_value, create_profile, require_source};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
 pub use stored_login::{SecretSource, find_secret, open_secrets, secret_location};
+
+/// Runs blocking work on a blocking thread. A panic becomes an internal error.
+pub async fn run_blocking<T, E>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<Failure> + Send + 'static,
+{
+    spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error().into()))
+}

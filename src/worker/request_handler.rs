@@ -29,6 +29,7 @@ use crate::{
         file_actions::{self, OriginalFinder},
         issue_key_pair,
         models::ModelProvider,
+        run_blocking,
     },
     worker::{
         DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles,
@@ -488,13 +489,6 @@ impl ProgressThrottle {
         }
         due
     }
-}
-
-/// Runs blocking work on a blocking thread. A panic becomes an internal error.
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
 #[cfg(test)]

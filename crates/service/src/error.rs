@@ -4,6 +4,7 @@
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use tessera_media::{ingest::file_names::printable_path, object_storage::StorageError};
+use tessera_model::Failure;
 use tessera_picture::PictureFormat;
 use tessera_store::{StoreError, postgres::StoreAddress};
 
@@ -115,6 +116,12 @@ impl LocalError {
 }
 
 impl std::error::Error for LocalError {}
+
+impl From<LocalError> for Failure {
+    fn from(error: LocalError) -> Self {
+        Self::local(error.to_string())
+    }
+}
 
 impl From<StoreError> for LocalError {
     fn from(cause: StoreError) -> Self {

@@ -11,7 +11,7 @@ use super::{
     media_rows,
 };
 use crate::{
-    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
+    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit, values::write_file},
     usecase::media_rows::{MediaRow, duplicate_groups},
 };
 use tessera_model::{Dataset, text::escape_xml, vql::IssueKind};
@@ -217,8 +217,7 @@ impl CheckOptions {
         media: usize,
     ) -> CliResult {
         if let Some(file) = &self.junit {
-            tessera_files::write_user_file(file, junit(dataset.name.as_str(), checks))
-                .map_err(|error| CliError::io(format!("write {}", file.display()), &error))?;
+            write_file(file, junit(dataset.name.as_str(), checks))?;
         }
         let passed = checks.iter().all(|check| check.passed);
         let described: Vec<Value> = checks.iter().map(describe).collect();

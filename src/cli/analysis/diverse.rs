@@ -9,8 +9,8 @@ use tessera_model::{
 
 use super::DatasetOrFolder;
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
-    media::blocking,
+    CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
+    selection::require_unused_name,
 };
 
 #[derive(Debug, Args)]
@@ -46,16 +46,13 @@ impl DiverseOptions {
     async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
-        let is_taken = connection.state.load_named_selection(&self.name, id)?.is_some();
-        if is_taken && !self.force {
-            let message =
-                format!("a selection `{}` exists already; --force replaces it", self.name);
-            return Err(CliError::usage(message));
+        if !self.force {
+            require_unused_name(&connection.state, &self.name, id)?;
         }
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());
-        let (find, count) = (service.diverse_finder(), self.count as usize);
-        let chosen = blocking(move || find(id, among.as_deref(), count)).await?;
+        let count = self.count as usize;
+        let chosen = service.diverse_media(id, among, count).await?;
         let entries = chosen.iter().map(|(media, file)| SelectionEntry {
             name: SafeText::file_name(&file.to_string_lossy()),
             entity: EntityType::Images,

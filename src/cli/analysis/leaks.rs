@@ -8,6 +8,7 @@ use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
         image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
+        selection::find_selection,
     },
     usecase::media_rows::{MediaRow, duplicate_groups},
 };
@@ -59,11 +60,7 @@ impl Part {
         let Some(selection) = name.strip_prefix("selection:") else {
             return Ok(Self::Folder(name.to_owned()));
         };
-        let found = connection.state.load_named_selection(selection, dataset.id)?;
-        let found = found.ok_or_else(|| {
-            CliError::not_found(format!("unknown selection `{selection}`"))
-                .with_remedy("tessera selection list")
-        })?;
+        let found = find_selection(&connection.state, selection, dataset.id)?;
         media_of(&found).map(Self::Media).ok_or_else(|| {
             CliError::usage(format!(
                 "the selection `{selection}` contains clusters; select media items"

@@ -21,11 +21,11 @@ use clap::Args;
 use crate::{
     cli::{CliError, CliResult, Connection, Context, LocalService, values::timestamp_now},
     job::{Job, JobDataset, JobId},
-    usecase::media_rows::MediaRow,
+    usecase::{media_rows::MediaRow, run_blocking},
 };
 use tessera_client::{Endpoint, ExistingFile};
 use tessera_model::{
-    ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, Failure, JobKind, Operation,
+    ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, JobKind, Operation,
 };
 
 const ENDPOINTS: &[Endpoint] =
@@ -101,6 +101,5 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
         drop(folder);
         Ok(rows)
     };
-    let read = tokio::task::spawn_blocking(read);
-    Ok(read.await.unwrap_or_else(|_| Err(Failure::internal_error()))?)
+    run_blocking(read).await
 }

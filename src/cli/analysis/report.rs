@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{DatasetOrFolder, html, media_rows};
 use crate::{
-    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
+    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit, values::write_file},
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
 };
 use tessera_client::ExistingFile;
@@ -115,8 +115,7 @@ impl ReportOptions {
                 }
             };
         };
-        tessera_files::write_user_file(file, text)
-            .map_err(|error| CliError::io(format!("write {}", file.display()), &error))?;
+        write_file(file, text)?;
         context.messages.info(format!("wrote {}", file.display()));
         Ok(Exit::Done)
     }

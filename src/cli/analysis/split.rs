@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 
 use super::{DatasetOrFolder, media_rows};
 use crate::{
-    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit},
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        selection::require_unused_name, values::write_file,
+    },
     usecase::{
         media_rows::{MediaRow, most_frequent},
         split::{Balance, SplitSet, split},
@@ -127,8 +130,7 @@ impl DatasetSplitOptions {
             described.push(describe(&set.name, of_set().map(|(row, _)| row), rows.len()));
         }
         if let Some(list) = &self.list {
-            tessera_files::write_user_file(list, list_of(&rows, &found, sets))
-                .map_err(|error| CliError::io(format!("write {}", list.display()), &error))?;
+            write_file(list, list_of(&rows, &found, sets))?;
         }
         let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
         context.print(&Document::list("tessera.split_sets/1", fields, "sets", SPLIT_COLUMNS))?;
@@ -157,11 +159,7 @@ impl DatasetSplitOptions {
             return Err(CliError::usage(message));
         }
         for set in sets {
-            if connection.state.load_named_selection(&set.name, dataset.id)?.is_some() {
-                let message =
-                    format!("a selection `{}` exists already; --force replaces it", set.name);
-                return Err(CliError::usage(message));
-            }
+            require_unused_name(&connection.state, &set.name, dataset.id)?;
         }
         Ok(())
     }

@@ -11,12 +11,15 @@ use tessera_model::{
     export::NameSample, text::count_with_noun,
 };
 
-use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, Exit,
-    export::lookup::{
-        DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
+use crate::{
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        export::lookup::{
+            DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
+        },
+        messages::{Messages, format_bytes},
     },
-    messages::{Messages, format_bytes},
+    usecase::run_blocking,
 };
 
 /// What to do with the archive.
@@ -160,13 +163,6 @@ pub(super) async fn list_originals(
     let rows = count_with_noun(usize::try_from(rows).unwrap_or(usize::MAX), "row", "rows");
     connection.context.messages.info(format!("{}: {rows}", list.display()));
     Ok(())
-}
-
-async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    let work = tokio::task::spawn_blocking(work);
-    work.await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
 impl DownloadedArchive {

@@ -18,6 +18,7 @@ use crate::{
         input_options::ItemOptions,
         query, read_file_or_stdin,
         search::{self, CutOptions, FilterOptions, RankingSource, SearchOptions, SearchRequest},
+        selection::find_selection,
         values::parse_interval,
     },
     config::{ExportDefaults, expand_home},
@@ -27,7 +28,7 @@ use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSelection, ExportSpec,
     ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query,
-    QueryText, SavedView, Selection, is_same_name,
+    QueryText, SavedView, Selection,
 };
 
 #[derive(Debug, Args)]
@@ -321,10 +322,7 @@ impl FoundOptions {
     }
 
     fn view(&self, connection: &Connection<'_>) -> CliResult<Option<SavedView>> {
-        let Some(name) = &self.view else { return Ok(None) };
-        let views = connection.state.views()?;
-        let view = views.into_iter().find(|view| is_same_name(view.name.as_str(), name.trim()));
-        view.map(Some).ok_or_else(|| query::unknown_view(name))
+        self.view.as_ref().map(|name| query::find_view(&connection.state, name)).transpose()
     }
 
     async fn request(
@@ -413,10 +411,7 @@ impl ExportContentOptions {
         dataset: &Dataset,
     ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
-            connection.state.load_named_selection(name, dataset.id)?.ok_or_else(|| {
-                let message = format!("unknown selection `{name}`");
-                CliError::not_found(message).with_remedy("tessera selection list")
-            })?
+            find_selection(&connection.state, name, dataset.id)?
         } else if let Some(path) = &self.selection_file {
             let source = read_file_or_stdin(path)?;
             state::read_selection(&source, dataset.id)

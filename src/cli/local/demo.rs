@@ -18,11 +18,12 @@ use crate::{
         output::write_stdout,
     },
     printable_text::PrintableText,
+    usecase::run_blocking,
 };
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
-    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Failure, Preview,
-    Query, ScoreScale, Search,
+    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Preview, Query,
+    ScoreScale, Search,
     polling::{PollTarget, PollingIntervals},
 };
 
@@ -39,16 +40,13 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
     let folder = data.join(format!("sample-{images}"));
     let target = folder.clone();
     let count = images as usize;
-    let painted = tokio::task::spawn_blocking(move || {
+    let paint = move || {
         let reported = AtomicUsize::new(0);
-        tessera_sample::write(&target, count, SAMPLE_SEED, |done, all| {
-            report_painting(&reported, done, all);
-        })
-    });
-    let painted = painted.await.map_err(|_| Failure::internal_error())?;
-    painted.map_err(|error| {
-        CliError::failed(format!("cannot write to {}: {error}", folder.display()))
-    })?;
+        let report = |done, all| report_painting(&reported, done, all);
+        tessera_sample::write(&target, count, SAMPLE_SEED, report)
+            .map_err(|error| CliError::io(format_args!("write to {}", target.display()), &error))
+    };
+    run_blocking(paint).await?;
     let (opening, index) = (FolderOpening::Update, data.join("index"));
     LocalService::open_folders(&[folder], opening, Some(index), LocalSettings::detect()).await
 }

@@ -19,13 +19,16 @@ use crate::{
     },
     config,
     printable_text::PrintableText,
-    usecase::models::{NO_MODEL, load_model},
+    usecase::{
+        models::{NO_MODEL, load_model},
+        run_blocking,
+    },
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
-    Cover, DatasetId, Failure, PatternLists, SafeText, Search,
+    Cover, DatasetId, PatternLists, SafeText, Search,
     text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
@@ -110,8 +113,8 @@ impl LocalService {
         let mut datasets = Vec::new();
         for folder in folders {
             let (deployment, folder) = (deployment.clone(), folder.clone());
-            let opened = spawn_blocking(move || open_folder(&deployment, &folder, opening)).await;
-            datasets.push(opened.map_err(|_| Failure::internal_error())??);
+            let open = move || Ok::<_, CliError>(open_folder(&deployment, &folder, opening)?);
+            datasets.push(run_blocking(open).await?);
         }
         let folder_watch =
             (opening == FolderOpening::Watch).then(|| deployment.watch_folders(&datasets));

@@ -26,7 +26,7 @@ use crate::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
         export::ExportContentOptions, values::read_bytes_or_stdin,
     },
-    usecase::file_actions,
+    usecase::{file_actions, run_blocking},
 };
 
 /// The files of an action.
@@ -158,11 +158,11 @@ impl ActionFiles {
                     .map_err(|reason| {
                         CliError::usage(format!("--files-from {}: {reason}", list.display()))
                     })?;
-                blocking(move || finder.listed(id, files)).await?
+                run_blocking(move || finder.listed(id, files)).await?
             }
             (None, Some(selection)) => {
                 let items = selection.items();
-                blocking(move || finder.selected(id, &items)).await?
+                run_blocking(move || finder.selected(id, &items)).await?
             }
         };
         Ok((dataset, found))
@@ -176,12 +176,6 @@ pub fn absolute_file(file: &Path) -> io::Result<PathBuf> {
         return Ok(absolute);
     };
     Ok(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(name))
-}
-
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
 /// Previews a plan, asks, carries it out, prints what happened, and lets the index follow.

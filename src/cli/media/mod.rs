@@ -8,7 +8,7 @@ mod addition;
 mod plan;
 
 use act::{CopyOptions, LinkOptions, TrashOptions};
-pub(super) use act::{LinkChoice, absolute_file, blocking, carry_out_and_report, target_layout};
+pub(super) use act::{LinkChoice, absolute_file, carry_out_and_report, target_layout};
 pub(super) use plan::split_file_list;
 
 use addition::AdditionRun;

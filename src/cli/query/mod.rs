@@ -10,7 +10,7 @@ use crate::{
     cli::{
         CliError, CliResult, Column, Context, Document, Exit, input_options::QuerySource, search,
     },
-    state::write_views,
+    state::{StateFolder, write_views},
 };
 use tessera_model::{
     DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, StateValue,
@@ -145,9 +145,8 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
         }
         ViewCommand::Run(run) => {
             let ViewRunOptions { name, options } = *run;
-            let views = context.state()?.views()?;
-            let view = views.into_iter().find(|view| is_same_name(view.name.as_str(), name.trim()));
-            search::run_view(context, view.ok_or_else(|| unknown_view(&name))?, options).await
+            let view = find_view(&context.state()?, &name)?;
+            search::run_view(context, view, options).await
         }
         ViewCommand::Remove { name } => remove_view(context, &name),
     }
@@ -189,6 +188,12 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     Ok(Exit::Done)
 }
 
-pub fn unknown_view(name: &str) -> CliError {
+pub(super) fn find_view(state: &StateFolder, name: &str) -> CliResult<SavedView> {
+    let mut views = state.views()?.into_iter();
+    let view = views.find(|view| is_same_name(view.name.as_str(), name.trim()));
+    view.ok_or_else(|| unknown_view(name))
+}
+
+fn unknown_view(name: &str) -> CliError {
     CliError::not_found(format!("unknown view `{name}`")).with_remedy("tessera query list")
 }

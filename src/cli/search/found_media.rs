@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::pages::is_beyond;
 use crate::{
     cli::{CliError, CliResult, Context},
     printable_text::PrintableText,
@@ -99,7 +100,11 @@ impl<'a> MediaCollector<'a> {
                 page: search.page,
             };
             let mut found: Vec<FoundMedia> = members.into_iter().map(found).collect();
-            found.retain(|it| !self.is_beyond(it) && self.known_media.insert(it.preview.media));
+            found.retain(|it| {
+                let score = it.preview.relevance.as_ref();
+                !is_beyond(self.limits.max_score, score)
+                    && self.known_media.insert(it.preview.media)
+            });
             self.pending.append(&mut found);
         }
         // The service ranks clusters by their closest member.
@@ -140,14 +145,6 @@ impl<'a> MediaCollector<'a> {
         }
         self.returned += ready.len();
         ready
-    }
-
-    /// Returns whether a score is at or beyond the maximum. A score of an unknown kind has no direction.
-    fn is_beyond(&self, found: &FoundMedia) -> bool {
-        let score = found.preview.relevance.as_ref();
-        let distance = score.filter(|relevance| relevance.kind == ScoreKind::CosineDistance);
-        let max = self.limits.max_score.zip(distance);
-        max.is_some_and(|(max, distance)| distance.score >= max.value())
     }
 }
 

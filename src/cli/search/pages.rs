@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tessera_model::{Cluster, ClusterId, Fraction, Page, ScoreKind, Search};
+use tessera_model::{Cluster, ClusterId, Fraction, Page, Relevance, ScoreKind, Search};
 
 use crate::cli::search::request::{CutOptions, PageOptions};
 
@@ -86,13 +86,16 @@ impl PageCursor {
         clusters
     }
 
-    /// Returns whether the score of a cluster is at or beyond the maximum. A score of an unknown kind has no direction,
-    /// so it is never beyond.
     fn is_beyond(&self, cluster: &Cluster) -> bool {
-        let known =
-            cluster.relevance.as_ref().filter(|score| score.kind == ScoreKind::CosineDistance);
-        self.max_score.zip(known).is_some_and(|(max, known)| known.score >= max.value())
+        is_beyond(self.max_score, cluster.relevance.as_ref())
     }
+}
+
+/// Returns whether a score is at or beyond the maximum. A score of an unknown kind has no direction, so it is never
+/// beyond.
+pub(super) fn is_beyond(max: Option<Fraction>, score: Option<&Relevance>) -> bool {
+    let distance = score.filter(|score| score.kind == ScoreKind::CosineDistance);
+    max.zip(distance).is_some_and(|(max, distance)| distance.score >= max.value())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::Value;
 use tessera_model::{
     Basket, ClusterId, DatasetId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText,
-    SafeText, Search, Selection, SelectionChange, SelectionEntry, StateValue,
+    Search, Selection, SelectionChange, SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
     text::{count_with_noun, grouped_with_noun},
 };
@@ -270,11 +270,10 @@ impl SavedSelection {
     }
 
     pub(super) fn load(&self) -> CliResult<Selection> {
-        let Some(name) = &self.name else { return self.load_or_default() };
-        self.state.load_named_selection(name, self.dataset)?.ok_or_else(|| {
-            let message = format!("unknown selection `{}`", SafeText::name(name));
-            CliError::not_found(message).with_remedy("tessera selection list")
-        })
+        match &self.name {
+            Some(name) => find_selection(&self.state, name, self.dataset),
+            None => self.load_or_default(),
+        }
     }
 
     pub(super) fn load_or_default(&self) -> CliResult<Selection> {
@@ -307,4 +306,20 @@ impl SavedSelection {
 /// Formats a count, such as "1 entry" or "2 entries".
 pub(super) fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
+}
+
+/// Returns the named selection of a dataset, which must exist.
+pub fn find_selection(state: &StateFolder, name: &str, dataset: DatasetId) -> CliResult<Selection> {
+    state.load_named_selection(name, dataset)?.ok_or_else(|| {
+        CliError::not_found(format!("unknown selection `{name}`"))
+            .with_remedy("tessera selection list")
+    })
+}
+
+/// Fails if a new selection would replace another one.
+pub fn require_unused_name(state: &StateFolder, name: &str, dataset: DatasetId) -> CliResult<()> {
+    if state.load_named_selection(name, dataset)?.is_none() {
+        return Ok(());
+    }
+    Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))
 }

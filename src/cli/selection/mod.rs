@@ -9,6 +9,8 @@ use edit::SelectionAddOptions;
 use serde_json::{Value, json};
 use tessera_model::SafeText;
 
+pub(super) use edit::{find_selection, require_unused_name};
+
 use crate::{
     cli::{
         CliError, CliResult, Column, Context, Document, Exit,

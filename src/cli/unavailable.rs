@@ -11,13 +11,11 @@ use crate::cli::{
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
-use crate::usecase::{
-    file_actions::{DiverseFinder, OriginalFinder},
-    models::ModelProvider,
-};
+use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{
-    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, PatternLists, SafeText,
+    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists, SafeText,
+    SelectionItem,
 };
 
 /// The settings of local deployments, which are empty because this build has none.
@@ -97,7 +95,12 @@ impl LocalService {
         match *self {}
     }
 
-    pub fn diverse_finder(&self) -> DiverseFinder {
+    pub async fn diverse_media(
+        &self,
+        _: DatasetId,
+        _: Option<Vec<SelectionItem>>,
+        _: usize,
+    ) -> CliResult<Vec<(MediaId, PathBuf)>> {
         match *self {}
     }
 
