@@ -17,13 +17,12 @@ use tokio::{
     time::timeout,
 };
 
+use super::help::with_examples;
 use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
         PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
-        duplicates, enrichment,
-        examples::with_examples,
-        export,
+        duplicates, enrichment, export,
         global_options::hide_rare_option,
         help::{self, OVERVIEW},
         image, jobs, keyboard, mcp, media,

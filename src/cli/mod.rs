@@ -16,7 +16,6 @@ mod deployment;
 mod doctor;
 mod duplicates;
 mod enrichment;
-mod examples;
 mod exit;
 mod export;
 mod global_options;
@@ -45,7 +44,6 @@ mod search;
 mod selection;
 mod service_options;
 mod set_algebra;
-mod shell_words;
 mod tag;
 mod values;
 

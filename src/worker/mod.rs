@@ -4,7 +4,6 @@
 //! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which aborts
 //! the older task. Aborting only saves work, because the core drops stale responses anyway.
 
-mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
 mod handed_over_files;

@@ -2,31 +2,30 @@
 //!
 //! Fetched bytes are cached in memory, so that another size of the same picture needs no request, and on disk, so that
 //! the next start needs none. After the first error of the disk cache, which is reported once, pictures are cached only
-//! in memory. The pictures of the full-size view are kept decoded. At most two blocking threads decode.
+//! in memory. The originals of the full-size view are kept decoded, so that zooming and panning neither load nor decode
+//! them again. At most two blocking threads decode.
 
 use std::{
     io,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use super::disk_cache::{DiskCache, DiskCacheOptions};
+use crate::message::WorkerEvent;
 use bytes::Bytes;
 use lru::LruCache;
 use tessera_client::{Client, PictureKey, read_entry};
-use tessera_model::{Failure, FailureKind, Link, PictureSource, SafeText};
-use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail_of};
-use tokio::sync::{Semaphore, mpsc};
-
-use crate::{
-    message::WorkerEvent,
-    worker::{
-        decoded_pictures::DecodedPictures,
-        disk_cache::{DiskCache, DiskCacheOptions},
-    },
+use tessera_model::{Failure, FailureKind, Link, PictureSource, Region, SafeText};
+use tessera_picture::{
+    Canvas, Crop, Thumbnail,
+    decode::{DecodeError, Decoded, decode_for},
+    difference, thumbnail_of,
 };
+use tokio::sync::{Semaphore, mpsc};
 
 /// The size limit of a picture. Originals are also loaded, several of them at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
@@ -201,34 +200,47 @@ async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     Ok(bytes.into())
 }
 
-/// Keeps the most recently used bytes, up to a limit.
-struct PictureByteCache {
-    pictures: LruCache<PictureKey, Bytes>,
+/// Keeps the most recently used pictures, up to a limit in bytes.
+struct RecentPictures<P> {
+    pictures: LruCache<PictureKey, P>,
     used_bytes: usize,
     max_bytes: usize,
+    size: fn(&P) -> usize,
 }
+
+impl<P> RecentPictures<P> {
+    fn new(max_bytes: usize, size: fn(&P) -> usize) -> Self {
+        Self { pictures: LruCache::unbounded(), used_bytes: 0, max_bytes, size }
+    }
+
+    fn insert(&mut self, key: PictureKey, picture: P) {
+        self.used_bytes += (self.size)(&picture);
+        let replaced = self.pictures.put(key, picture);
+        self.used_bytes -= replaced.as_ref().map_or(0, self.size);
+        while self.used_bytes > self.max_bytes
+            && let Some((_, oldest)) = self.pictures.pop_lru()
+        {
+            self.used_bytes -= (self.size)(&oldest);
+        }
+    }
+}
+
+/// The encoded pictures.
+struct PictureByteCache(RecentPictures<Bytes>);
 
 impl PictureByteCache {
     fn new(max_bytes: usize) -> Self {
-        Self { pictures: LruCache::unbounded(), used_bytes: 0, max_bytes }
+        Self(RecentPictures::new(max_bytes, Bytes::len))
     }
 
     fn get(&mut self, key: &PictureKey) -> Option<Bytes> {
-        self.pictures.get(key).cloned()
+        self.0.pictures.get(key).cloned()
     }
 
     /// Caches a picture, unless it would displace many others.
     fn insert(&mut self, key: PictureKey, bytes: Bytes) {
-        if bytes.len() > self.max_bytes / 4 {
-            return;
-        }
-        self.used_bytes += bytes.len();
-        let replaced = self.pictures.put(key, bytes);
-        self.used_bytes -= replaced.map_or(0, |old| old.len());
-        while self.used_bytes > self.max_bytes
-            && let Some((_, oldest)) = self.pictures.pop_lru()
-        {
-            self.used_bytes -= oldest.len();
+        if bytes.len() <= self.0.max_bytes / 4 {
+            self.0.insert(key, bytes);
         }
     }
 }
@@ -304,9 +316,70 @@ impl ThumbnailCache {
     }
 }
 
+/// The decoded originals of the full-size view.
+pub(super) struct DecodedPictures {
+    max_bytes: usize,
+    kept: Mutex<RecentPictures<Arc<Decoded>>>,
+}
+
+impl DecodedPictures {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        let size = |decoded: &Arc<Decoded>| decoded.pixels.len();
+        Self { max_bytes, kept: Mutex::new(RecentPictures::new(max_bytes, size)) }
+    }
+
+    /// Returns a cached picture, if it has enough pixels for the crop on the canvas.
+    pub(super) fn get(
+        &self,
+        key: &PictureKey,
+        crop: &Crop,
+        canvas: Canvas,
+    ) -> Option<Arc<Decoded>> {
+        let decoded = self.lock().pictures.get(key).cloned()?;
+        let (width, height) = decoded.pixels.dimensions();
+        let needed = crop.min_decoded_side(decoded.original, canvas);
+        let all = decoded.original.0.min(decoded.original.1);
+        (width.min(height) >= needed.min(all)).then_some(decoded)
+    }
+
+    /// Decodes a picture. For a part of the picture, all its pixels are decoded if they can be kept, because every
+    /// other part can be made from them.
+    pub(super) fn decode(
+        &self,
+        bytes: &[u8],
+        crop: &Crop,
+        canvas: Canvas,
+    ) -> Result<Arc<Decoded>, DecodeError> {
+        let is_part = matches!(crop, Crop::Zoomed(part, _) if *part != Region::WHOLE);
+        let min_side = |(width, height): (u32, u32)| {
+            let pixels = u64::from(width) * u64::from(height);
+            let fits = usize::try_from(3 * pixels).is_ok_and(|bytes| bytes <= self.max_bytes);
+            if is_part && fits {
+                width.min(height)
+            } else {
+                crop.min_decoded_side((width, height), canvas)
+            }
+        };
+        decode_for(bytes, min_side).map(Arc::new)
+    }
+
+    pub(super) fn insert(&self, key: PictureKey, decoded: Arc<Decoded>) {
+        if decoded.pixels.len() <= self.max_bytes {
+            self.lock().insert(key, decoded);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, RecentPictures<Arc<Decoded>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use tessera_client::{AuthMethod, BaseUrl, ServiceConfig};
+    use image::RgbImage;
+    use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
+    use tessera_model::Link;
+    use tessera_picture::Protocol;
 
     use super::*;
 
@@ -328,8 +401,46 @@ mod tests {
         assert_eq!(cache.get(&second), None);
         assert!(cache.get(&first).is_some() && cache.get(&last).is_some());
         cache.insert(last, Bytes::from_static(b"123"));
-        assert_eq!(cache.used_bytes, 18);
+        assert_eq!(cache.0.used_bytes, 18);
         cache.insert(huge, Bytes::from_static(b"123456"));
-        assert_eq!((cache.used_bytes, cache.get(&huge)), (18, None));
+        assert_eq!((cache.0.used_bytes, cache.get(&huge)), (18, None));
+    }
+
+    const CANVAS: Canvas =
+        Canvas { columns: 4, rows: 2, cell: (10, 20), protocol: Protocol::Kitty };
+
+    /// Creates a picture of 8x8 pixels, of which `side` by `side` pixels were decoded.
+    fn decoded(side: u32) -> Arc<Decoded> {
+        Arc::new(Decoded { pixels: RgbImage::new(side, side), original: (8, 8) })
+    }
+
+    #[test]
+    fn the_oldest_picture_makes_room() {
+        let pictures = DecodedPictures::new(2 * 8 * 8 * 3);
+        let [first, second, third] = ["first", "second", "third"].map(key);
+        let has = |key| pictures.get(&key, &Crop::Full, CANVAS).is_some();
+        pictures.insert(first, decoded(8));
+        pictures.insert(second, decoded(8));
+        assert!(has(second) && has(first));
+        pictures.insert(third, decoded(8));
+        assert_eq!([first, second, third].map(has), [true, false, true]);
+        pictures.insert(third, decoded(8));
+        assert_eq!(pictures.lock().used_bytes, 2 * 8 * 8 * 3);
+        pictures.insert(
+            second,
+            Arc::new(Decoded { pixels: RgbImage::new(20, 20), ..(*decoded(8)).clone() }),
+        );
+        assert!(!has(second), "it is larger than all that may be kept");
+    }
+
+    #[test]
+    fn a_picture_that_was_scaled_down_too_far_is_decoded_again() {
+        let pictures = DecodedPictures::new(1 << 20);
+        let part = Region { x: 0.0, y: 0.0, width: 0.5, height: 0.5 };
+        let part = Crop::Zoomed(part, Arc::from([]));
+        pictures.insert(key("a"), decoded(4));
+        assert!(pictures.get(&key("a"), &part, CANVAS).is_none());
+        pictures.insert(key("a"), decoded(8));
+        assert!(pictures.get(&key("a"), &part, CANVAS).is_some());
     }
 }

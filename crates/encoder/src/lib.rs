@@ -9,7 +9,6 @@ mod classifier;
 mod depthwise;
 mod encoder;
 mod error;
-mod external_weights;
 mod image_encoder;
 mod model_folder;
 mod onnx_model;
@@ -20,5 +19,5 @@ mod timm;
 
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;
-pub use external_weights::named_external_files;
 pub use model_folder::{HashedFile, SEARCHED_PATHS, files_of_repository, fingerprint, hash_file};
+pub use onnx_model::named_external_files;

@@ -14,7 +14,7 @@ use tessera_model::composed;
 
 use crate::{
     error::{LoadError, cannot_read, short_reason},
-    external_weights::external_files,
+    onnx_model::external_files,
     timm,
 };
 

@@ -21,7 +21,6 @@ pub mod video;
 mod video_container;
 mod video_input;
 mod video_program;
-mod video_stream;
 mod zip_member;
 
 pub use companions::{CompanionFinder, Companions};

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::image_names::UniqueNames;
+use super::pictures::UniqueNames;
 use tessera_model::{
     ExportFormat::{self, Coco, Csv, Voc, Yolo, YoloPose, YoloSegment},
     ExportPreview, Omission, SafeText,

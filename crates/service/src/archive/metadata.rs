@@ -6,7 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use super::{IMAGES_PREFIX, image_names::UniqueNames};
+use super::{IMAGES_PREFIX, pictures::UniqueNames};
 use crate::{
     links::{FILE_ORIGIN, media_link},
     originals::{Originals, storage_location},

@@ -5,7 +5,6 @@ mod coco;
 mod embedding_writer;
 mod export_preview;
 mod hugging_face;
-mod image_names;
 mod json_document;
 mod metadata;
 mod parquet_columns;

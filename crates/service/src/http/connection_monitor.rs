@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{
     options::ServerLimits,
-    timed_body::{MIN_RATE, StallBudget},
+    request_body::{MIN_RATE, StallBudget},
 };
 
 /// The number of bytes per second that a client must send or accept on average while connections are short. A slower

@@ -14,7 +14,6 @@ use utoipa_axum::routes;
 use super::{
     AppState, RequestCost,
     auth::unix_seconds,
-    body_buffer::{BodyBuffer, MAX_BODY},
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     explore::parse_optional_search,
@@ -26,8 +25,8 @@ use super::{
         ExportStatusParams, QueryParams, RestParams,
     },
     problem::Problem,
+    request_body::{BodyBuffer, MAX_BODY, body_problem},
     signed_links::SignedLinks,
-    timed_body::body_problem,
 };
 use crate::usecase::{ExportArchive, ExportScope, SearchParams, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};

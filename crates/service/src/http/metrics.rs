@@ -4,7 +4,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use super::{
-    AppState, body_buffer, monitored_stream,
+    AppState, monitored_stream, request_body,
     request_observer::{RequestMetrics, RequestObserver},
 };
 use axum::{
@@ -147,8 +147,8 @@ impl ServiceGauges {
         self.cache.update(state.deployment.indexes.usage());
         let free = state.expensive_slots.available_permits();
         set(&self.expensive_requests, state.limits.max_expensive.saturating_sub(free));
-        set(&self.body_memory, body_buffer::reserved_bytes(&state.connections));
-        set(&self.max_body_memory, body_buffer::max_reserved_bytes(&state.limits));
+        set(&self.body_memory, request_body::reserved_bytes(&state.connections));
+        set(&self.max_body_memory, request_body::max_reserved_bytes(&state.limits));
         let sampled = state.spawn_blocking(|deployment| {
             let (tasks, leases) = (deployment.unfinished_tasks()?, deployment.lease_counts()?);
             Ok((tasks, leases, deployment.available_disk_space()?))

@@ -3,7 +3,6 @@
 mod add_media;
 mod app_state;
 mod auth;
-mod body_buffer;
 mod checked_routes;
 mod compat;
 mod connection_monitor;
@@ -26,12 +25,11 @@ mod probes;
 mod problem;
 mod query_image;
 mod refreshed;
+mod request_body;
 mod request_observer;
-mod router;
 mod server;
 mod signed_links;
 mod tags;
-mod timed_body;
 
 use app_state::{AppState, RequestCost};
 pub use credentials::revoke_access;

@@ -12,8 +12,8 @@ use std::{
 use super::{
     connection_monitor::ConnectionMonitor,
     connections::{ClientConnection, GroupSlot},
+    request_body::TimedBody,
     request_observer::{RequestObservation, RequestObserver},
-    timed_body::TimedBody,
 };
 use axum::{
     BoxError, Extension,

@@ -19,7 +19,7 @@ use axum::{
 };
 use futures_util::{Stream, StreamExt as _, stream};
 
-use super::{problem::Problem, timed_body::is_body_timeout};
+use super::{problem::Problem, request_body::is_body_timeout};
 use tessera_model::SafeText;
 
 const MAX_PARTS: usize = 10_000;
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
     use crate::http::{
-        connection_monitor::ConnectionMonitor, options::ServerLimits, timed_body::TimedBody,
+        connection_monitor::ConnectionMonitor, options::ServerLimits, request_body::TimedBody,
     };
 
     const LIMIT: SizeLimit = SizeLimit { bytes: 1 << 30, message: "too much" };

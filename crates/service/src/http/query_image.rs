@@ -11,13 +11,13 @@ use utoipa_axum::routes;
 
 use super::{
     AppState, RequestCost,
-    body_buffer::{BodyBuffer, MAX_BODY},
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     multipart_form::{MultipartForm, SizeLimit, check_content_length, content_length},
     openapi::{BusyError, StatusErrors, UploadErrors},
     parameters::{DatasetPath, QueryImageParams, QueryParams},
     problem::Problem,
+    request_body::{BodyBuffer, MAX_BODY},
 };
 use crate::{Deployment, usecase::QueryRegion};
 use tessera_model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation};

@@ -1,10 +1,35 @@
 //! The server. Connections are accepted here, because `axum::serve` has no timeouts. The number of connections is
 //! bounded, each is watched by the monitor of its slot, and Nagle's algorithm is off. A head or a piece of a body takes
-//! little memory, because there can be many of them at a time.
+//! little memory, because there can be many of them at a time. The routes are assembled here: the API below `/api/v1`,
+//! media and archives behind links, and probes. Each file of handlers adds its own routes.
 
 use std::{future::pending, io, pin::pin, sync::Arc, time::Duration};
 
-use axum::{Router, http::Request};
+use super::{
+    AppState, add_media,
+    app_state::{self, CurrentPhase, ReadinessCheck, ServerPhase},
+    auth::{self, Authenticator},
+    checked_routes::{CheckedRoutes, method_not_allowed},
+    compat,
+    connections::{self, ClientConnection, ConnectionSlot, ConnectionSlots},
+    credentials, dataset, explore, export, local_dataset, map, media,
+    metrics::metrics_router,
+    monitored_stream::{self, MonitoredStream},
+    openapi::{self, OpenApiDocument},
+    options::{AccessMode, ServerLimits, ServerOptions},
+    origin_check, probes,
+    problem::Problem,
+    query_image,
+    refreshed::Refreshed,
+    request_observer::{RequestMetrics, RequestObserver},
+    tags,
+};
+use crate::{Deployment, LocalError};
+use axum::{
+    Extension, Router,
+    http::Request,
+    middleware::{from_fn, from_fn_with_state},
+};
 use hyper::{
     body::Incoming,
     server::conn::http1,
@@ -14,26 +39,14 @@ use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown, service::Tower
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 #[cfg(target_os = "linux")]
 use socket2::SockRef;
+use tessera_wire::endpoints::{API_PREFIX, LOCAL_PREFIX};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
-
-use super::{
-    AppState,
-    app_state::{CurrentPhase, ReadinessCheck, ServerPhase},
-    auth::Authenticator,
-    connections::{ClientConnection, ConnectionSlot, ConnectionSlots},
-    metrics::metrics_router,
-    monitored_stream::MonitoredStream,
-    options::{AccessMode, ServerLimits, ServerOptions},
-    refreshed::Refreshed,
-    request_observer::{RequestMetrics, RequestObserver},
-    router::build_router,
-};
-use crate::{Deployment, LocalError};
+use utoipa::openapi::OpenApi;
 
 /// The maximum number of concurrent connections of scrapers.
 const MAX_SCRAPERS: usize = 16;
@@ -207,4 +220,74 @@ async fn accept_next(
             Err(_) => sleep(Duration::from_millis(100)).await,
         }
     }
+}
+
+pub(crate) fn build_router(state: AppState) -> Router {
+    let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
+    let (public, public_api) = public_routes(&state).split_for_parts();
+    let (root_routes, root_api) = root_routes(&state).split_for_parts();
+    let (probe_routes, probe_api) = probe_routes(&state).split_for_parts();
+    let (local, local_api) = local_routes(&state).split_for_parts();
+    let nested = OpenApi::default()
+        .nest(API_PREFIX, authenticated_api)
+        .nest(API_PREFIX, public_api)
+        .nest(LOCAL_PREFIX, local_api);
+    let description = OpenApiDocument::new(
+        root_api.merge_from(probe_api).merge_from(nested),
+        state.authenticator.requires_login(),
+    );
+    let require_login = |routes: Router<AppState>| {
+        let routes = routes.fallback(not_found).method_not_allowed_fallback(method_not_allowed);
+        // A client without a login cannot occupy a slot for requests.
+        routes
+            .layer(from_fn(connections::limit_requests))
+            .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
+    };
+    let public = public.layer(from_fn(connections::limit_requests));
+    root_routes
+        .layer(from_fn(connections::limit_requests))
+        .nest(API_PREFIX, require_login(authenticated).merge(public))
+        .nest(LOCAL_PREFIX, require_login(local))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(state.clone(), origin_check::check_origin))
+        .layer(from_fn_with_state(state.phase.clone(), app_state::refuse_while_closing))
+        .merge(probe_routes.method_not_allowed_fallback(method_not_allowed))
+        .layer(from_fn(origin_check::add_security_headers))
+        .layer(Extension(description))
+        .layer(from_fn_with_state(state.observer.clone(), monitored_stream::monitor_response))
+        .with_state(state)
+}
+
+fn authenticated_routes(state: &AppState) -> CheckedRoutes {
+    let routes = dataset::add_routes(CheckedRoutes::new(state));
+    let routes = export::add_routes(query_image::add_routes(explore::add_routes(routes)));
+    let routes = add_media::add_routes(routes);
+    if state.compat { compat::add_routes(routes) } else { routes }
+}
+
+/// Returns the routes without a token. The credentials check the session themselves.
+fn public_routes(state: &AppState) -> CheckedRoutes {
+    let routes = openapi::add_routes(credentials::add_routes(CheckedRoutes::new(state)));
+    if state.compat { compat::add_public_routes(routes) } else { routes }
+}
+
+/// Returns the routes outside the API: `/`, and media and archives behind links.
+fn root_routes(state: &AppState) -> CheckedRoutes {
+    let routes = openapi::add_root_routes(CheckedRoutes::new(state));
+    export::add_link_routes(media::add_routes(routes))
+}
+
+/// Returns the routes that are not in the API document. They need a token, like those of the API.
+fn local_routes(state: &AppState) -> CheckedRoutes {
+    map::add_routes(tags::add_routes(local_dataset::add_routes(CheckedRoutes::new(state))))
+}
+
+/// Returns the routes that accept any host name, in every phase.
+fn probe_routes(state: &AppState) -> CheckedRoutes {
+    probes::add_routes(CheckedRoutes::new(state))
+}
+
+async fn not_found() -> Problem {
+    Problem::not_found("Not Found")
 }

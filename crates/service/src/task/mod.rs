@@ -3,7 +3,6 @@
 //! The state of every task is in the store. A task that is stopped or killed stays unfinished in the store until a
 //! worker takes it again.
 
-mod apply_sidecars;
 mod cluster_step;
 mod clustered_media;
 mod compare_folder;
@@ -11,11 +10,8 @@ mod context;
 mod encode_media;
 mod encoding_runs;
 mod extract_media;
-mod index_preparation;
 mod index_source;
 mod member_features;
-mod name_lists;
-mod pack_sweep;
 mod run_export;
 mod run_indexing;
 mod runner;

@@ -1,23 +1,30 @@
 //! The threads that run tasks. The threads take indexing tasks and exports from the store, including tasks that other
-//! processes accepted. With a store in a file, only the threads of one process do.
+//! processes accepted. With a store in a file, only the threads of one process do. Beside tasks, the threads prepare index
+//! files, and remove packs of pictures that nothing needs.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
-    index_preparation::IndexPreparation,
-    pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_indexing::run_next_indexing,
-    several_processes::{RangeWorker, keep_leases, watch_file},
+    several_processes::{RangeWorker, watch_store},
     wake_signal::WakeSignal,
 };
-use tessera_model::DatasetId;
-use tessera_store::StoreError;
+use crate::task_error::TaskError;
+use tessera_media::object_storage::INTERRUPTED_AFTER;
+use tessera_model::{DatasetId, EntityType, Status};
+use tessera_store::{
+    StoreError,
+    dataset::{self, DatasetRecord},
+    picture_pack, search_table,
+};
 
 /// The number of checks for expired exports within the time for which exports are kept.
 const EXPIRY_CHECKS: u32 = 24;
@@ -140,13 +147,7 @@ impl TaskRunner {
     fn start_watcher(&mut self) {
         let (sender, ended) = mpsc::channel();
         let (worker, signal) = (self.worker.clone(), self.signal.clone());
-        let body = move || {
-            if worker.store.is_on_server() {
-                keep_leases(&worker, &signal, &ended);
-            } else {
-                watch_file(&worker, &signal, &ended);
-            }
-        };
+        let body = move || watch_store(&worker, &signal, &ended);
         // Without the thread, other workers take the tasks of this one when their leases expire, and this one takes
         // other tasks only when it accepts some.
         self.threads.extend(thread::Builder::new().name("watcher".to_owned()).spawn(body));
@@ -180,4 +181,103 @@ impl Drop for TaskRunner {
             let _ = thread.join();
         }
     }
+}
+
+/// Writes the index files of datasets whose clusters changed, so that the first search does not need to. This process or
+/// another one may have changed the clusters.
+#[derive(Default)]
+struct IndexPreparation {
+    /// The latest generation of each index that was handled. An index that had no space is not tried again.
+    prepared: HashMap<(DatasetId, EntityType), i64>,
+}
+
+impl IndexPreparation {
+    /// Writes the missing files of datasets that no indexing task is changing.
+    fn run(&mut self, worker: &WorkerContext) {
+        // If the store cannot be read now, it is read at the next call.
+        let datasets = worker.store.read(dataset::all).unwrap_or_default();
+        for dataset in &datasets {
+            if matches!(dataset.status, Status::Ready | Status::PartialIndex) {
+                self.prepare(worker, dataset, EntityType::Images);
+                self.prepare(worker, dataset, EntityType::Objects);
+            }
+        }
+    }
+
+    fn prepare(&mut self, worker: &WorkerContext, dataset: &DatasetRecord, entity: EntityType) {
+        let has_media = match entity {
+            EntityType::Images => dataset.n_images + dataset.n_frames > 0,
+            EntityType::Objects => dataset.n_objects > 0,
+        };
+        let key = (dataset.id, entity);
+        if !has_media || self.prepared.get(&key) == Some(&dataset.generation) {
+            return;
+        }
+        let is_stopped = || worker.is_stopped();
+        let prepared = worker.store.read(|c| search_table::find(c, dataset.id, entity));
+        let prepared = prepared.and_then(|table| match table {
+            // The database searches this dataset, so it needs no index files.
+            Some(_) => Ok(()),
+            None => worker.indexes.prepare(&worker.store, dataset, entity, &is_stopped),
+        });
+        if prepared.is_ok() {
+            self.prepared.insert(key, dataset.generation);
+        }
+    }
+}
+
+/// The time between two sweeps.
+const SWEEP_PAUSE: Duration = Duration::from_hours(24);
+/// The number of packs that are removed before the next check whether to stop.
+const PACKS_AT_A_TIME: usize = 64;
+
+/// Removes packs of pictures from the bucket: packs to which nothing refers any more, and packs of workers that were killed
+/// before their transaction. Sweeps at the first call, and then once a day.
+#[derive(Default)]
+struct PackSweep {
+    begun_at: Option<Instant>,
+}
+
+impl PackSweep {
+    fn run_when_due(&mut self, worker: &WorkerContext) {
+        let is_due = self.begun_at.is_none_or(|begun_at| begun_at.elapsed() >= SWEEP_PAUSE);
+        if is_due && worker.settings.bucket.is_some() {
+            self.begun_at = Some(Instant::now());
+            // Whatever cannot be removed now is removed by the next sweep.
+            let _ = remove_unused(worker).and_then(|()| remove_unknown(worker));
+        }
+    }
+}
+
+/// Removes the packs to which nothing has referred for a day. A backup that is being made may still refer to younger
+/// ones.
+fn remove_unused(worker: &WorkerContext) -> Result<(), TaskError> {
+    let store = &worker.store;
+    store.write_rows(|tx| picture_pack::mark_unused(tx))?;
+    let unused = store.read(|c| picture_pack::unused_for(c, INTERRUPTED_AFTER))?;
+    for packs in unused.chunks(PACKS_AT_A_TIME) {
+        delete_packs(worker, packs)?;
+        store.write_rows(|tx| picture_pack::delete_all(tx, packs))?;
+    }
+    Ok(())
+}
+
+/// Removes the packs in the bucket that the store does not know. A younger pack may belong to a transaction that has
+/// not been committed yet.
+fn remove_unknown(worker: &WorkerContext) -> Result<(), TaskError> {
+    let found = worker.originals.pictures.packs_older_than(INTERRUPTED_AFTER);
+    for packs in found.map_err(|cause| TaskError::storage(&cause))?.chunks(PACKS_AT_A_TIME) {
+        let known = worker.store.read(|c| picture_pack::known(c, packs))?;
+        let unknown: Vec<String> =
+            packs.iter().filter(|pack| !known.contains(*pack)).cloned().collect();
+        delete_packs(worker, &unknown)?;
+    }
+    Ok(())
+}
+
+fn delete_packs(worker: &WorkerContext, packs: &[String]) -> Result<(), TaskError> {
+    if worker.is_stopped() {
+        return Err(TaskError::Stopped);
+    }
+    worker.originals.pictures.delete_packs(packs).map_err(|cause| TaskError::storage(&cause))
 }

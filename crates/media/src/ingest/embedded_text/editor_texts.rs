@@ -3,7 +3,7 @@
 
 use roxmltree::{Document, Node};
 
-use super::block_text::{
+use super::text_rules::{
     BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};

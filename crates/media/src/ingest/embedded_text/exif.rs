@@ -2,7 +2,7 @@
 
 use tessera_picture::{TiffDirectory, TiffStructure};
 
-use super::block_text::{
+use super::text_rules::{
     BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label,
 };
 

@@ -1,10 +1,9 @@
 //! Reads captions, keywords and metadata labels from the metadata in picture files: Exif, XMP, IPTC and the texts of
 //! PNG. Metadata is untrusted, so sizes and texts are bounded, and damaged parts are skipped.
 
-mod block_text;
-mod camera_texts;
 mod editor_texts;
 mod exif;
+mod text_rules;
 
 use std::collections::HashSet;
 
@@ -12,9 +11,9 @@ use tessera_model::is_metadata_label;
 use tessera_picture::EmbeddedMetadata;
 
 use super::sidecar::push_name;
-use block_text::{BlockText, PERSON, date_labels_of_text, metadata_label};
 use editor_texts::{parse_xmp, read_iptc, read_png_texts, read_xmp};
 use exif::read_exif;
+use text_rules::{BlockText, PERSON, date_labels_of_text, metadata_label};
 
 /// The texts in a picture file, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

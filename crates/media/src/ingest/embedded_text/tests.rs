@@ -1,7 +1,7 @@
 //! Tests with blocks of metadata that are put together by hand.
 
 use super::{
-    block_text::{BlockText, date_labels_of_text},
+    text_rules::{BlockText, date_labels_of_text},
     *,
 };
 

@@ -1,9 +1,11 @@
 //! Reads annotation files, which are JSON or XML. They are found by their content anywhere below the folder, because
-//! each tool has other names and folders for them.
+//! each tool has other names and folders for them. Formats that are not read are recognized, so that the user knows what
+//! to do with them.
 
-use std::{collections::HashSet, path::Path};
-
-use serde_json::value::RawValue;
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use super::{
     coco, cvat,
@@ -11,12 +13,12 @@ use super::{
     diagnostics::SidecarDiagnostics,
     labelme,
     metadata_row::{SidecarRow, describe_row},
-    other_annotations,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
     streamed_json::MAX_STREAMED_BYTES,
     voc,
 };
-use crate::ingest::documents::{XmlLimits, parse_xml};
+use crate::ingest::documents::{self, XmlLimits, parse_xml};
+use serde_json::value::RawValue;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.
 const MAX_XML_BYTES: u64 = 32 << 20;
@@ -56,7 +58,7 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
             labelme::parse(&text, sidecar).or_else(|| read_columns(reader, sidecar, &text))
         {
             pictures.push((sidecar, annotations));
-        } else if let Some(why) = other_annotations::reason(&text) {
+        } else if let Some(why) = unread_format(&text) {
             reader.report_problem(sidecar, why);
         }
     }
@@ -119,4 +121,39 @@ fn read_columns(
     diagnostics.next_position();
     let description = describe_row(&row, sidecar, &mut diagnostics);
     Some(PictureAnnotations { file_name: None, description, diagnostics })
+}
+
+/// The keys of a document, or of its first element if the document is a list, and what the document is.
+const UNREAD_FORMATS: [(&[&str], bool, &str); 9] = [
+    (&["_via_img_metadata"], false, "annotations of VIA"),
+    (&["objects", "size"], false, "annotations of Supervisely"),
+    (&["image", "annotations"], true, "annotations of CreateML"),
+    (&["image_id", "bbox"], true, "results of COCO without the names of the images"),
+    (&["data", "annotations"], true, "annotations in the own format of Label Studio"),
+    (&["annotation_id", "lead_time"], true, "annotations in the own format of Label Studio"),
+    (&["name", "labels"], true, "annotations of BDD100K"),
+    (&["samples"], false, "labels of FiftyOne"),
+    (&["classes", "labels"], false, "labels of FiftyOne"),
+];
+
+type Keys<'a> = BTreeMap<String, &'a RawValue>;
+
+/// Returns why a document is not read, if it contains annotations.
+fn unread_format(text: &str) -> Option<String> {
+    let mut first = None;
+    let is_list = documents::for_each_element(text, |element| {
+        first.get_or_insert(element);
+    });
+    let document = if is_list.is_some() { first?.get() } else { text };
+    let values: Keys<'_> = documents::parse_object(document)?;
+    let has = |values: &Keys<'_>, keys: &[&str]| keys.iter().all(|key| values.contains_key(*key));
+    // VIA also writes an object with a value for each picture.
+    let picture = values.values().next().and_then(|value| documents::parse_object(value.get()));
+    let is_via = picture.is_some_and(|picture| has(&picture, &["filename", "regions"]));
+    let fits = |(keys, in_list, _): &&(&[&str], bool, &str)| {
+        *in_list == is_list.is_some() && has(&values, keys)
+    };
+    let known = UNREAD_FORMATS.iter().find(fits).map(|(_, _, name)| *name);
+    let name = known.or(is_via.then_some("annotations of VIA"))?;
+    Some(format!("{name}, which are not read; export them as COCO"))
 }

@@ -1,6 +1,7 @@
 //! Finds the media file that a sidecar refers to by a name, and the sidecars of a media file. Names come from the
 //! machines, tools and file systems on which a sidecar was written, so a name only has to fit one file of the folder.
-//! No name leads out of the folder, because names are only compared with the listed files.
+//! No name leads out of the folder, because names are only compared with the listed files. Other files that name media,
+//! such as tables of embeddings, are matched in the same way.
 
 use std::{
     borrow::Cow,
@@ -11,14 +12,13 @@ use std::{
     rc::Rc,
 };
 
-use percent_encoding::percent_decode_str;
-use tessera_model::{FileKind, search_form};
-
 use super::{diagnostics::Reason, sidecar_names::may_be_sidecar};
 use crate::ingest::{
-    FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
-    video_container::VideoContainer,
+    FileStat, FolderScan, OriginalFiles, ScannedFile, file_names::printable_path, is_parquet,
+    read_first_bytes, video_container::VideoContainer,
 };
+use percent_encoding::percent_decode_str;
+use tessera_model::{FileKind, search_form};
 use tessera_picture::PictureFormat;
 
 /// Names of image folders that have a parallel folder of sidecars.
@@ -482,4 +482,29 @@ fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
 pub(crate) fn is_media(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     FileKind::from_name(&name).is_media()
+}
+
+/// The paths of the media of a dataset.
+pub struct MediaPaths(FolderScan);
+
+/// The names by which media are found.
+pub struct MediaNames<'a>(FileIndex<'a>);
+
+impl MediaPaths {
+    pub fn new(paths: impl Iterator<Item = PathBuf>) -> Self {
+        let stat = FileStat { size: 0, modified: 0 };
+        let files = paths.map(|path| ScannedFile { path, stat }).collect();
+        Self(FolderScan { files, ..FolderScan::default() })
+    }
+
+    pub fn names(&self) -> MediaNames<'_> {
+        MediaNames(FileIndex::of_media(&self.0))
+    }
+}
+
+impl<'a> MediaNames<'a> {
+    /// Returns the path of the only media item that a name fits, or why there is none.
+    pub fn find(&self, name: &str) -> Result<&'a Path, String> {
+        self.0.resolve(name, Path::new("")).map_err(Cow::into_owned)
+    }
 }

@@ -3,17 +3,15 @@
 //! written.
 
 mod extract_ranges;
-mod file_watcher;
-mod lease_keeper;
 mod search_table_step;
 mod shared_ranges;
 mod similarity_range_worker;
+mod store_watcher;
 
 pub(super) use extract_ranges::extract_in_ranges;
-pub(super) use file_watcher::watch_file;
-pub(super) use lease_keeper::keep_leases;
 pub(super) use search_table_step::{SearchTableUpdate, drop_former_tables};
 pub(super) use shared_ranges::{is_shared, shared_similar_members};
+pub(super) use store_watcher::watch_store;
 
 use super::WorkerContext;
 use similarity_range_worker::SimilarityRangeWorker;
