@@ -49,14 +49,12 @@ mod values;
 
 pub use command_line::{
     Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
-    parse_args, print_help,
+    parse_args, print_help, run, run_until_interrupted,
 };
-pub use command_line::{run, run_until_interrupted};
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::Context;
-pub use context::{TerminalFact, TerminalInfo};
+pub use context::{Context, TerminalFact, TerminalInfo};
 pub use deployment::{
     LOCAL_NAME, LocalFolder, ServiceAddress, ServiceTarget, address_client, profile_by_name,
     profile_client, profile_client_without_secret, select_target,

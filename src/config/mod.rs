@@ -12,18 +12,17 @@ mod terminal_alerts;
 
 pub use key::ThemeChoice;
 pub use layers::{Layers, Sources};
-pub use paths::load_keymap;
 pub use paths::{
-    UNKNOWN_CONFIG_FILE, config_dir, expand_home, file_actions_dir, keymap_file, local_data_dir,
-    models_dir, recent_file, state_dir, state_dirs, terminal_graphics_file, themes_dir,
-    thumbnails_dir, user_config_file,
+    UNKNOWN_CONFIG_FILE, config_dir, expand_home, file_actions_dir, keymap_file, load_keymap,
+    local_data_dir, models_dir, recent_file, state_dir, state_dirs, terminal_graphics_file,
+    themes_dir, thumbnails_dir, user_config_file,
 };
 pub use profile::{
     DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri,
 };
-pub use settings::NotificationMethod;
-pub use settings::TileSize;
-pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};
+pub use settings::{
+    ExportDefaults, GraphicsChoice, NotificationMethod, SearchDefaults, Settings, TileSize,
+};
 pub use settings_file::SettingOrigin;
 pub use terminal_alerts::{DesktopProtocol, shows_progress};
 

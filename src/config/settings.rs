@@ -7,11 +7,12 @@ use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingInter
 use tessera_picture::Protocol;
 use toml::Value;
 
-use crate::own_command::OwnCommand;
-
-use crate::config::{
-    DeploymentConfig, Layers, Profile, SettingOrigin, Sources, ThemeChoice, expand_home,
-    profile::deserialize_duration,
+use crate::{
+    config::{
+        DeploymentConfig, Layers, Profile, SettingOrigin, Sources, ThemeChoice, expand_home,
+        profile::deserialize_duration,
+    },
+    own_command::OwnCommand,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
