@@ -168,7 +168,7 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
     let mut views = state.views()?;
-    let message = format!("saved as `{}`; run_views it with `tessera query run`", view.name);
+    let message = format!("saved as `{}`; run it with `tessera query run`", view.name);
     view.insert_into(&mut views);
     state.replace(&StateValue::Views(views))?;
     context.messages.info(message);
