@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, text::parse_boolean};
 
 use crate::{
     config::{DEFAULT_CONFIG, paths::theme_file},
@@ -228,15 +228,6 @@ pub fn read_own_commands(value: &toml::Value) -> Result<Vec<OwnCommand>, String>
         parse_sequence(key).map_err(|reason| format!("command `{name}`: {reason}"))?;
     }
     Ok(commands)
-}
-
-/// Parses the spellings of a boolean that are common in environment variables.
-fn parse_boolean(word: &str) -> Option<bool> {
-    match word.trim().to_lowercase().as_str() {
-        "true" | "1" | "yes" | "on" => Some(true),
-        "false" | "0" | "no" | "off" => Some(false),
-        _ => None,
-    }
 }
 
 struct CommentReader {
