@@ -112,7 +112,7 @@ impl Transcript {
                 let named = fields.into_iter().map(|(name, value)| {
                     let value = match (name.as_str(), value) {
                         ("created_at", Value::String(_)) => json!("TIME"),
-                        ("date", Value::String(_)) => json!("DAY"),
+                        ("date" | "from" | "to", Value::String(_)) => json!("DAY"),
                         ("version", Value::String(_)) => json!("VERSION"),
                         (_, value) => self.with_words(value),
                     };
