@@ -14,8 +14,8 @@ use crate::cli::{
 use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{
-    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists, SafeText,
-    SelectionItem,
+    Cover, DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists,
+    SafeText, SelectionItem,
 };
 
 /// The settings of local deployments, which are empty because this build has none.
@@ -47,6 +47,10 @@ impl LocalService {
     }
 
     pub fn media_count(&self) -> Option<u64> {
+        match *self {}
+    }
+
+    pub async fn cover(&self) -> Cover {
         match *self {}
     }
 
