@@ -345,6 +345,30 @@ async fn ratings_are_filtered_by_the_number_that_a_user_has_given() {
 }
 
 #[tokio::test]
+async fn dates_and_sizes_are_counted_in_their_order() {
+    let items = items();
+    let service = Service::compatible(place(&items), true, true).await;
+    let path = format!("/api/v1/explore/{}/exploration_metadata", service.dataset);
+    let body = service.good(&path).await;
+    let bars = |property: &str| -> Vec<Value> {
+        let mut distributions = body["distributions"].as_array().unwrap().iter();
+        let found = distributions.find(|it| it["property"] == property).unwrap();
+        found["bars"].as_array().unwrap().clone()
+    };
+    let day = |n: u64| format!("2024-03-{n:02}");
+    let days = (1..=30).map(day).map(|day| json!({"from": day, "to": day, "count": 1}));
+    assert_eq!(bars("date"), days.collect::<Vec<Value>>());
+    assert_eq!(bars("width"), [json!({"from": 64, "to": 127, "count": 30})]);
+    for bar in bars("size") {
+        let (from, to) = (bar["from"].as_u64().unwrap(), bar["to"].as_u64().unwrap());
+        let within = items.iter().filter(|(it, _)| (from..=to).contains(&it.size)).count();
+        assert_eq!(bar["count"], within, "{bar}");
+    }
+    let objects = service.good(&format!("{path}?entity_type=OBJECTS")).await;
+    assert_eq!(objects["distributions"], json!([]));
+}
+
+#[tokio::test]
 async fn names_are_found_in_nfc_and_in_nfd() {
     let tables = SearchTableLimits { min_media: 1, ..SearchTableLimits::default() };
     for search_tables in [SearchTableLimits::default(), tables] {
