@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use tessera_model::{
-    AdditionJob, Anchor, AnchorKind, DatasetId, ExportSpec, JobKind, MediaAddition, MediaSource,
-    Query, SafeText, Search, ShellCommand,
+    AdditionJob, Anchor, AnchorKind, DatasetId, ExportPart, ExportSpec, JobKind, MediaAddition,
+    MediaSource, Query, SafeText, Search, ShellCommand,
 };
 use tessera_wire::vql;
 
@@ -68,7 +68,11 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellComman
     match job {
         JobKind::Export(export) => {
             let selection = if export.selection.is_some() { "--selection NAME" } else { "" };
-            let rest = if export.is_rest { "--rest" } else { "" };
+            let rest = match export.part {
+                ExportPart::Selection => "",
+                ExportPart::RestOfSearch => "--rest --search VIEW",
+                ExportPart::RestOfDataset => "--rest",
+            };
             let command = ShellCommand::new("tessera export start").word(dataset);
             let command = command.text(selection).text(rest);
             export_options(command, &export.spec)
@@ -81,6 +85,26 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellComman
         JobKind::GetModel(job) => ShellCommand::new("tessera model get").word(job.model.as_str()),
         JobKind::Reindex => ShellCommand::new("tessera reindex").word(dataset).text("--wait"),
     }
+}
+
+/// Adds the options that export the rest of a search. A search by a picture has to be saved as a view first.
+pub(crate) fn rest_of_search_options(command: ShellCommand, search: &Search) -> ShellCommand {
+    let command = command.text("--rest");
+    let command = match &search.query {
+        Query::Browse => command,
+        Query::Caption { text, max_score } => {
+            let command = command.option("--caption", text.as_str());
+            match max_score {
+                Some(bound) => command.option("--max-score", bound.value().to_string()),
+                None => command,
+            }
+        }
+        Query::Similar(_) => return command.text("--search VIEW"),
+    };
+    if search.filters.is_empty() {
+        return command;
+    }
+    command.option("--vql", vql::write(&search.filters))
 }
 
 pub(crate) fn export_options(command: ShellCommand, spec: &ExportSpec) -> ShellCommand {

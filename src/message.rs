@@ -10,27 +10,18 @@ use tessera_curation::{
 };
 use tessera_model::{
     Anchor, Archive, ClusterId, Dataset, DatasetId, DatasetTags, Enrichment, EntityType,
-    ExportFormat, ExportPreview, ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure,
-    FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaMap, MediaSource,
-    ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight, Preview, RecordField,
-    Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem, ShellCommand,
-    StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, Timestamp,
+    ExportFormat, ExportPart, ExportPreview, ExportSelection, ExportSpec, ExportTask, ExportTaskId,
+    Failure, FolderListing, Granularity, Inspection, LocalDataset, MediaAddition, MediaMap,
+    MediaSource, ModelPlan, Overview, Page, PatternLists, PictureSource, Preflight, Preview,
+    RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem,
+    ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget,
+    Timestamp,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
 pub use crate::job::JobId;
 use crate::own_command::{OwnCommand, ReadyCommand};
-
-/// What an export from the selection contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ExportPart {
-    Selection,
-    /// Everything else that the search on screen finds.
-    RestOfSearch,
-    /// Everything else in the dataset.
-    RestOfDataset,
-}
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.

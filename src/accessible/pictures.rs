@@ -204,8 +204,7 @@ pub(super) fn map(view: &MapView) -> Reading {
     let count = view.classes.len();
     let items = (1..).zip(&view.classes).map(|(number, class)| {
         let points = count_with_noun(class.points, "media item", "media items");
-        let place =
-            view.place_of(number - 1).map_or_else(String::new, |at| format!(", mostly {at}"));
+        let place = view.place_of(number - 1).map_or_else(String::new, |at| format!(", {at}"));
         format!("{number} of {count}. {}: {points}{place}", class.name)
     });
     Reading::with_items(title, above, items.collect(), view.only.unwrap_or(count))

@@ -2,7 +2,7 @@
 //! change what an action does.
 
 use tessera_curation::FileAction;
-use tessera_model::Basket;
+use tessera_model::{Basket, ExportPart};
 
 use crate::{
     app::{
@@ -39,7 +39,6 @@ use crate::{
         tagging,
     },
     input::Action,
-    message::ExportPart,
 };
 
 impl App {

@@ -142,7 +142,9 @@ impl App {
         reads.extend(self.export_reads());
         reads.extend(self.folder_read());
         let preview = ExportForm::preview_request(&self.overlays);
-        reads.extend(preview.map(|(lane, request)| ScheduledRead::now(lane, request)));
+        let map = MapView::map_request(&self.overlays);
+        let needed = preview.into_iter().chain(map);
+        reads.extend(needed.map(|(lane, request)| ScheduledRead::now(lane, request)));
         reads
     }
 
@@ -238,8 +240,8 @@ impl App {
         Some(ScheduledRead { lane: Lane::Tags(dataset), request: Request::Tags(dataset), due })
     }
 
-    /// Returns the reads of the page on screen, of the requested page, and of the media item at the cursor of a map. A page is kept until it is invalidated. A
-    /// page that failed is loaded again only after a connection failure.
+    /// Returns the reads of the page on screen, of the requested page, and of the media item at the cursor of a map. A
+    /// page is kept until it is invalidated. A page that failed is loaded again only after a connection failure.
     fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let view = self.results.view().filter(|view| view.computed.is_none());
         let searches =
@@ -296,7 +298,8 @@ impl App {
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
         pages.extend(MapView::page_to_load(self));
-        let has_map = self.overlays.dialog::<MapView>().is_some();
+        let map = MapView::map_request(&self.overlays).map(|(lane, _)| lane);
+        let preview = ExportForm::preview_request(&self.overlays).map(|(lane, _)| lane);
         let folder = FilePicker::folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
         let members = self.members_read().map(|read| read.lane);
         let stale: Vec<Lane> = self
@@ -307,7 +310,8 @@ impl App {
                 Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
                 Lane::Page(search) => !pages.contains(search),
                 Lane::Members(..) => Some(*lane) != members.as_ref(),
-                Lane::Map(_) => !has_map,
+                Lane::Map(_) => Some(*lane) != map.as_ref(),
+                Lane::ExportPreview(..) => Some(*lane) != preview.as_ref(),
                 Lane::Folder(_) => Some(*lane) != folder.as_ref(),
                 _ => false,
             })

@@ -244,6 +244,10 @@ impl App {
                 self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
                 self.query.record_known_values(&search, &page);
                 self.page_loaded(&search, page);
+                // Pictures of a map take only one place among the pages.
+                if MapView::page_to_load(self).is_some_and(|of_map| of_map == search) {
+                    self.results.pages.demote(&search);
+                }
             }
             (Lane::Page(search), Err(failure)) => {
                 self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);

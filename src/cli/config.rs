@@ -4,10 +4,9 @@
 
 use std::{fs, path::PathBuf};
 
-use tessera_wire::text_encoding::read_text;
-
 use clap::Subcommand;
 use serde_json::{Value, json};
+use tessera_wire::text_encoding::read_text;
 
 use crate::{
     cli::{CliError, Column, Context, Document, Exit, values::write_file},

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use tessera_wire::text_encoding::read_text;
-
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 

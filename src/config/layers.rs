@@ -7,7 +7,6 @@ use std::{
 };
 
 use tessera_wire::text_encoding::read_text;
-
 use toml::{Table, Value};
 
 use crate::own_command::OwnCommand;

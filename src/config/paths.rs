@@ -6,9 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_wire::text_encoding::read_text;
-
 use directories::ProjectDirs;
+use tessera_wire::text_encoding::read_text;
 
 use crate::{
     input::{Keymap, parse_sequence},

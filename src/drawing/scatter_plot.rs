@@ -80,18 +80,28 @@ impl PlotWindow {
         (0..2).map(|axis| ((one[axis] - other[axis]) / self.side(axis)).powi(2)).sum()
     }
 
-    /// Zooms by a factor around a position that stays where it is. A window of a millionth of the plane shows nothing
-    /// more, so it is not zoomed further.
+    /// Zooms by a factor around a position that stays where it is. A window is not zoomed to less than a thousandth of a
+    /// side, because coordinates have four digits.
     pub(crate) fn zoomed(self, factor: f32, fixed: PlotPosition) -> Self {
-        const SMALLEST: f32 = 1e-3;
-        let is_smallest = self.side(0).min(self.side(1)) / factor < SMALLEST;
-        if factor > 1.0 && is_smallest {
-            return self;
-        }
         let around = |corner: PlotPosition| {
             array::from_fn(|axis| fixed[axis] + (corner[axis] - fixed[axis]) / factor)
         };
-        Self { low: around(self.low), high: around(self.high) }
+        let zoomed = Self { low: around(self.low), high: around(self.high) };
+        if factor > 1.0 && zoomed.is_smallest() { self } else { zoomed }
+    }
+
+    /// Whether the window is too small to be shown.
+    pub(crate) fn is_smallest(self) -> bool {
+        const SMALLEST: f32 = 1e-3;
+        self.side(0).min(self.side(1)) < SMALLEST
+    }
+
+    /// Returns the window with a margin on each side.
+    pub(crate) fn grown(self, by: PlotPosition) -> Self {
+        Self {
+            low: array::from_fn(|axis| self.low[axis] - by[axis]),
+            high: array::from_fn(|axis| self.high[axis] + by[axis]),
+        }
     }
 
     /// Moves the window as little as possible so that it contains a position.

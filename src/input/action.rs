@@ -140,7 +140,7 @@ actions! {
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
     ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
     Facets, "facets", "facets", Searching, "Count the media by label, tag, caption word, date and size; list quality issues";
-    Map, "map", "map", Searching, "Show what the search finds as points on a map, where similar media are near each other (local folders)";
+    Map, "map", "map", Searching, "Show the media of the search as points; similar media are near each other (local folders)";
     History, "history", "history", Searching, "Show the search history, and run a search again";
     Combine, "combine", "combine", Searching, "Combine this tab with another: intersection, difference or union";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Switch between images and objects";

@@ -14,8 +14,7 @@ use tessera_model::{
     ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, Granularity, MediaId,
     SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
 };
-use tessera_wire::selection;
-use tessera_wire::text_encoding::read_text;
+use tessera_wire::{selection, text_encoding::read_text};
 
 const SCHEMA: &str = "tessera.selection/1";
 

@@ -45,10 +45,11 @@ pub fn draw(
     let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
     let has_covers = welcome.recent.iter().any(|(recent, _)| recent.cover.pixels().is_some());
     let beside = COVER_GAP + Cover::MAX_SIDE;
-    let shows_covers = has_covers && welcome.option.is_none() && screen.width >= width + beside;
-    let x = if shows_covers { (screen.width - width - beside) / 2 } else { x };
+    let has_room = welcome.option.is_none() && screen.width >= width + beside;
+    let depth = depth.filter(|_| has_covers && has_room);
+    let x = if depth.is_some() { (screen.width - width - beside) / 2 } else { x };
     let area = Rect { x, y, width, height };
-    if shows_covers && let Some(depth) = depth {
+    if let Some(depth) = depth {
         draw_cover(welcome, depth, Rect { x: area.right() + COVER_GAP, ..area }, buf);
     }
     let block = Block::bordered()
@@ -90,12 +91,12 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> Vec<Line<'sta
     };
     let mut lines = vec![Line::default()];
     if !welcome.recent.is_empty() {
-        let title = Line::from(vec![
-            Span::raw(" Opened before   "),
-            Span::styled("d", theme.key),
-            Span::styled(" opens the selected one to review its duplicates", theme.dim),
-        ]);
-        lines.extend([title, Line::default()]);
+        let mut title = vec![Span::raw(" Opened before   ")];
+        if welcome.cursor < welcome.recent.len() {
+            title.push(Span::styled("d", theme.key));
+            title.push(Span::styled(" reviews the duplicates of the selected place", theme.dim));
+        }
+        lines.extend([Line::from(title), Line::default()]);
     }
     for (index, (recent, age)) in welcome.recent.iter().enumerate() {
         let (mark, style) = mark(index);

@@ -12,6 +12,7 @@ use tessera_picture::Protocol;
 
 use crate::support::{
     desk::{Desk, page},
+    map::{answer, map, opening},
     scene::{browsing, browsing_and, query, several, similar, stale},
 };
 
@@ -44,6 +45,19 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn labels_without_a_color_of_their_own_are_counted_together() {
+    let mut desk = opening(120, 40, Protocol::None);
+    let mut many = map(300);
+    many.labels = (0..9).map(|label| SafeText::name(&format!("label {label}"))).collect();
+    for (point, label) in many.points.iter_mut().zip((0..9).cycle()) {
+        point.label = Some(label);
+    }
+    answer(&mut desk, many);
+    let screen = whole_screen(&desk);
+    assert!(screen.contains("label 0 34") && screen.contains("others 99"), "{screen}");
 }
 
 #[test]

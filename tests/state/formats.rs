@@ -8,10 +8,10 @@ use uuid::Uuid;
 use tessera::state::{StateFolder, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
-    EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, FailedExport, Filter,
-    Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, ModelJob, Query, QueryText,
-    Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search, SelectedCluster,
-    Selection, SelectionEntry, StateValue, Timestamp,
+    EntryContent, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTaskId, FailedExport,
+    Filter, Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, ModelJob, Query,
+    QueryText, Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search,
+    SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
 };
 use tessera_wire::selection;
 
@@ -37,15 +37,12 @@ fn jobs() -> StateValue {
     let task = ExportTaskId(Uuid::from_u128(9));
     let rejected = FailedExport { id: task, status: SafeText::name("REJECTED") };
     let archive = Archive { path: "/d/a.zip".into(), bytes: 9, entries: 4, images: 3 };
-    let spec = ExportSpec {
-        file_name: ArchiveName::new("a.zip"),
-        format: ExportFormat::Parquet,
-        include_images: true,
-    };
+    let file_name = ArchiveName::new("a.zip");
+    let spec = ExportSpec { file_name, format: ExportFormat::Parquet, include_images: true };
     let export = ExportJob {
         spec,
         selection: Some(text.clone()),
-        is_rest: true,
+        part: ExportPart::RestOfSearch,
         folder: "/d".into(),
         auto_download: true,
     };
@@ -65,8 +62,9 @@ fn jobs() -> StateValue {
         SavedJobState::Unwatched { export_task_id: Some(task) },
         SavedJobState::Unwatched { export_task_id: None },
     ];
+    let part = ExportPart::Selection;
     let kinds = [
-        JobKind::Export(ExportJob { selection: None, is_rest: false, ..export.clone() }),
+        JobKind::Export(ExportJob { selection: None, part, ..export.clone() }),
         JobKind::Export(export),
         JobKind::AddMedia(addition),
         JobKind::Reindex,

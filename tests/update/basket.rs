@@ -6,11 +6,11 @@ use tessera::{
         overlay::export::{ExportField, ExportForm},
     },
     config::DeploymentKind,
-    message::{ExportPart, JobId, Lane, Payload, Request},
+    message::{JobId, Lane, Payload, Request},
 };
 use tessera_model::{
-    EntryContent, EntryId, ExportFormat, ExportPreview, ExportSelection, FailureKind, Search,
-    Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
+    EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview, ExportSelection, FailureKind,
+    Search, Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
 };
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
@@ -338,7 +338,7 @@ fn everything_else_in_the_dataset_is_counted_and_exported() {
     assert_eq!(request, expected);
     desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
     let export = desk.app.jobs().get(JobId(0)).unwrap().export().unwrap();
-    assert_eq!(export.part().unwrap().as_str(), "all but 2 clusters");
+    assert_eq!(export.content().unwrap().as_str(), "all but 2 clusters");
     assert_eq!(export.spec.file_name.as_str(), "set-1 rest.zip");
 }
 
@@ -351,6 +351,29 @@ fn everything_else_in_a_search_has_the_search_on_screen() {
     let (_, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
     let Request::StartSelectionExport { selection, .. } = request else { panic!("{request:?}") };
     assert_eq!(selection.rest_of, Some(search));
+}
+
+#[test]
+fn the_form_of_a_rest_shows_the_command_of_the_same_search() {
+    let mut desk = exporting_locally("3 a 6 0 . 5 f5");
+    desk.press("space");
+    let search = desk.app.results().view().unwrap().search.clone();
+    let filters = tessera_wire::vql::write(&search.filters);
+    let command = desk.app.dialog::<ExportForm>().unwrap().command();
+    let expected = format!("--rest --vql '{filters}'");
+    assert!(command.as_str().contains(&expected), "{}", command.as_str());
+}
+
+#[test]
+fn a_closed_form_does_not_wait_for_the_size_of_a_rest() {
+    let mut desk = exporting_locally("");
+    desk.press("space");
+    let waits = |desk: &Desk| {
+        desk.app.tickets().lanes().any(|lane| matches!(lane, Lane::ExportPreview(..)))
+    };
+    assert!(waits(&desk));
+    desk.press("esc");
+    assert!(!waits(&desk), "the answer would be shown for another selection");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use tessera::{
         overlay::export::{ExportField, ExportForm},
     },
     config::DeploymentKind,
-    message::{ExportPart, JobId, Lane, Payload, Request, RequestProgress},
+    message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
-    Archive, ArchiveName, Dataset, ExportFormat, ExportPreview, ExportSpec, ExportTask,
+    Archive, ArchiveName, Dataset, ExportFormat, ExportPart, ExportPreview, ExportSpec, ExportTask,
     ExportTaskId, FailureKind, Omission, SafeText, Status,
 };
 use uuid::Uuid;

@@ -85,8 +85,14 @@ fn the_cursor_moves_by_cells_and_the_nearest_point_is_at_it() {
     assert!((view(&desk).cursor[0] - before[0]).abs() < 1e-4);
     desk.press("H H H H H H H H H H");
     assert!(view(&desk).cursor[0] < 0.1, "the cursor stops at the left edge of the map");
-    desk.press("+ + + l l");
-    assert!(view(&desk).hovered().is_some());
+    let step = |desk: &mut Desk| {
+        let before = view(desk).cursor;
+        desk.press("l");
+        view(desk).cursor[0] - before[0]
+    };
+    let whole = step(&mut desk);
+    desk.press("+ + +");
+    assert!(step(&mut desk) < whole / 2.0, "the cells are smaller in a part of the map");
     desk.press("0");
     assert!((view(&desk).cursor[0] - 0.5).abs() < 0.2);
 }
@@ -118,8 +124,13 @@ fn a_rectangle_selects_the_points_in_it_and_undo_deselects_them() {
     desk.press("L L L L L J J");
     let corner = view(&desk).cursor;
     desk.press("space");
-    let inside =
-        |point: &&MapPoint| point.position[0] <= corner[0] && point.position[1] <= corner[1];
+    // The rectangle ends at the border of the cell of the cursor.
+    desk.press("v l j");
+    let cell: [f32; 2] = std::array::from_fn(|axis| view(&desk).cursor[axis] - corner[axis]);
+    desk.press("v h k");
+    let inside = |point: &&MapPoint| {
+        (0..2).all(|axis| point.position[axis] <= corner[axis] + cell[axis] / 2.0)
+    };
     let points = map(300).points;
     let expected: BTreeSet<EntryId> =
         points.iter().filter(inside).map(|point| EntryId::MediaItem(point.media)).collect();
@@ -145,7 +156,12 @@ fn the_mouse_draws_a_rectangle_and_zooms() {
     desk.press("space");
     assert!(!selected(&desk).is_empty());
     let before = view(&desk).cursor;
-    desk.happen(mouse(10, 10, MouseKind::WheelUp));
+    for _ in 0..6 {
+        desk.happen(mouse(10, 10, MouseKind::WheelUp));
+    }
+    let near = view(&desk).cursor;
+    assert!(near[0] < before[0] && near[1] < before[1], "the cursor stays on the screen");
+    let before = near;
     desk.happen(mouse(118, 10, MouseKind::Click));
     let moved = (0..2).map(|axis| (view(&desk).cursor[axis] - before[axis]).abs()).sum::<f32>();
     assert!(moved < 1e-6, "the panel is not the map");
@@ -180,6 +196,35 @@ fn points_are_colored_by_labels_tags_and_issues_and_shown_one_class_at_a_time() 
     assert_eq!(names(&desk), ["blur from 50 %", "from 20 %", "others"]);
     desk.press("c");
     assert_eq!(view(&desk).color, MapColor::Label);
+}
+
+#[test]
+fn going_over_a_map_keeps_the_pages_of_the_results() {
+    let mut desk = mapped(120, 40, "");
+    let search = desk.app.results().view().unwrap().search.clone();
+    for _ in 0..40 {
+        desk.press("l l l");
+        while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
+            let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+            desk.respond(ticket, Ok(tessera::message::Payload::Page(page(0, 1))));
+        }
+    }
+    let of_results = desk.app.results().pages().get(&search);
+    assert!(of_results.is_some_and(|page| page.value().is_some()));
+}
+
+#[test]
+fn a_rectangle_without_a_height_is_a_row_of_cells() {
+    let mut desk = shown(300);
+    desk.press("H H H H H H H H H H H H v L L L L L L L L L L L L");
+    desk.press("space");
+    assert!(!selected(&desk).is_empty());
+    desk.press("v L z");
+    let before = view(&desk).cursor;
+    desk.press("-");
+    assert!(view(&desk).hovered().is_some());
+    desk.press("h");
+    assert!(view(&desk).cursor[0] < before[0], "the window is not empty");
 }
 
 #[test]

@@ -139,4 +139,9 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
     assert!(shows_cover(118, "up"));
     assert!(!shows_cover(117, "up"), "the box keeps its width");
     assert!(!shows_cover(118, "down"), "no place is selected");
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 118, 30));
+    let welcome = Welcome::new(None).with_recent(places.clone(), 100);
+    ui::welcome::draw(&welcome, &theme, "", None, &mut buffer);
+    let left = buffer.area.positions().find(|at| buffer[*at].symbol() == "╭").unwrap();
+    assert_eq!(left.x, (118 - 84) / 2, "without pictures, the box is in the middle");
 }

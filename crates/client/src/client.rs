@@ -252,8 +252,7 @@ impl Client {
     pub async fn map(&self, search: &Search) -> Result<MediaMap, Failure> {
         self.service().require_known(&search.filters)?;
         let path = endpoints::map(search.dataset);
-        let mut parameters = endpoints::explore_parameters(search);
-        parameters.retain(|(name, _)| *name != query::PAGE_NUMBER);
+        let parameters = endpoints::search_parameters(search);
         self.get(Endpoint::Map, &path, &parameters, |map| read_map(map)).await
     }
 

@@ -13,7 +13,7 @@ use crate::{
 const MAX_DAYS: i64 = 60;
 const MAX_DAYS_OF_MONTHS: i64 = 60 * 31;
 /// The number of bars from which bars without media items are left out.
-const MAX_BARS_WITH_GAPS: usize = 200;
+const MAX_BARS_WITH_GAPS: i32 = 200;
 
 /// How many media items have a property in each of some ranges.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,24 +39,25 @@ impl Distribution {
         {
             *counts.entry(day).or_default() += count;
         }
-        let last = counts.keys().next_back().copied();
-        let mut day = counts.keys().next().copied();
-        let days = day.zip(last).map_or(0, |(first, last)| (last - first).whole_days());
-        let periods = [(MAX_DAYS, "2024-05-17"), (MAX_DAYS_OF_MONTHS, "2024-05")];
+        let range = counts.first_key_value().zip(counts.last_key_value());
+        let days = range.map_or(0, |((first, _), (last, _))| (*last - *first).whole_days());
+        let periods = [(MAX_DAYS, PeriodUnit::Day), (MAX_DAYS_OF_MONTHS, PeriodUnit::Month)];
         let fitting = periods.into_iter().find(|(most, _)| days < *most);
-        let length = fitting.map_or("2024", |(_, period)| period).len();
-        let period_of = |date: Date| date.to_string().chars().take(length).collect::<String>();
-        let mut bars: BTreeMap<String, u64> = BTreeMap::new();
-        while let Some(date) = day.filter(|day| Some(*day) <= last) {
-            *bars.entry(period_of(date)).or_default() += counts.get(&date).copied().unwrap_or(0);
-            day = date.next_day();
+        let period = fitting.map_or(PeriodUnit::Year, |(_, period)| period);
+        let mut bars: BTreeMap<i32, u64> = BTreeMap::new();
+        for (day, count) in counts {
+            *bars.entry(period.number(day)).or_default() += count;
         }
-        if bars.len() > MAX_BARS_WITH_GAPS {
-            bars.retain(|_, count| *count > 0);
+        if let Some(((&first, _), (&last, _))) = bars.first_key_value().zip(bars.last_key_value())
+            && last - first < MAX_BARS_WITH_GAPS
+        {
+            for number in first..=last {
+                bars.entry(number).or_default();
+            }
         }
-        let bar = |(period, count)| {
-            let period = ColumnValue::Text(period);
-            DistributionBar { from: period.clone(), to: period, count }
+        let bar = |(number, count)| {
+            let name = ColumnValue::Text(period.name(number));
+            DistributionBar { from: name.clone(), to: name, count }
         };
         Self { property: FileProperty::Date, bars: bars.into_iter().map(bar).collect() }
     }
@@ -76,6 +77,38 @@ impl Distribution {
             count: counts.get(&exponent).copied().unwrap_or(0),
         };
         Self { property, bars: exponents.map(bar).collect() }
+    }
+}
+
+/// The length of time of a bar of a timeline.
+#[derive(Clone, Copy)]
+enum PeriodUnit {
+    Day,
+    Month,
+    Year,
+}
+
+impl PeriodUnit {
+    /// Returns the number of the period of a day. The next period has the next number.
+    fn number(self, day: Date) -> i32 {
+        match self {
+            Self::Day => day.to_julian_day(),
+            Self::Month => 12 * day.year() + i32::from(u8::from(day.month())) - 1,
+            Self::Year => day.year(),
+        }
+    }
+
+    /// Returns a text like `2024-05-17`, `2024-05` or `2024`.
+    fn name(self, number: i32) -> String {
+        match self {
+            Self::Day => {
+                Date::from_julian_day(number).map_or_else(|_| String::new(), |day| day.to_string())
+            }
+            Self::Month => {
+                format!("{:04}-{:02}", number.div_euclid(12), number.rem_euclid(12) + 1)
+            }
+            Self::Year => format!("{number:04}"),
+        }
     }
 }
 

@@ -31,6 +31,20 @@ impl JobKind {
     }
 }
 
+/// What an export of a selection contains.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportPart {
+    #[default]
+    Selection,
+    /// Everything else that a search finds.
+    RestOfSearch,
+    /// Everything else in the dataset.
+    RestOfDataset,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportJob {
     #[serde(flatten)]
@@ -38,9 +52,8 @@ pub struct ExportJob {
     /// A summary of the exported selection, such as `3 clusters, 9 media items`, or `None` if the whole dataset is
     /// exported.
     pub selection: Option<SafeText>,
-    /// Whether everything but the selection is exported.
     #[serde(default)]
-    pub is_rest: bool,
+    pub part: ExportPart,
     #[serde(serialize_with = "write_path")]
     pub folder: PathBuf,
     pub auto_download: bool,
@@ -48,9 +61,14 @@ pub struct ExportJob {
 
 impl ExportJob {
     /// Says what is exported: `3 clusters`, or `all but 3 clusters`. Returns `None` for the whole dataset.
-    pub fn part(&self) -> Option<SafeText> {
-        let selection = self.selection.clone()?;
-        Some(if self.is_rest { SafeText::name(&format!("all but {selection}")) } else { selection })
+    pub fn content(&self) -> Option<SafeText> {
+        let selection = self.selection.as_ref()?;
+        let text = match self.part {
+            ExportPart::Selection => return Some(selection.clone()),
+            ExportPart::RestOfSearch => format!("all that a search finds but {selection}"),
+            ExportPart::RestOfDataset => format!("all but {selection}"),
+        };
+        Some(SafeText::name(&text))
     }
 
     pub fn target(&self) -> PathBuf {

@@ -66,7 +66,8 @@ pub use failure::{
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{
-    AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState, Timestamp,
+    AdditionJob, ExportJob, ExportPart, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState,
+    Timestamp,
 };
 pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_files::{FileKind, FolderEntry, FolderListing};

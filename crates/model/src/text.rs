@@ -289,15 +289,16 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the spellings that a name may have on a disk: as it is, in NFC, and in NFD. Keyboards and file systems differ.
-pub fn spellings(name: &str) -> impl Iterator<Item = String> {
+/// Returns the spellings that a name may have on a disk: as it is, in NFC, and in NFD. Keyboards and file systems
+/// differ.
+pub fn spellings(name: &str) -> Vec<String> {
     let mut spellings = vec![name.to_owned()];
     for spelling in [composed(name).into_owned(), name.nfd().collect()] {
         if !spellings.contains(&spelling) {
             spellings.push(spelling);
         }
     }
-    spellings.into_iter()
+    spellings
 }
 
 /// Whether two names are the same text.

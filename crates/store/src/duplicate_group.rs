@@ -121,7 +121,8 @@ impl DuplicateGroups {
         Ok(Self { firsts: firsts.map(BTreeMap::from_iter) })
     }
 
-    /// Returns the group of the item at a position of the order. An item that is alone at this similarity is a group, too.
+    /// Returns the group of the item at a position of the order. An item that is alone at this similarity is a group,
+    /// too.
     pub(crate) fn containing(&self, entity: EntityType, position: u32) -> Option<ClusterId> {
         let [images, objects] = &self.firsts;
         let firsts = if entity == EntityType::Images { images } else { objects };

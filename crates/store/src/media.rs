@@ -458,8 +458,10 @@ pub fn rows_of_file(connection: &Connection, source: i64, path: &Path) -> Result
 }
 
 fn path_spellings(path: &Path) -> Vec<PathBuf> {
-    path.to_str()
-        .map_or_else(|| vec![path.to_owned()], |path| spellings(path).map(PathBuf::from).collect())
+    path.to_str().map_or_else(
+        || vec![path.to_owned()],
+        |path| spellings(path).into_iter().map(PathBuf::from).collect(),
+    )
 }
 
 /// Returns a page of the images and frames, or of the objects, in the order of arrival.

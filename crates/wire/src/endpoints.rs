@@ -324,7 +324,8 @@ pub fn explore_parameters(search: &Search) -> Parameters {
     [search_parameters(search), vec![page]].concat()
 }
 
-fn search_parameters(search: &Search) -> Parameters {
+/// Returns the parameters of `explore` without the page.
+pub fn search_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
     match &search.query {
         Query::Browse => {}

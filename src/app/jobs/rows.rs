@@ -207,9 +207,10 @@ fn describe_work(job: &Job) -> String {
     match &job.kind {
         JobKind::Export(export) => {
             let images = if export.spec.include_images { " + images" } else { "" };
-            let part = export.part().map_or_else(String::new, |part| format!("{part} · "));
+            let content =
+                export.content().map_or_else(String::new, |content| format!("{content} · "));
             let (name, format) = (export.spec.file_name.as_str(), export.spec.format.as_str());
-            format!("{name} · {part}{format}{images}")
+            format!("{name} · {content}{format}{images}")
         }
         JobKind::AddMedia(addition) => addition.source.to_string(),
         JobKind::Reindex => "all clusters are computed again".to_owned(),

@@ -16,7 +16,7 @@ use tessera_curation::{
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
-    DatasetId, PictureSource, SafeText,
+    DatasetId, ExportPart, PictureSource, SafeText,
     text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate_start},
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
@@ -39,7 +39,7 @@ use crate::{
     },
     drawing::{Theme, below, display_width, field_area, rows_of_line},
     input::{Chord, Key},
-    message::{ExportPart, Lane, Request},
+    message::{Lane, Request},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportPreview,
-    ExportSelection, ExportSpec, Failure, JobKind, Operation, Query, SafeText, Search, Selection,
-    SelectionEntry, ShellCommand,
+    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportPart,
+    ExportPreview, ExportSelection, ExportSpec, Failure, JobKind, Operation, Query, SafeText,
+    Search, Selection, SelectionEntry, ShellCommand,
     text::{group_digits, grouped_with_noun},
 };
 use tui_input::Input;
@@ -23,12 +23,12 @@ use crate::{
         },
         pane::cycle,
     },
-    command_lines::export_options,
+    command_lines::{export_options, rest_of_search_options},
     config::DeploymentKind,
     drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
     job::JobDataset,
-    message::{ExportPart, Lane, Request},
+    message::{Lane, Request},
 };
 
 /// The fields of the export form, in the order of the Tab key.
@@ -175,7 +175,9 @@ impl ExportForm {
         };
         let count = match self.preview() {
             Some(Ok(it)) => grouped_with_noun(it.media_count, "media item", "media items"),
-            Some(Err(why)) => why.to_string(),
+            Some(Err(why)) => {
+                return Some(format!("{scope} (it cannot be counted: {why}), except"));
+            }
             None => "counting".to_owned(),
         };
         Some(format!("{count}: {scope}, except"))
@@ -223,12 +225,13 @@ impl ExportForm {
     pub fn command(&self) -> ShellCommand {
         let start = ShellCommand::new("tessera export start").word(self.dataset.to_string());
         let what = self.selection.as_ref().map(selection_options).unwrap_or_default();
-        let rest = match self.part {
-            ExportPart::Selection => "",
-            ExportPart::RestOfSearch => "--rest --search VIEW",
-            ExportPart::RestOfDataset => "--rest",
+        let start = start.followed_by(&what);
+        let start = match (self.part, &self.search) {
+            (ExportPart::RestOfSearch, Some(search)) => rest_of_search_options(start, search),
+            (ExportPart::RestOfDataset, _) => start.text("--rest"),
+            _ => start,
         };
-        export_options(start.followed_by(&what).text(rest), &self.spec())
+        export_options(start, &self.spec())
     }
 }
 
@@ -402,7 +405,7 @@ impl ExportForm {
         let export = ExportJob {
             spec,
             selection: form.selection.map(|selection| selection.totals().summary()),
-            is_rest: form.part != ExportPart::Selection,
+            part: form.part,
             folder: expand_path(form.folder.value(), setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };

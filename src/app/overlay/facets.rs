@@ -156,21 +156,12 @@ impl Facets {
 
     /// Returns the filters for a value, which apply together.
     fn filters(self, app: &App, value: &FacetValue) -> Result<Vec<Filter>, String> {
-        let (FacetSection::Distribution(property), Some(bar)) = (self.section, &value.bar) else {
-            return self.filter(app, value).map(|filter| vec![filter]);
-        };
-        if app.setup.deployment != DeploymentKind::Local {
-            return Err("only local folders are filtered by date and size".to_owned());
-        }
-        bar.filters(property, self.excludes).map_err(|invalid| invalid.reason)
-    }
-
-    fn filter(self, app: &App, value: &FacetValue) -> Result<Filter, String> {
         let name = value.name.as_str();
         let filter = match (self.section, self.excludes) {
-            (FacetSection::Issues | FacetSection::Distribution(_), excludes) => {
-                issue_filter(name, excludes)
+            (FacetSection::Distribution(property), excludes) => {
+                return distribution_filters(app, property, value, excludes);
             }
+            (FacetSection::Issues, excludes) => issue_filter(name, excludes),
             (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, true) => {
                 Filter::labels(LabelRule::NotOneOf, [name])
             }
@@ -193,8 +184,21 @@ impl Facets {
                 return Err(format!("{kind} cannot be excluded; labels and issues can"));
             }
         };
-        filter.map_err(|invalid| format!("{name}: {}", invalid.reason))
+        filter.map(|filter| vec![filter]).map_err(|invalid| format!("{name}: {}", invalid.reason))
     }
+}
+
+fn distribution_filters(
+    app: &App,
+    property: FileProperty,
+    value: &FacetValue,
+    excludes: bool,
+) -> Result<Vec<Filter>, String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Err("only local folders are filtered by date and size".to_owned());
+    }
+    let bar = value.bar.as_ref().ok_or("the counts have changed: choose the value again")?;
+    bar.filters(property, excludes).map_err(|invalid| invalid.reason)
 }
 
 fn negated_if(excludes: bool, filter: Filter) -> Result<Filter, InvalidField> {
@@ -397,7 +401,7 @@ fn distribution_values(app: &App, property: FileProperty) -> Vec<FacetValue> {
     bars.into_iter().flat_map(|it| it.bars).map(value).collect()
 }
 
-/// Returns a text like `2024-05`, `64.0 KiB and more` or `512 and more pixels`.
+/// Returns a text like `2024-05`, `from 64.0 KiB` or `from 512 pixels`.
 fn bar_name(property: FileProperty, bar: &DistributionBar) -> String {
     match (property, &bar.from) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]

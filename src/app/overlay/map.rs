@@ -1,7 +1,10 @@
 //! Shows the media items of a search as points on the map of their dataset, with the picture at the cursor beside the
 //! map. A rectangle selects the media items in it. The positions are computed by the local service.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use ratatui::{
     layout::{
@@ -12,8 +15,8 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaMap,
-    Operation, SafeText, Search, SelectionEntry,
+    Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaId,
+    MediaMap, Operation, SafeText, Search, SelectionEntry,
     text::{group_digits, grouped_with_noun},
 };
 use tessera_picture::Protocol;
@@ -80,6 +83,8 @@ pub struct MapView {
     pub classes: Vec<MapClass>,
     /// The class that is shown alone.
     pub only: Option<usize>,
+    /// The position in the list of the shown point that is nearest to the cursor.
+    hovered: Option<usize>,
     action: MapAction,
 }
 
@@ -103,7 +108,6 @@ impl MapView {
     pub(in crate::app) fn open(app: &mut App) {
         let Some(view) = app.results.view() else { return };
         let search = Search { page: 0, ..view.search.clone() };
-        app.outbox.send(Lane::Map(search.clone()), Request::Map(search.clone()));
         let window = PlotWindow::around(std::iter::empty());
         app.overlays.open(Self {
             search,
@@ -115,8 +119,15 @@ impl MapView {
             color: MapColor::Label,
             classes: Vec::new(),
             only: None,
+            hovered: None,
             action: MapAction::Neighbors,
         });
+    }
+
+    /// Returns the request for the map of the open dialog, unless it is loaded.
+    pub(in crate::app) fn map_request(overlays: &Overlays) -> Option<(Lane, Request)> {
+        let view = overlays.dialog::<Self>().filter(|view| view.map.is_none())?;
+        Some((Lane::Map(view.search.clone()), Request::Map(view.search.clone())))
     }
 
     pub(in crate::app) fn loaded(
@@ -135,8 +146,9 @@ impl MapView {
         view.map =
             Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
         view.classes = view.count_classes();
-        if let Some(hovered) = view.hovered() {
-            view.cursor = hovered.position;
+        view.find_hovered();
+        if let Some(position) = view.hovered().map(|point| point.position) {
+            view.cursor = position;
         }
     }
 
@@ -189,33 +201,39 @@ impl MapView {
 
     /// Returns the points that are not hidden, with their positions in the list.
     fn shown(&self) -> impl Iterator<Item = (usize, &MapPoint)> {
+        self.points_of_class(self.only)
+    }
+
+    /// Returns the points of a class, or all points.
+    fn points_of_class(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &MapPoint)> {
         let map = self.map();
         let points = map.into_iter().flat_map(|map| map.points.iter().enumerate());
         let others = self.others();
         points.filter(move |(index, _)| {
-            let Some((only, map)) = self.only.zip(map) else { return true };
+            let Some((only, map)) = only.zip(map) else { return true };
             self.class_of(map, *index).unwrap_or(others) == only
         })
     }
 
     /// Returns the point that is nearest to the cursor.
     pub fn hovered(&self) -> Option<&MapPoint> {
+        self.map()?.points.get(self.hovered?)
+    }
+
+    /// Finds the nearest point after a change, because a search for each drawing would take too long.
+    fn find_hovered(&mut self) {
         let distance = |point: &MapPoint| self.window.distance(point.position, self.cursor);
-        let points = self.shown().map(|(_, point)| point);
-        points.min_by(|one, other| distance(one).total_cmp(&distance(other)))
+        let points = self.shown().map(|(index, point)| (index, distance(point)));
+        let nearest = points.min_by(|(_, one), (_, other)| one.total_cmp(other));
+        self.hovered = nearest.map(|(index, _)| index);
     }
 
     /// Returns the points in the rectangle, or without one, the point at the cursor.
-    fn points_to_select(&self) -> Vec<usize> {
-        let Some(rectangle) = self.rectangle() else {
-            let hovered = self.hovered().map(|point| point.media);
-            return self
-                .shown()
-                .filter(|(_, it)| Some(it.media) == hovered)
-                .map(|it| it.0)
-                .collect();
-        };
-        self.points_in(rectangle)
+    fn points_to_select(&self, plot: Rect) -> Vec<usize> {
+        match self.rectangle(plot) {
+            Some(rectangle) => self.points_in(rectangle),
+            None => self.hovered.into_iter().collect(),
+        }
     }
 
     fn points_in(&self, window: PlotWindow) -> Vec<usize> {
@@ -225,8 +243,10 @@ impl MapView {
             .collect()
     }
 
-    fn rectangle(&self) -> Option<PlotWindow> {
-        self.corner.map(|corner| PlotWindow::between(corner, self.cursor))
+    fn rectangle(&self, plot: Rect) -> Option<PlotWindow> {
+        // The outline is drawn on whole cells.
+        let half = self.window.cell_sides(plot).map(|side| side / 2.0);
+        self.corner.map(|corner| PlotWindow::between(corner, self.cursor).grown(half))
     }
 
     fn areas(&self, area: Rect) -> MapAreas {
@@ -234,7 +254,8 @@ impl MapView {
         let side =
             if area.width < MIN_COLUMNS_WITH_SIDE { 0 } else { SIDE_COLUMNS.max(area.width / 4) };
         let [map, side] = Layout::horizontal([Min(0), Length(side)]).areas(inside);
-        let classes = self.legend_classes().map(|(name, _)| Span::raw(name)).collect::<Vec<_>>();
+        let classes =
+            self.legend_classes().into_iter().map(|(name, _)| Span::raw(name)).collect::<Vec<_>>();
         let rows = rows_of_line(&Line::from(classes), usize::from(map.width));
         let rows = u16::try_from(rows).unwrap_or(MAX_LEGEND_ROWS).min(MAX_LEGEND_ROWS);
         let [plot, legend] = Layout::vertical([Min(0), Length(rows)]).areas(map);
@@ -261,6 +282,8 @@ impl MapView {
     fn zoom(&mut self, factor: f32, fixed: PlotPosition) {
         let zoomed = self.window.zoomed(factor, fixed);
         self.window = if zoomed.contains_window(self.whole) { self.whole } else { zoomed };
+        // The wheel zooms around the mouse, which may leave the cursor outside.
+        self.cursor = self.window.nearest(self.cursor);
     }
 
     fn show_whole_map(&mut self) {
@@ -309,7 +332,8 @@ impl MapView {
             Key::Char('-') => self.zoom(1.0 / ZOOM_STEP, self.cursor),
             Key::Char('0') => self.show_whole_map(),
             Key::Char('z') => {
-                if let Some(rectangle) = self.rectangle() {
+                let rectangle = self.rectangle(self.plot_area(app));
+                if let Some(rectangle) = rectangle.filter(|it| !it.is_smallest()) {
                     (self.window, self.cursor) = (rectangle, rectangle.center());
                     self.corner = None;
                 }
@@ -319,7 +343,10 @@ impl MapView {
             }
             Key::Char('c') => self.color_by_next(),
             Key::Tab => self.show_next_class(chord.shift),
-            Key::Char(' ') => return self.leave(MapAction::Select(self.points_to_select())),
+            Key::Char(' ') => {
+                let points = self.points_to_select(self.plot_area(app));
+                return self.leave(MapAction::Select(points));
+            }
             Key::Char('a') => return self.leave(MapAction::Select(self.points_in(self.window))),
             Key::Char('s') => return self.leave(MapAction::FullSize),
             Key::Enter => return self.leave(MapAction::Neighbors),
@@ -328,7 +355,8 @@ impl MapView {
         KeyResult::Stay
     }
 
-    /// Returns the search that finds only the media item at the cursor, so that its picture can be shown.
+    /// Returns the search that finds the file of a media item, so that its picture can be shown. For objects, it finds
+    /// all objects of the image.
     fn search_of(&self, point: &MapPoint) -> Option<Search> {
         let filters = vec![Filter::in_folder(&point.path).ok()?];
         let Search { dataset, entity, granularity, .. } = self.search;
@@ -360,10 +388,13 @@ impl Dialog for MapView {
             Key::Esc | Key::Char('q') if self.only.is_some() => self.only = None,
             Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ if self.map().is_some_and(|map| !map.points.is_empty()) => {
-                return self.key_on_map(chord, app);
+                let result = self.key_on_map(chord, app);
+                self.find_hovered();
+                return result;
             }
             _ => {}
         }
+        self.find_hovered();
         KeyResult::Stay
     }
 
@@ -384,6 +415,7 @@ impl Dialog for MapView {
             MouseKind::WheelDown => self.zoom(1.0 / ZOOM_STEP, position),
             MouseKind::Release | MouseKind::RightClick => {}
         }
+        self.find_hovered();
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -400,6 +432,7 @@ impl Dialog for MapView {
     /// Shows one class alone.
     fn select_item(&mut self, index: usize, _: &App) {
         self.only = Some(index).filter(|index| *index < self.classes.len());
+        self.find_hovered();
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
@@ -413,15 +446,7 @@ impl Dialog for MapView {
     fn accept(self: Box<Self>, app: &mut App) {
         match &self.action {
             MapAction::Neighbors => self.open_neighbors(app),
-            MapAction::FullSize => {
-                if let Some(search) = self.hovered().and_then(|point| self.search_of(point)) {
-                    app.open_search(search);
-                    match full_size_reason(app) {
-                        Some(reason) => app.outbox.notify(Level::Warning, reason),
-                        None => app.open_viewer(),
-                    }
-                }
-            }
+            MapAction::FullSize => self.open_full_size(app),
             MapAction::Select(points) => {
                 self.select(points, app);
                 app.overlays.open(Self { corner: None, ..*self });
@@ -442,12 +467,29 @@ impl Dialog for MapView {
                 let canvas = ctx.app.screen.canvas(areas.picture.width, areas.picture.height);
                 ctx.draw_picture(areas.picture, point.media.into(), canvas);
             }
-            self.draw_facts(ctx, areas.facts, map, point);
+            self.draw_facts(ctx, areas, map, point);
         }
     }
 }
 
 impl MapView {
+    /// Replaces the results by the file of the media item at the cursor, and opens its picture.
+    fn open_full_size(self: Box<Self>, app: &mut App) {
+        let Some(point) = self.hovered() else { return };
+        let Some(search) = self.search_of(point) else {
+            let name = point.file_name();
+            let reason =
+                "the path is too long for a filter; press Enter to search for similar media";
+            app.outbox.notify(Level::Warning, format!("{name}: {reason}"));
+            return app.overlays.open(*self);
+        };
+        app.open_search(search);
+        match full_size_reason(app) {
+            Some(reason) => app.outbox.notify(Level::Warning, reason),
+            None => app.open_viewer(),
+        }
+    }
+
     fn open_neighbors(&self, app: &mut App) {
         let Some(point) = self.hovered() else { return };
         if let Some(reason) = availability::status_allows(app, Operation::VisualSearch) {
@@ -494,20 +536,21 @@ impl MapView {
         }
     }
 
-    /// Returns in which part of the map the center of a class is, in words.
+    /// Returns in words which ninth of the map contains most points of a class, or that they are all over it.
     pub fn place_of(&self, class: usize) -> Option<String> {
-        let alone = Self { only: Some(class), ..self.clone() };
-        let (mut sum, mut count) = ([0.0; 2], 0.0);
-        for (_, point) in alone.shown() {
-            sum = [sum[0] + point.position[0], sum[1] + point.position[1]];
-            count += 1.0;
+        let mut counts = BTreeMap::<(u16, u16), usize>::new();
+        for (_, point) in self.points_of_class(Some(class)) {
+            let cell = self.whole.cell_of(Rect::new(0, 0, 3, 3), point.position);
+            *counts.entry((cell.y, cell.x)).or_default() += 1;
         }
-        let thirds = Rect::new(0, 0, 3, 3);
-        let cell = self.whole.cell_of(thirds, sum.map(|sum| sum / count));
-        let part = |at: u16, names: [&'static str; 3]| names[usize::from(at)];
-        let across = part(cell.x, ["left", "center", "right"]);
-        let down = part(cell.y, ["top", "middle", "bottom"]);
-        (count > 0.0).then(|| format!("{down} {across}"))
+        let all: usize = counts.values().sum();
+        let ((row, column), most) = counts.into_iter().rev().max_by_key(|(_, count)| *count)?;
+        if 3 * most < all {
+            return Some("all over the map".to_owned());
+        }
+        let down = ["top", "middle", "bottom"][usize::from(row)];
+        let across = ["left", "center", "right"][usize::from(column)];
+        Some(format!("mostly {down} {across}"))
     }
 
     /// Returns the title, which says if only a sample is on the map.
@@ -547,26 +590,37 @@ impl MapView {
     }
 
     /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
-    fn legend_classes(&self) -> impl Iterator<Item = (String, usize)> {
-        let classes = self.classes.iter().enumerate().filter(|(at, class)| match self.only {
-            Some(only) => *at == only,
-            None => class.points > 0 && (class.style < OTHER || class.name == OTHERS),
-        });
-        let alone = if self.only.is_some() { "alone; Esc shows all" } else { "" };
-        classes.map(move |(_, class)| {
-            let (name, count) = (&class.name, group_digits(class.points as u64));
-            (format!("● {name} {count}  {alone}"), class.style)
-        })
+    /// Classes without a style of their own are counted together.
+    fn legend_classes(&self) -> Vec<(String, usize)> {
+        let entry = |name: &str, points: usize, alone: &str, style: usize| {
+            (format!("● {name} {}  {alone}", group_digits(points as u64)), style)
+        };
+        if let Some(class) = self.only.and_then(|only| self.classes.get(only)) {
+            return vec![entry(&class.name, class.points, "alone; Esc shows all", class.style)];
+        }
+        let (named, others): (Vec<_>, Vec<_>) =
+            self.classes.iter().partition(|class| class.style < OTHER);
+        let named = named.into_iter().map(|class| (class.name.as_str(), class.points, class.style));
+        let others = (OTHERS, others.iter().map(|class| class.points).sum(), OTHER);
+        let all = named.chain([others]).filter(|(_, points, _)| *points > 0);
+        all.map(|(name, points, style)| entry(name, points, "", style)).collect()
     }
 
     fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
         let styles = class_styles(ctx.theme);
-        let spans = self.legend_classes().map(|(text, style)| Span::styled(text, styles[style]));
+        let spans = self.legend_classes().into_iter();
+        let spans = spans.map(|(text, style)| Span::styled(text, styles[style]));
         ctx.put_lines(area, &[spans.collect::<Line>()]);
     }
 
     /// Draws what is known about the media item at the cursor, and how many media items are in the rectangle.
-    fn draw_facts(&self, ctx: &mut DrawContext, area: Rect, map: &MediaMap, point: &MapPoint) {
+    fn draw_facts(
+        &self,
+        ctx: &mut DrawContext,
+        MapAreas { plot, facts: area, .. }: MapAreas,
+        map: &MediaMap,
+        point: &MapPoint,
+    ) {
         let theme = ctx.theme;
         let name = |names: &[SafeText], value: Option<u32>| {
             names.get(value? as usize).map(ToString::to_string)
@@ -574,13 +628,11 @@ impl MapView {
         let mut facts = vec![(point.file_name().to_string(), theme.accent)];
         facts.extend(name(&map.labels, point.label).map(|label| (label, theme.text)));
         facts.extend(name(&map.tags, point.tag).map(|tag| (format!("# {tag}"), theme.text)));
-        if let (MapColor::Issue(issue), Some(index)) =
-            (self.color, map.points.iter().position(|it| it.media == point.media))
-        {
+        if let (MapColor::Issue(issue), Some(index)) = (self.color, self.hovered) {
             let issue = &map.issues[issue];
             facts.push((format!("{} {} %", issue.name, issue.percents[index]), theme.text));
         }
-        if let Some(rectangle) = self.rectangle() {
+        if let Some(rectangle) = self.rectangle(plot) {
             let inside = group_digits(self.points_in(rectangle).len() as u64);
             facts.push((format!("{inside} in the rectangle"), theme.moving));
         }
@@ -596,21 +648,19 @@ fn class_styles(theme: &Theme) -> [Style; CLASSES] {
     [accent, moving, success, failure, key, text, dim]
 }
 
-/// Adds entries to a selection in one step that can be undone. Returns how many were not selected.
+/// Adds media items to a selection in one step that can be undone, except known members of its clusters. Returns how
+/// many were not selected.
 fn add(basket: &mut Basket, entries: Vec<SelectionEntry>) -> usize {
-    let selection = basket.selection();
-    let is_new = |entry: &SelectionEntry| {
-        let media = entry.representative();
-        let in_cluster = media.is_some_and(|media| selection.cluster_containing(media).is_some());
-        selection.get(entry.id()).is_none() && !in_cluster
+    let selected = basket.selection().ordered_entries().into_iter();
+    let clusters = selected.filter_map(SelectionEntry::cluster);
+    let members: BTreeSet<MediaId> = clusters
+        .flat_map(|cluster| cluster.previewed.iter().chain(&cluster.excluded))
+        .copied()
+        .collect();
+    let is_member = |entry: &SelectionEntry| {
+        entry.representative().is_some_and(|media| members.contains(&media))
     };
-    let new: Vec<SelectionEntry> = entries.into_iter().filter(is_new).collect();
-    let added = new.len();
-    if added > 0 {
-        let all = selection.ordered_entries().into_iter().cloned().chain(new).collect();
-        basket.replace(&all);
-    }
-    added
+    basket.select(entries.into_iter().filter(|entry| !is_member(entry))).added
 }
 
 /// Draws the outline between two cells.

@@ -156,6 +156,11 @@ impl PageCache {
         self.0.get_or_insert_mut(search, Remote::default)
     }
 
+    /// Makes a page the first one to be evicted.
+    pub fn demote(&mut self, search: &Search) {
+        self.0.demote(search);
+    }
+
     /// Returns the loaded pages of a dataset, most recent first.
     pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
         let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);

@@ -25,7 +25,7 @@ use crate::{
 };
 use tessera_client::{Endpoint, ExistingFile};
 use tessera_model::{
-    ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, JobKind, Operation,
+    ArchiveName, Dataset, ExportFormat, ExportJob, ExportPart, ExportSpec, JobKind, Operation,
 };
 
 const ENDPOINTS: &[Endpoint] =
@@ -75,7 +75,7 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
     let export = ExportJob {
         spec,
         selection: None,
-        is_rest: false,
+        part: ExportPart::default(),
         folder: folder_path,
         auto_download: false,
     };

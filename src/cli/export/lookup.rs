@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_model::{
-    Archive, ArchiveName, DatasetId, ExportFormat, ExportJob, ExportSpec, ExportTask, ExportTaskId,
-    Extraction, Failure, Inspection, JobKind, JobRecord, Omission, SafeText, SavedJobState,
-    export::NameSample,
+    Archive, ArchiveName, DatasetId, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTask,
+    ExportTaskId, Extraction, Failure, Inspection, JobKind, JobRecord, Omission, SafeText,
+    SavedJobState, export::NameSample,
 };
 
 use crate::{
@@ -84,7 +84,7 @@ impl FoundExport {
                 include_images: false,
             },
             selection: None,
-            is_rest: false,
+            part: ExportPart::default(),
             folder: PathBuf::new(),
             auto_download: false,
         });
@@ -173,7 +173,7 @@ pub(super) fn export_document(
 
 pub(super) fn kind(export: &ExportJob) -> &'static str {
     match export.selection {
-        _ if export.is_rest => "rest",
+        _ if export.part != ExportPart::Selection => "rest",
         Some(_) => "selection",
         None => "dataset",
     }

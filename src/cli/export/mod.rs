@@ -141,7 +141,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         "dataset_id": job.dataset,
         "dataset_name": job.dataset_name.as_str(),
         "kind": export.map(kind),
-        "selection": export.and_then(ExportJob::part).map(|part| part.to_string()),
+        "selection": export.and_then(ExportJob::content).map(|content| content.to_string()),
         "export_format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
         "status": status,

@@ -26,9 +26,9 @@ use crate::{
 };
 use tessera_client::ExistingFile;
 use tessera_model::{
-    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportSelection, ExportSpec,
-    ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query,
-    QueryText, SavedView, Selection,
+    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection,
+    ExportSpec, ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission,
+    Operation, Query, QueryText, SavedView, Selection,
 };
 
 #[derive(Debug, Args)]
@@ -242,7 +242,11 @@ impl ExportStartOptions {
                     && (format.requires_images() || self.images.unwrap_or(defaults.include_images)),
             },
             selection: selection.map(|selection| selection.totals().summary()),
-            is_rest: self.rest,
+            part: match (self.rest, self.content.found.is_empty()) {
+                (false, _) => ExportPart::Selection,
+                (true, false) => ExportPart::RestOfSearch,
+                (true, true) => ExportPart::RestOfDataset,
+            },
             folder: self
                 .download
                 .clone()

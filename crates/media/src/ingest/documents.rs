@@ -18,13 +18,19 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
-    serde_json::from_str(text).ok().or_else(|| {
-        let values: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-        T::deserialize(MapDeserializer::<_, serde_json::Error>::new(values.into_iter())).ok()
-    })
+    match serde_json::from_str(text) {
+        Ok(value) => Some(value),
+        // The library has no kind of error for this. Other texts are not read twice.
+        Err(cause) if cause.to_string().starts_with("duplicate field") => {
+            let values: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+            T::deserialize(MapDeserializer::<_, serde_json::Error>::new(values.into_iter())).ok()
+        }
+        Err(_) => None,
+    }
 }
 
-/// Parses a text. Python writes half a character for a text that was cut off in the middle of one, which is replaced.
+/// Parses a text. Python writes half of a surrogate pair if it cut the text in the middle of a character. The damaged
+/// bytes are replaced.
 pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     let damaged = || serde_json::from_str(value.get()).map(|DamagedText(text)| text);
     serde_json::from_str(value.get()).or_else(|_| damaged()).ok()

@@ -1,6 +1,6 @@
 //! Samples videos and animations into frames. Videos are decoded by `ffmpeg`, if it is installed. Animations need no
-//! other program, except those in AVIF and HEIC. `ffprobe`, which belongs to `ffmpeg`, lists the streams of a video, of
-//! which one is shown, as players do.
+//! other program, except those in AVIF and HEIC. `ffprobe`, which belongs to `ffmpeg`, lists the streams of a video. One
+//! stream is shown, chosen as players choose it.
 
 use std::{
     cmp::Reverse,
@@ -217,11 +217,11 @@ fn difference(a: &[u8], b: &[u8]) -> u32 {
     sum / (SCENE_SIDE * SCENE_SIDE)
 }
 
-const TIMEOUT: Duration = Duration::from_mins(1);
+const LISTING_TIMEOUT: Duration = Duration::from_mins(1);
 /// The maximum size of a list of streams.
 const MAX_LIST_BYTES: u64 = 1 << 20;
 /// The fields that are read of a stream.
-const FIELDS: &str = "stream=index,codec_type,width,height,sample_aspect_ratio,color_primaries,color_transfer\
+const STREAM_FIELDS: &str = "stream=index,codec_type,width,height,sample_aspect_ratio,color_primaries,color_transfer\
      :stream_disposition=default,attached_pic,timed_thumbnails";
 const CONVERTED_JPEG_QUALITY: u8 = 92;
 
@@ -263,9 +263,9 @@ pub fn find_stream(
     let program = VideoProgram {
         path: &ffmpeg.with_file_name("ffprobe"),
         container,
-        options: &["-v", "quiet", "-threads", "1", "-show_entries", FIELDS, "-of", "json"],
+        options: &["-v", "quiet", "-threads", "1", "-show_entries", STREAM_FIELDS, "-of", "json"],
         outputs: &[],
-        timeout: TIMEOUT,
+        timeout: LISTING_TIMEOUT,
     };
     let ((list, ()), video) = program.run(video, read_list, skip_errors, is_cancelled)?;
     let streams = list.unwrap_or_default().streams;

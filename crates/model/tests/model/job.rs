@@ -14,7 +14,7 @@ fn export() -> JobKind {
             include_images: false,
         },
         selection: None,
-        is_rest: false,
+        part: ExportPart::default(),
         folder: "/home/me/exports".into(),
         auto_download: true,
     })

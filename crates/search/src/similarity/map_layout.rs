@@ -115,8 +115,8 @@ fn principal_components(vectors: &Vectors) -> Vec<MapPosition> {
     positions
 }
 
-/// Returns the direction in which rows differ most, among those that are perpendicular to `first`. Found by the power
-/// method.
+/// Returns the direction in which rows differ most, among those that are perpendicular to `first`. The power method
+/// finds the direction.
 fn component(rows: &[Vec<f32>], mean: &[f32], first: Option<&Vec<f32>>) -> Vec<f32> {
     let mut direction: Vec<f32> =
         (0..).take(mean.len()).map(|at| (splitmix64(at) % 1_000) as f32 + 1.0).collect();

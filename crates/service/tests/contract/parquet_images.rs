@@ -163,7 +163,7 @@ async fn without_types_the_first_column_of_pictures_is_read_and_others_are_named
     let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
     let names: Vec<String> = originals(&service).await.into_keys().collect();
     assert_eq!(names, ["000001.png", "000002.png"]);
-    let why = "columns not kept: digest, preview (only one column of pictures is read)";
+    let why = "columns not kept: digest, preview (pictures in this column are not read)";
     assert_eq!(skipped(&service), [("content.parquet".to_owned(), why.to_owned())]);
 }
 

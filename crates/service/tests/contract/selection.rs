@@ -316,7 +316,7 @@ async fn the_rest_of_a_dataset_or_a_search_is_everything_that_is_not_selected() 
     let mut expected: BTreeSet<String> = set(&ALL).difference(&names).cloned().collect();
     expected.insert("wall.png".to_owned());
     assert_eq!(rest(&service, "", json!([cluster(&id, "IMAGES", &[&wall])])).await, expected);
-    // Of a search, only what it finds is left.
+    // The rest of a search contains only what the search finds.
     let boats = "&labels=[%22boat%22]";
     assert_eq!(rest(&service, boats, json!([media(&[&night])])).await, set(&["shore.png"]));
     let both = set(&["night.png", "shore.png"]);

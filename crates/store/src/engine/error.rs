@@ -15,7 +15,8 @@ pub enum QueryError {
     StorageFull(Cause),
     /// The server does not respond, so that the result of a statement is unknown.
     Unresponsive,
-    /// The server ended the connection, for example because it was restarted, so that the result of a statement is unknown.
+    /// The server ended the connection, for example because it was restarted, so that the result of a statement is
+    /// unknown.
     Disconnected(Cause),
     /// Another connection has locked the rows or tables for too long.
     Locked(Cause),

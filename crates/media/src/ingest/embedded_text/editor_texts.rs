@@ -18,10 +18,10 @@ const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
 const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 const MICROSOFT_REGION: &str = "http://ns.microsoft.com/photo/1.2/t/Region#";
 /// The keywords of editors that write no `dc:subject`, with the folders of the keyword in front of it.
-const OTHER_KEYWORDS: [(&str, &str); 3] = [
-    ("http://ns.adobe.com/lightroom/1.0/", "hierarchicalSubject"),
-    ("http://www.digikam.org/ns/1.0/", "TagsList"),
-    ("http://ns.microsoft.com/photo/1.0/", "LastKeywordXMP"),
+const OTHER_KEYWORDS: [(&str, &str, char); 3] = [
+    ("http://ns.adobe.com/lightroom/1.0/", "hierarchicalSubject", '|'),
+    ("http://www.digikam.org/ns/1.0/", "TagsList", '/'),
+    ("http://ns.microsoft.com/photo/1.0/", "LastKeywordXMP", '/'),
 ];
 
 /// The limits are high, because editors declare dozens of namespaces.
@@ -63,17 +63,18 @@ fn read_document(document: &Document) -> BlockText {
     }
 }
 
-/// Returns the keywords. Of a keyword in folders, such as `animal|dog`, the last part is the keyword.
+/// Returns the keywords. A keyword in folders, such as `animal|dog`, becomes its last part.
 fn keywords(document: &Document) -> Vec<String> {
     let subjects = values(document, DUBLIN_CORE, "subject");
     if !subjects.is_empty() {
         return subjects;
     }
-    let mut others =
-        OTHER_KEYWORDS.iter().map(|(namespace, name)| values(document, namespace, name));
-    let found = others.find(|keywords| !keywords.is_empty()).unwrap_or_default();
-    let last = |keyword: String| keyword.rsplit(['|', '/']).next().map(str::to_owned);
-    found.into_iter().filter_map(last).collect()
+    let mut others = OTHER_KEYWORDS.iter().map(|(namespace, name, separator)| {
+        let keywords = values(document, namespace, name).into_iter();
+        let last = |keyword: String| keyword.rsplit(*separator).next().map(str::to_owned);
+        keywords.filter_map(last).collect::<Vec<String>>()
+    });
+    others.find(|keywords| !keywords.is_empty()).unwrap_or_default()
 }
 
 /// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the

@@ -1,5 +1,5 @@
-//! What each reader of a metadata block returns, and how the readers write captions, labels and dates. Texts that cameras,
-//! phones and programs write into every picture in place of a description are recognized and left out.
+//! Builds captions, labels and dates from the texts of a metadata block. Leaves out texts that cameras, phones and
+//! programs write into every picture.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use crate::ingest::sidecar::push_caption;
 use tessera_model::FileKind;
 
 /// Texts of devices and programs, in lower case and with spaces for `_` and `-`.
-const TEXTS: [&str; 96] = [
+const BOILERPLATE_TEXTS: [&str; 96] = [
     "adobe photoshop lightroom",
     "ai",
     "applemark",
@@ -106,7 +106,7 @@ const TEXTS: [&str; 96] = [
     "zte",
 ];
 /// Beginnings of the texts of programs, in the same form.
-const BEGINNINGS: [&str; 20] = [
+const BOILERPLATE_PREFIXES: [&str; 20] = [
     "adobe photoshop ",
     "ascii ",
     "created with gimp",
@@ -139,17 +139,17 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
     let lower = text.to_lowercase().replace(['_', '-'], " ");
     let words = lower.split_whitespace().count();
     let is_camera = words <= CAMERA_WORDS && CAMERA_ENDS.iter().any(|end| lower.ends_with(end));
-    TEXTS.contains(&lower.as_str())
-        || BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
+    BOILERPLATE_TEXTS.contains(&lower.as_str())
+        || BOILERPLATE_PREFIXES.iter().any(|beginning| lower.starts_with(beginning))
         || (is_camera && text.starts_with(char::is_uppercase))
         // The name of a device: `<Digimax S500 / Kenox S500>`.
         || (text.starts_with('<') && text.ends_with('>'))
         // Data of a program in JSON or XML.
         || (text.starts_with('{') && text.ends_with('}'))
         || text.starts_with("<?xml")
-        || is_camera_name(&lower)
-        // The name of the file: `DCIM\100MEDIA\DJI_0042.JPG`.
-        || (!text.contains(char::is_whitespace) && FileKind::from_name(text).is_media())
+        // The name of the file: `DSC_0042`, or `DCIM\100MEDIA\DJI_0042.JPG`.
+        || (!text.contains(char::is_whitespace)
+            && (is_camera_name(&lower) || FileKind::from_name(text).is_media()))
         // A number, a time, or nothing.
         || !text.contains(char::is_alphabetic)
 }
@@ -281,6 +281,8 @@ mod tests {
             "A table with an old digital camera",
             "Photo of a boat",
             "Photo 12",
+            "Photo 2019",
+            "Sam 2019",
             "p 1",
             "My Nokia on a desk",
             "Samsung building",

@@ -123,37 +123,59 @@ fn read_columns(
     Some(PictureAnnotations { file_name: None, description, diagnostics })
 }
 
-/// The keys of a document, or of its first element if the document is a list, and what the document is.
-const UNREAD_FORMATS: [(&[&str], bool, &str); 9] = [
-    (&["_via_img_metadata"], false, "annotations of VIA"),
-    (&["objects", "size"], false, "annotations of Supervisely"),
-    (&["image", "annotations"], true, "annotations of CreateML"),
-    (&["image_id", "bbox"], true, "results of COCO without the names of the images"),
-    (&["data", "annotations"], true, "annotations in the own format of Label Studio"),
-    (&["annotation_id", "lead_time"], true, "annotations in the own format of Label Studio"),
-    (&["name", "labels"], true, "annotations of BDD100K"),
-    (&["samples"], false, "labels of FiftyOne"),
-    (&["classes", "labels"], false, "labels of FiftyOne"),
-];
+/// Where the keys are by which a format is recognized.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum KeyPlace {
+    Document,
+    /// The first element of a document that is a list.
+    Element,
+    /// The first picture in a document that is an object.
+    Picture,
+}
 
-type Keys<'a> = BTreeMap<String, &'a RawValue>;
+/// Formats of annotations that are not read, with the keys by which they are recognized.
+const UNREAD_FORMATS: [(KeyPlace, &[&str], &str); 10] = [
+    (KeyPlace::Document, &["_via_img_metadata"], "annotations of VIA"),
+    (KeyPlace::Picture, &["filename", "regions"], "annotations of VIA"),
+    (KeyPlace::Document, &["objects", "size"], "annotations of Supervisely"),
+    (KeyPlace::Document, &["classes", "labels"], "labels of FiftyOne"),
+    (KeyPlace::Picture, &["filepath"], "labels of FiftyOne"),
+    (KeyPlace::Element, &["image", "annotations"], "annotations of CreateML"),
+    (KeyPlace::Element, &["image_id", "bbox"], "results of COCO without the names of the images"),
+    (KeyPlace::Element, &["data", "annotations"], "annotations in the own format of Label Studio"),
+    (
+        KeyPlace::Element,
+        &["annotation_id", "lead_time"],
+        "annotations in the own format of Label Studio",
+    ),
+    (KeyPlace::Element, &["name", "labels"], "annotations of BDD100K"),
+];
 
 /// Returns why a document is not read, if it contains annotations.
 fn unread_format(text: &str) -> Option<String> {
-    let mut first = None;
-    let is_list = documents::for_each_element(text, |element| {
-        first.get_or_insert(element);
-    });
-    let document = if is_list.is_some() { first?.get() } else { text };
-    let values: Keys<'_> = documents::parse_object(document)?;
-    let has = |values: &Keys<'_>, keys: &[&str]| keys.iter().all(|key| values.contains_key(*key));
-    // VIA also writes an object with a value for each picture.
-    let picture = values.values().next().and_then(|value| documents::parse_object(value.get()));
-    let is_via = picture.is_some_and(|picture| has(&picture, &["filename", "regions"]));
-    let fits = |(keys, in_list, _): &&(&[&str], bool, &str)| {
-        *in_list == is_list.is_some() && has(&values, keys)
+    type Keys<'a> = BTreeMap<String, &'a RawValue>;
+    let element = first_element(text);
+    let place = if element.is_some() { KeyPlace::Element } else { KeyPlace::Document };
+    let values: Keys<'_> = documents::parse_object(element.unwrap_or(text))?;
+    // VIA has an object of pictures, and FiftyOne has a list of samples.
+    let pictures = values.get("samples").or_else(|| values.values().next())?.get();
+    let picture: Option<Keys<'_>> =
+        documents::parse_object(first_element(pictures).unwrap_or(pictures));
+    let fits = |(of, keys, _): &&(KeyPlace, &[&str], &str)| {
+        let found = if *of == KeyPlace::Picture { picture.as_ref() } else { Some(&values) };
+        let has = |found: &Keys<'_>| keys.iter().all(|key| found.contains_key(*key));
+        let is_possible = *of == place || (*of, place) == (KeyPlace::Picture, KeyPlace::Document);
+        is_possible && found.is_some_and(has)
     };
-    let known = UNREAD_FORMATS.iter().find(fits).map(|(_, _, name)| *name);
-    let name = known.or(is_via.then_some("annotations of VIA"))?;
+    let (_, _, name) = UNREAD_FORMATS.iter().find(fits)?;
     Some(format!("{name}, which are not read; export them as COCO"))
+}
+
+/// Returns the first element of a text that is a list.
+fn first_element(text: &str) -> Option<&str> {
+    let mut first = None;
+    documents::for_each_element(text, |element| {
+        first.get_or_insert(element.get());
+    })?;
+    first
 }

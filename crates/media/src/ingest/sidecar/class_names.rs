@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::{
     description::normalized_name,
     file_index::FileIndex,
-    sidecar_names::{CLASS_NAME_FILES, NOTES_JSON},
+    sidecar_names::{CLASS_NAME_FILES, NOTES_JSON, is_named},
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 use crate::ingest::{documents, file_names::printable_path};
@@ -32,8 +32,8 @@ pub(super) struct Classes {
 
 /// The class names by the folder of their file.
 pub(crate) struct ClassNames<'a> {
-    /// The files of a folder that can name classes under any name, ordered by name.
-    other_files: HashMap<&'a Path, Vec<&'a Path>>,
+    /// The files of each folder that may name classes, ordered by name.
+    files: HashMap<&'a Path, Vec<&'a Path>>,
     known: HashMap<PathBuf, Option<Rc<Classes>>>,
     /// The class names in the folders without media of a folder, such as `config`.
     beside: HashMap<PathBuf, Option<Rc<Classes>>>,
@@ -43,15 +43,13 @@ pub(crate) struct ClassNames<'a> {
 
 impl<'a> ClassNames<'a> {
     pub fn new(files: &FileIndex<'a>) -> Self {
-        let mut other_files = HashMap::<_, Vec<_>>::new();
+        let mut all = HashMap::<_, Vec<_>>::new();
         for path in files.all().filter(|path| may_name_classes(path)) {
-            other_files.entry(path.parent().unwrap_or(Path::new(""))).or_default().push(path);
+            all.entry(path.parent().unwrap_or(Path::new(""))).or_default().push(path);
         }
         let with_media: HashSet<&Path> = files.media().flat_map(Path::ancestors).collect();
         let mut files_beside = HashMap::<_, Vec<_>>::new();
-        for (folder, files) in
-            other_files.iter().filter(|(folder, _)| !with_media.contains(*folder))
-        {
+        for (folder, files) in all.iter().filter(|(folder, _)| !with_media.contains(*folder)) {
             if let Some(above) = folder.parent() {
                 files_beside.entry(above).or_default().extend(files);
             }
@@ -59,7 +57,7 @@ impl<'a> ClassNames<'a> {
         for files in files_beside.values_mut() {
             files.sort_unstable();
         }
-        Self { other_files, known: HashMap::new(), beside: HashMap::new(), files_beside }
+        Self { files: all, known: HashMap::new(), beside: HashMap::new(), files_beside }
     }
 
     /// Returns the class names in the nearest folder above a sidecar, or else beside such a folder.
@@ -97,9 +95,9 @@ impl<'a> ClassNames<'a> {
 
     /// Reads the class names of a folder: from a file of a usual name, or from the only other file that names classes.
     fn read_folder(&mut self, reader: &mut SidecarReader<'a>, folder: &Path) -> Option<Classes> {
-        let files = self.other_files.get(folder)?;
+        let files = self.files.get(folder)?;
         let usual = CLASS_NAME_FILES.iter().find_map(|name| {
-            let path = files.iter().find(|path| is_named(path, name))?;
+            let path = files.iter().find(|path| is_named(path, &[*name]))?;
             read_file(reader, path).map(|classes| (*path, classes))
         });
         let (path, mut classes) = usual.or_else(|| Self::read_only_file(reader, files))?;
@@ -134,7 +132,7 @@ impl<'a> ClassNames<'a> {
 }
 
 /// Further names of lists of lines.
-const NAME_LISTS: [&str; 7] = [
+const OTHER_CLASS_LISTS: [&str; 7] = [
     "_classes.txt",
     "class_list.txt",
     "class_names.txt",
@@ -148,13 +146,8 @@ const NAME_LISTS: [&str; 7] = [
 fn may_name_classes(path: &Path) -> bool {
     is_yaml(path)
         || has_extension(path, "names")
-        || NAME_LISTS.iter().any(|name| is_named(path, name))
-        || CLASS_NAME_FILES.iter().any(|name| is_named(path, name))
-}
-
-/// Whether a file has a name, in any case of letters.
-fn is_named(path: &Path, name: &str) -> bool {
-    path.file_name().is_some_and(|file| file.eq_ignore_ascii_case(name))
+        || is_named(path, &OTHER_CLASS_LISTS)
+        || is_named(path, &CLASS_NAME_FILES)
 }
 
 fn is_yaml(path: &Path) -> bool {
@@ -170,12 +163,12 @@ fn read_file(reader: &mut SidecarReader<'_>, path: &Path) -> Option<Classes> {
     let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
     let names = if is_yaml(path) {
         parse_yaml(&text, "names")
-    } else if is_named(path, NOTES_JSON) {
+    } else if is_named(path, &[NOTES_JSON]) {
         parse_notes(&text)
     } else {
         parse_name_lines(&text)
     };
-    let is_usual = CLASS_NAME_FILES.iter().any(|name| is_named(path, name));
+    let is_usual = is_named(path, &CLASS_NAME_FILES);
     if let Some(why) =
         yaml_error(&text).filter(|_| is_yaml(path) && (is_usual || !names.is_empty()))
     {

@@ -12,7 +12,7 @@ use super::{
     metadata_row::{BoxUnit, collect_names, read_objects},
     own_columns::push_cell,
     sidecar_names::METADATA_TABLES,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
 };
 
 pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
@@ -50,7 +50,7 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
     for delimiter in delimiters {
         let mut reader =
             csv::ReaderBuilder::new().flexible(true).delimiter(*delimiter).from_reader(bytes);
-        let header = reader.headers().map_err(|_| format!("line {line}: it is not UTF-8"))?;
+        let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
@@ -86,7 +86,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
         // Cells without a column are ignored.
         let cells = record.iter().take(names.len()).map(str::from_utf8);
         let Ok(row) = cells.collect::<Result<Vec<_>, _>>() else {
-            diagnostics.report("it is not UTF-8");
+            diagnostics.report(NOT_UTF_8);
             continue;
         };
         let Some(name) = row.get(file_name).filter(|name| !name.trim().is_empty()) else {

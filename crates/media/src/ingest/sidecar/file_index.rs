@@ -12,7 +12,10 @@ use std::{
     rc::Rc,
 };
 
-use super::{diagnostics::Reason, sidecar_names::may_be_sidecar};
+use super::{
+    diagnostics::Reason,
+    sidecar_names::{is_named, may_be_sidecar},
+};
 use crate::ingest::{
     FileStat, FolderScan, OriginalFiles, ScannedFile, file_names::printable_path, is_parquet,
     read_first_bytes, video_container::VideoContainer,
@@ -92,9 +95,7 @@ impl<'a> FileIndex<'a> {
 
     /// Returns the files with this name in any case of letters, the least nested ones first.
     pub(crate) fn with_name(&self, name: &str) -> Vec<&'a Path> {
-        let named =
-            |path: &&Path| path.file_name().is_some_and(|file| file.eq_ignore_ascii_case(name));
-        let mut paths: Vec<_> = self.all().filter(named).collect();
+        let mut paths: Vec<_> = self.all().filter(|path| is_named(path, &[name])).collect();
         paths.sort_by_key(|path| path.components().count());
         paths
     }
@@ -188,10 +189,16 @@ impl<'a> FileIndex<'a> {
             return sample.clone();
         }
         let part = named.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        let key = up_to_first_dot(sidecar).filter(|_| SAMPLE_PARTS.contains(&part.as_str()));
-        let Some(key) = key.map(|key| sidecar.with_file_name(key)) else { return Vec::new() };
-        let sample = self.samples().get(&key).cloned();
-        sample.unwrap_or_else(|| in_folder_of(sidecar, &self.with_media_extension(&key)))
+        if !SAMPLE_PARTS.contains(&part.as_str()) {
+            return Vec::new();
+        }
+        // `frame.0001.caption.txt` belongs to `frame.0001.jpg` alone.
+        let own = in_folder_of(sidecar, &self.with_media_extension(&named.with_extension("")));
+        if !own.is_empty() {
+            return own;
+        }
+        let key = up_to_first_dot(sidecar).map(|key| sidecar.with_file_name(key));
+        key.and_then(|key| self.samples().get(&key).cloned()).unwrap_or_default()
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
@@ -360,11 +367,14 @@ fn spellings(name: &str) -> Vec<Cow<'_, str>> {
     spellings
 }
 
-/// Removes the eight digits that Label Studio puts in front of the name of an uploaded file: `1f3a5c7e-a.jpg`.
+/// Removes the eight hexadecimal digits that Label Studio puts in front of the name of an uploaded file:
+/// `1f3a5c7e-a.jpg`. Digits that begin like a year are a date.
 fn without_upload_hash(name: &str) -> Option<String> {
     let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
     let (hash, rest) = file.split_once('-')?;
-    let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_date = hash.bytes().all(|byte| byte.is_ascii_digit())
+        && ["19", "20"].iter().any(|century| hash.starts_with(century));
+    let is_hash = hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_date;
     is_hash.then(|| format!("{folder}/{rest}").trim_start_matches('/').to_owned())
 }
 

@@ -17,7 +17,7 @@ use crate::ingest::is_parquet;
 /// Names of folders that contain the pictures of something.
 const PICTURE_FOLDERS: &str =
     "image images img imgs jpeg jpegimages jpegs jpg photo photos pics picture pictures png pngs";
-/// The folder in which cameras keep their folders, such as `100CANON`.
+/// The folder in which cameras keep their folders.
 const CAMERA: &str = "DCIM";
 /// Further names that say nothing about the media. All names are in lower case and without trailing digits
 /// (`train2017`).
@@ -46,6 +46,16 @@ fn folder_of(media: &Path) -> Option<&Path> {
     if is_parquet(folder) { folder.parent() } else { Some(folder) }
 }
 
+/// Whether a camera or phone has named a folder: `DCIM/100CANON` or `DCIM/Camera`.
+fn is_camera_folder(folder: &Path, name: &str) -> bool {
+    let is_in_camera = folder
+        .parent()
+        .and_then(Path::file_name)
+        .is_some_and(|parent| parent.eq_ignore_ascii_case(CAMERA));
+    let is_numbered = name.len() == 8 && name.bytes().take(3).all(|byte| byte.is_ascii_digit());
+    is_in_camera && (is_numbered || name.eq_ignore_ascii_case("camera"))
+}
+
 struct Folders<'a> {
     /// The names of the folders in each folder.
     names: HashMap<&'a Path, BTreeSet<&'a OsStr>>,
@@ -68,8 +78,7 @@ impl<'a> Folders<'a> {
 
     fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
         let name = folder.file_name()?.to_str()?;
-        let is_camera = folder.parent().and_then(Path::file_name).is_some_and(|it| it == CAMERA);
-        if is_camera {
+        if is_camera_folder(folder, name) {
             None
         } else if is_number(name) {
             self.is_class_number(folder, name).then_some(name)

@@ -88,19 +88,21 @@ pub(super) fn prepare(row: &mut Value, features: &Features) {
         let label = (number >= 0).then(|| number.to_string());
         columns.insert("label".to_owned(), label.into());
     }
-    let is_labeled = columns.get("label").is_some_and(Value::is_string);
+    let is_labeled =
+        columns.get("label").is_some_and(Value::is_string) || columns.contains_key("labels");
     let mut labels = Vec::new();
     for name in features.classes().filter(|name| *name != "labels") {
         match columns.get(name) {
             Some(name @ Value::String(_)) => labels.push(name.clone()),
-            Some(Value::Array(names)) => {
+            // A list that adds no labels stays, so that it is reported as a column that is not kept.
+            Some(Value::Array(names)) if !is_labeled => {
                 labels.extend(names.iter().filter(|name| name.is_string()).cloned());
                 columns.remove(name);
             }
             _ => {}
         }
     }
-    if !is_labeled && !labels.is_empty() && !columns.contains_key("labels") {
+    if !is_labeled && !labels.is_empty() {
         columns.insert("labels".to_owned(), labels.into());
     }
     if let Some(objects) = features.objects().and_then(|name| columns.remove(name)) {

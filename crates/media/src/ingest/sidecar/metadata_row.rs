@@ -183,7 +183,7 @@ struct ObjectRow<'a> {
 type ObjectColumns<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The names of the list of names, in the order in which they are tried.
-const NAME_LISTS: [&str; 11] = [
+const OBJECT_NAME_COLUMNS: [&str; 11] = [
     "categories",
     "category",
     "labels",
@@ -251,7 +251,7 @@ fn read_columns(
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Option<()> {
-    let names = NAME_LISTS.iter().find_map(|name| columns.get(*name));
+    let names = OBJECT_NAME_COLUMNS.iter().find_map(|name| columns.get(*name));
     let bbox = ["bbox", "bboxes", "boxes"].iter().find_map(|name| columns.get(*name));
     let (mut boxes, mut labels) = (Vec::new(), Vec::new());
     let (mut box_count, mut name_count) = (0_usize, 0_usize);

@@ -14,7 +14,7 @@ use super::{
     metadata_row::{SidecarRow, read_row},
     own_columns::{Refusal, RefusedColumns, is_exported, is_known},
     sidecar_names::METADATA_JSONL,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
 };
 use crate::ingest::{documents, features::Features, scan::METADATA_PARQUET};
 
@@ -33,7 +33,7 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
         diagnostics.next_position();
         let line = str::from_utf8(line).map(|line| documents::without_nan(line.to_owned()));
         match line.as_deref().map(SidecarRow::parse) {
-            Err(_) => diagnostics.report("it is not UTF-8"),
+            Err(_) => diagnostics.report(NOT_UTF_8),
             Ok(Some(row)) => {
                 let end = read_row(reader, sidecar, row, &mut diagnostics);
                 diagnostics.check(end);
@@ -113,8 +113,8 @@ pub(crate) fn read_columns(
         |name: &String| is_known(name) || own.contains(name) || typed.contains(&name.as_str());
     let (columns, others): (Vec<_>, Vec<_>) = parquet.column_names().into_iter().partition(is_read);
     let is_export = columns.iter().any(|name| name == "media_id");
-    let is_known = |name: &str| image == Some(name) || (is_export && is_exported(name));
-    for name in others.iter().filter(|name| !is_known(name)) {
+    let is_silent = |name: &str| image == Some(name) || (is_export && is_exported(name));
+    for name in others.iter().filter(|name| !is_silent(name)) {
         let is_picture = pictures.iter().any(|(picture, _)| picture == name);
         refused.add(name, if is_picture { Refusal::Pictures } else { Refusal::NotScalar });
     }

@@ -13,7 +13,7 @@ use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     sidecar_names::{OpenImagesTable, open_images_table},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
 };
 
 /// Maximum size of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.
@@ -109,7 +109,7 @@ fn for_each_line(
         match file.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(0) => return,
             Ok(_) => {
-                let text = str::from_utf8(&line).map_err(|_| "it is not UTF-8");
+                let text = str::from_utf8(&line).map_err(|_| NOT_UTF_8);
                 diagnostics.check(text.and_then(&mut read));
             }
             Err(cause) => {

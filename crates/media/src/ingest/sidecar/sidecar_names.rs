@@ -33,7 +33,7 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
             "a table that describes no pictures, such as metadata.jsonl does"
         }
         "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
-        "txt" | "cls" | "xmp" => "a description without a picture of its name",
+        "caption" | "txt" | "cls" | "xmp" => "a description without a picture of its name",
         _ => return None,
     })
 }
@@ -71,7 +71,8 @@ pub(crate) fn open_images_table(path: &Path) -> Option<OpenImagesTable> {
     }
 }
 
-fn is_named(path: &Path, names: &[&str]) -> bool {
+/// Whether a file has one of these names, in any case of letters.
+pub(crate) fn is_named(path: &Path, names: &[&str]) -> bool {
     let is = |known: &&str| path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(known));
     names.iter().any(is)
 }

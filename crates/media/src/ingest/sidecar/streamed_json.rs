@@ -6,6 +6,7 @@ use std::io::{self, Read};
 
 use serde_json::value::RawValue;
 
+use super::sidecar_reader::NOT_UTF_8;
 use crate::ingest::documents;
 
 /// Maximum size of a document, which is read in parts.
@@ -189,7 +190,7 @@ impl<R: Read> Values<R> {
 
 /// Passes an element to `take`. The numbers of Python that are not JSON are replaced.
 fn take_element(element: Vec<u8>, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
-    let text = String::from_utf8(element).map_err(|_| "it is not UTF-8")?;
+    let text = String::from_utf8(element).map_err(|_| NOT_UTF_8)?;
     if let Ok(value) = serde_json::from_str(&text) {
         take(value);
         return Ok(());

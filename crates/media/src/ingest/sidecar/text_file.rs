@@ -31,15 +31,13 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
         {
             box_files.push((media, sidecar, text));
         }
-        let beside = |extension: &&str| reader.files.sidecar_beside(media, extension);
-        let Some(sidecar) = CAPTION_EXTENSIONS.iter().find_map(beside) else { continue };
-        match read_text(reader, sidecar) {
-            Some(text) if yolo::is_yolo(&text) || is_kitti(&text) => {
-                box_files.push((media, sidecar, text));
+        for extension in CAPTION_EXTENSIONS {
+            let Some(sidecar) = reader.files.sidecar_beside(media, extension) else { continue };
+            match read_text(reader, sidecar) {
+                Some(text) if has_boxes(&text) => box_files.push((media, sidecar, text)),
+                Some(text) => add_caption(reader, media, sidecar, &text),
+                None => {}
             }
-            Some(text) if is_table(&text) => reader.report_problem(sidecar, NOT_BOXES.to_owned()),
-            Some(text) => add_caption(reader, media, &text),
-            None => {}
         }
     }
     box_files.extend(read_other_places(reader));
@@ -60,7 +58,15 @@ fn is_table(text: &str) -> bool {
     lines.peek().is_some() && lines.all(is_row)
 }
 
-fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, text: &str) {
+/// Whether every line is an object of YOLO or KITTI.
+fn has_boxes(text: &str) -> bool {
+    yolo::is_yolo(text) || is_kitti(text)
+}
+
+fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, sidecar: &Path, text: &str) {
+    if is_table(text) {
+        return reader.report_problem(sidecar, NOT_BOXES.to_owned());
+    }
     let caption = normalized_caption(&text.replace("\r\n", "\n"));
     reader.add_description(media, MediaDescription { caption, ..MediaDescription::default() });
 }
@@ -69,7 +75,8 @@ fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, text: &str) {
 /// that are not parallel to a folder of images in a usual way.
 fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a Path, String)> {
     let mut box_files = Vec::new();
-    for sidecar in unread(reader, "txt") {
+    let unread: Vec<&Path> = CAPTION_EXTENSIONS.iter().flat_map(|it| unread(reader, it)).collect();
+    for sidecar in unread {
         let beside = reader.files.pictures_beside(sidecar);
         if beside.is_empty() && !is_in_label_folder(sidecar) {
             continue;
@@ -77,7 +84,7 @@ fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a P
         let media = reader.files.described_by(sidecar, None);
         let is_found = media.is_ok();
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
-        let has_boxes = yolo::is_yolo(&text) || is_kitti(&text);
+        let has_boxes = has_boxes(&text);
         match media {
             Ok(media) if has_boxes => {
                 reader.mark_used(sidecar);
@@ -87,7 +94,7 @@ fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a P
             _ if !beside.is_empty() => {
                 reader.mark_used(sidecar);
                 for media in beside {
-                    add_caption(reader, media, &text);
+                    add_caption(reader, media, sidecar, &text);
                 }
             }
             _ if is_found && !text.trim().is_empty() => {
@@ -132,7 +139,8 @@ fn add_boxes<'a>(
         .collect();
     for (media, sidecar, text, classes, dataset) in yolo {
         let keypoints = classes.keypoint_shape.or_else(|| forms[&dataset].keypoint_shape());
-        let (description, diagnostics) = yolo::parse(&text, &classes.names, keypoints);
+        let has_tracks = forms[&dataset].has_tracks();
+        let (description, diagnostics) = yolo::parse(&text, &classes.names, keypoints, has_tracks);
         reader.add_description(media, description);
         reader.report_problems(sidecar, diagnostics);
     }

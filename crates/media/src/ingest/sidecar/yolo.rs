@@ -48,6 +48,10 @@ pub(super) struct FormCheck {
     with_near_points: usize,
     /// The lines that are the corners of a rotated box.
     parallelograms: usize,
+    /// The lines that are a box with a score and the number of a track.
+    tracked: usize,
+    /// Whether a line ends with a number that is no coordinate.
+    has_large_tracks: bool,
 }
 
 impl FormCheck {
@@ -58,6 +62,9 @@ impl FormCheck {
                 continue;
             }
             self.lines += 1;
+            self.tracked += usize::from(is_tracked_box(&numbers));
+            // A coordinate is at most 1.
+            self.has_large_tracks |= numbers.last().is_some_and(|track| *track > 1.0);
             self.differs |= *self.columns.get_or_insert(numbers.len()) != numbers.len();
             for (count, form) in self.with_keypoints.iter_mut().zip(KEYPOINT_FORMS) {
                 *count += usize::from(can_be_keypoints(&numbers, form));
@@ -67,14 +74,26 @@ impl FormCheck {
         }
     }
 
+    /// Whether each line is a box with a score and the number of a track, as trackers write it.
+    pub(super) fn has_tracks(&self) -> bool {
+        let is_certain = self.has_large_tracks || !self.are_polygons();
+        self.lines > 0 && self.tracked == self.lines && is_certain
+    }
+
+    fn are_polygons(&self) -> bool {
+        2 * self.with_near_points >= self.lines || self.parallelograms == self.lines
+    }
+
     /// Returns the number of keypoints, and the numbers of each.
     pub(super) fn keypoint_shape(&self) -> Option<[usize; 2]> {
         let numbers = self.columns.filter(|_| !self.differs)?.checked_sub(BOX_COLUMNS)?;
-        let is_polygon =
-            2 * self.with_near_points >= self.lines || self.parallelograms == self.lines;
+        // The points of a polygon and a score are an odd number of columns, as few polygons have.
+        let is_distinct = |form: &KeypointForm| {
+            form.columns == 3 && (!form.has_score || !numbers.is_multiple_of(2))
+        };
         let mut forms = KEYPOINT_FORMS.iter().zip(self.with_keypoints);
         let fits = |(form, count): &(&KeypointForm, usize)| {
-            *count == self.lines && (!is_polygon || form.columns == 3)
+            *count == self.lines && (is_distinct(form) || !self.are_polygons())
         };
         let (form, _) = forms.find(fits)?;
         Some([numbers / form.columns, form.columns])
@@ -98,20 +117,34 @@ const KEYPOINT_FORMS: [KeypointForm; 4] = [
     KeypointForm { columns: 2, has_score: true },
 ];
 
+/// Whether a side of a box is inside the picture, or almost.
+fn is_inside(center: f64, side: f64) -> bool {
+    side > 0.0 && center - side / 2.0 > -0.05 && center + side / 2.0 < 1.05
+}
+
+fn is_score(number: f64) -> bool {
+    (0.0..=1.0).contains(&number)
+}
+
+fn is_tracked_box(numbers: &[f64]) -> bool {
+    let &[x, y, width, height, score, track] = numbers else { return false };
+    // A triangle may end with 1, too, but few boxes are as wide or high as the picture.
+    let is_distinct = track > 1.0 || (width < 1.0 && height < 1.0);
+    let is_track = track >= 1.0 && track.fract() == 0.0 && is_distinct;
+    is_track && is_score(score) && is_inside(x, width) && is_inside(y, height)
+}
+
 /// Whether the numbers can be a box inside the picture, and keypoints near the box.
 fn can_be_keypoints(numbers: &[f64], form: KeypointForm) -> bool {
     let (&[x, y, width, height], rest) = numbers.split_first_chunk().unwrap_or((&[0.0; 4], &[]));
     let (rest, score) = rest.split_at(rest.len() - usize::from(form.has_score));
-    let is_inside = |center: f64, side: f64| {
-        side > 0.0 && center - side / 2.0 > -0.05 && center + side / 2.0 < 1.05
-    };
     // Keypoints may be outside a box that is cut off.
     let is_near = |point: &[f64]| {
         let is_labeled = point[..2] != [0.0, 0.0];
         !is_labeled || ((point[0] - x).abs() <= width && (point[1] - y).abs() <= height)
     };
     let is_visibility = |point: &[f64]| point.get(2).is_none_or(|it| [0.0, 1.0, 2.0].contains(it));
-    score.iter().all(|score| (0.0..=1.0).contains(score))
+    score.iter().all(|score| is_score(*score))
         && rest.len().is_multiple_of(form.columns)
         && is_inside(x, width)
         && is_inside(y, height)
@@ -139,6 +172,7 @@ pub(super) fn parse(
     text: &str,
     names: &ClassMap,
     keypoint_shape: Option<[usize; 2]>,
+    has_tracks: bool,
 ) -> (MediaDescription, SidecarDiagnostics) {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
@@ -151,8 +185,10 @@ pub(super) fn parse(
             diagnostics.report(UNKNOWN);
             continue;
         };
+        let numbers =
+            if has_tracks { &numbers[..numbers.len().min(BOX_COLUMNS + 1)] } else { &numbers };
         let label = names.get(&class).cloned().unwrap_or_else(|| format!("class {class}"));
-        match parse_object(&numbers, keypoint_shape) {
+        match parse_object(numbers, keypoint_shape) {
             Ok((extent, annotation)) => {
                 diagnostics.check(description.push_annotated(label, extent, annotation));
             }
@@ -170,13 +206,19 @@ fn parse_object(
     let box_columns = BOX_COLUMNS + keypoint_columns;
     let (sides, annotation) = match (numbers, keypoint_shape) {
         ([x, y, width, height, rest @ ..], _) if rest.len() <= 1 => {
-            let annotation = Annotation { score: rest.first().copied(), ..Annotation::default() };
+            // Another number, such as that of a track, is no score.
+            let score = rest.first().copied().filter(|score| is_score(*score));
+            let annotation = Annotation { score, ..Annotation::default() };
             (centered([*x, *y, *width, *height]), annotation)
         }
         ([x, y, width, height, rest @ ..], Some([_, columns]))
             if [0, 1].map(|score| box_columns + score).contains(&numbers.len()) =>
         {
             let (keypoints, score) = rest.split_at(keypoint_columns);
+            let are_probabilities = keypoints
+                .chunks(columns)
+                .any(|point| point.get(2).is_some_and(|it| it.fract() != 0.0));
+            let keypoint = |point| keypoint(point, are_probabilities);
             let keypoints = keypoints.chunks(columns).flat_map(keypoint).collect();
             let score = score.first().copied();
             let annotation = Annotation { keypoints, score, ..Annotation::default() };
@@ -196,7 +238,9 @@ fn parse_object(
     let [left, top, width, height] = sides;
     // A box that is cut off may begin a little outside. In pixels, it would cover the whole picture.
     if ![left, top, left + width, top + height].iter().all(|side| (-1.0..=2.0).contains(side)) {
-        return Err("its numbers are not fractions of the picture");
+        return Err(
+            "its numbers are not fractions of the picture; divide pixels by its width and height",
+        );
     }
     let extent = BoundingBox::normalized(sides).ok_or("its box is empty or outside the picture")?;
     Ok((extent, annotation))
@@ -204,9 +248,9 @@ fn parse_object(
 
 /// Returns x, y and visibility. A point without a visibility is visible, unless it is at the origin. Models write how
 /// probable it is that a point is visible.
-fn keypoint(numbers: &[f64]) -> [f64; 3] {
+fn keypoint(numbers: &[f64], are_probabilities: bool) -> [f64; 3] {
     match *numbers {
-        [x, y, probability] if probability.fract() != 0.0 => {
+        [x, y, probability] if are_probabilities => {
             [x, y, if probability >= 0.5 { 2.0 } else { 1.0 }]
         }
         [x, y, visibility] => [x, y, visibility],

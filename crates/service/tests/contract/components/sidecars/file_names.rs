@@ -108,6 +108,8 @@ fn names_from_other_machines_are_the_one_file_that_fits() {
         let found = resolved(&media, "annotations/all.json", name);
         assert_eq!(found.as_deref(), Ok(expected), "{name}");
     }
+    // Eight digits that begin like a year are a date, and not the number of an upload.
+    resolved(&media, "annotations/all.json", "20240517-caf\u{e9}.png").unwrap_err();
 }
 
 #[test]

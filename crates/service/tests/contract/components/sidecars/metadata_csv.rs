@@ -34,10 +34,10 @@ fn a_table_without_file_names_is_reported() {
     for (table, why) in [
         (&b""[..], "it has no column file_name"),
         (b"name,caption\n1.jpg,x\n", "it has no column file_name"),
-        (b"file_name,\xc3\xb6\xff\n1.jpg,x\n", "line 1: it is not UTF-8"),
+        (b"file_name,\xc3\xb6\xff\n1.jpg,x\n", "line 1: it is not UTF-8; save it as UTF-8"),
         (
             b"file_name,text\n1.jpg,\xc3\xb6\xff\n\n1.jpg,\xff\n",
-            "line 2: it is not UTF-8; 1 more line",
+            "line 2: it is not UTF-8; save it as UTF-8; 1 more line",
         ),
     ] {
         folder.write("metadata.csv", table);
@@ -53,7 +53,7 @@ fn lists_of_python_and_other_encodings() {
     // A word in Windows-1251 is not read as if it were in Windows-1252.
     let table = [&b"file_name,caption\n1.jpg,"[..], b"\xEA\xEB\xFE\xF7\n"].concat();
     folder.write("metadata.csv", table);
-    assert_eq!(folder.problem_of("metadata.csv"), "line 2: it is not UTF-8");
+    assert_eq!(folder.problem_of("metadata.csv"), "line 2: it is not UTF-8; save it as UTF-8");
 }
 
 #[test]

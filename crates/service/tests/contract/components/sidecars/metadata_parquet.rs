@@ -91,6 +91,6 @@ fn the_types_of_columns_name_classes_and_objects() {
     folder.write("metadata.parquet", CLASSES);
     let expected = [describe("1.jpg", "", "dog", "", "nut"), describe("2.jpg", "", "a c", "", "")];
     assert_eq!(folder.descriptions(), expected);
-    let why = "columns not kept: embedding (a value is a list or an object)";
+    let why = "columns not kept: embedding, genres (a value is a list or an object)";
     assert_eq!(folder.problem_of("metadata.parquet"), why);
 }

@@ -78,5 +78,5 @@ fn wrong_rows_are_named_and_the_others_count() {
     folder.write(name, "a,b\n00a,1\n");
     assert_eq!(folder.problem_of(name), "line 2: it has no ImageID");
     folder.write(name, b"ImageID,LabelName,XMin,XMax,YMin,YMax\n00a,\xFF\n");
-    assert_eq!(folder.problem_of(name), "line 2: it is not UTF-8");
+    assert_eq!(folder.problem_of(name), "line 2: it is not UTF-8; save it as UTF-8");
 }

@@ -96,8 +96,8 @@ fn keywords_dates_and_persons_are_read_as_editors_write_them() {
     for (content, labels) in [
         (
             r#"xmlns:lr="http://ns.adobe.com/lightroom/1.0/"><lr:hierarchicalSubject><rdf:Bag>
-            <rdf:li>animal|dog</rdf:li></rdf:Bag></lr:hierarchicalSubject>"#,
-            "dog",
+            <rdf:li>music|AC/DC</rdf:li></rdf:Bag></lr:hierarchicalSubject>"#,
+            "AC/DC",
         ),
         (
             r#"xmlns:d="http://www.digikam.org/ns/1.0/"><d:TagsList><rdf:Seq>

@@ -61,7 +61,7 @@ fn boxes_in_parallel_folders_use_the_nearest_class_names() {
     ];
     assert_eq!(folder.descriptions(), expected);
     let why = "line 2: it is not a class and a box in numbers; \
-         line 3: its numbers are not fractions of the picture";
+         line 3: its numbers are not fractions of the picture; divide pixels by its width and height";
     assert_eq!(folder.problem_of("labels/val/2.txt"), why);
     assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }
@@ -77,6 +77,15 @@ fn labels_of_sidecars_replace_folder_names() {
 
 #[test]
 fn the_folders_of_cameras_are_no_labels() {
-    let folder = TestFolder::with_media(&["DCIM/100CANON/1.jpg", "sea/2.jpg"]);
-    assert_eq!(folder.descriptions(), [describe("sea/2.jpg", "", "sea", "", "")]);
+    let folder = TestFolder::with_media(&[
+        "DCIM/100CANON/1.jpg",
+        "dcim/Camera/1.jpg",
+        "DCIM/Paris/1.jpg",
+        "sea/2.jpg",
+    ]);
+    let expected = [
+        describe("DCIM/Paris/1.jpg", "", "Paris", "", ""),
+        describe("sea/2.jpg", "", "sea", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
 }

@@ -39,6 +39,10 @@ fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
     folder.write("s/2.jpg", "");
     folder.write("s/2.caption.txt", "of two");
     folder.write("s/2.label.cls", "sky");
+    for name in ["s/f.0001.jpg", "s/f.0002.jpg"] {
+        folder.write(name, "");
+    }
+    folder.write("s/f.0001.caption.txt", "of the first frame");
     folder.write("s/3.jpg", "");
     folder.write("s/3.meta.json", r#"{"caption": "of three"}"#);
     folder.write("s/3.other.txt", "of another picture");
@@ -49,6 +53,8 @@ fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
         describe("s/1.jpg", "of one", "s", "", ""),
         describe("s/2.jpg", "of two", "sky", "", ""),
         describe("s/3.jpg", "of three", "s", "", ""),
+        describe("s/f.0001.jpg", "of the first frame", "s", "", ""),
+        describe("s/f.0002.jpg", "", "s", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
 }

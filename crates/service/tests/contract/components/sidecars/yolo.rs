@@ -240,7 +240,7 @@ fn invalid_lines_are_reported_and_the_others_used() {
     folder.write("classes.txt", "dog");
     assert_eq!(labels(&folder), ["dog", "class 9"]);
     let why = "line 3: its box is empty or outside the picture; \
-         line 4: its numbers are not fractions of the picture; \
+         line 4: its numbers are not fractions of the picture; divide pixels by its width and height; \
          line 5: it is not a class and a box in numbers";
     assert_eq!(folder.problem_of("labels/1.txt"), why);
 }
@@ -296,17 +296,28 @@ const NO_NAMES: [&str; 5] = ["class 0", "class 1", "class 2", "class 7", "class 
 #[test]
 fn pixels_never_become_a_box_over_the_whole_picture() {
     let folder = TestFolder::with_media(&["images/1.jpg"]);
-    for line in [
-        "0 100 100 300 300",
-        "0 10 20 110 100",
-        "0 0 0 200 0 200 200 0 200",
-        // A tracker adds a score and the number of the track.
-        "0 0.5 0.5 0.2 0.2 0.9 12",
-    ] {
+    for line in ["0 100 100 300 300", "0 10 20 110 100", "0 0 0 200 0 200 200 0 200"] {
         folder.write("labels/1.txt", format!("{line}\n0 0.9 0.5 0.3 0.2"));
         assert_eq!(folder.boxes("images/1.jpg").len(), 1, "{line}");
-        let why = "line 1: its numbers are not fractions of the picture";
+        let why = "line 1: its numbers are not fractions of the picture; divide pixels by its width and height";
         assert_eq!(folder.problem_of("labels/1.txt"), why, "{line}");
+    }
+}
+
+#[test]
+fn a_tracker_adds_a_score_and_the_number_of_a_track() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    for (line, score) in [
+        ("0 0.5 0.5 0.2 0.2 0.9 1", Some(0.9)),
+        ("0 0.5 0.5 0.2 0.2 0.9 2", Some(0.9)),
+        ("0 0.5 0.5 0.2 0.2 0.9 12", Some(0.9)),
+        ("0 0.5 0.5 0.2 0.2 12", None),
+    ] {
+        folder.write("labels/1.txt", line);
+        let (_, annotation) = &annotations(&folder)[0];
+        assert_eq!((annotation.polygons.len(), annotation.score), (0, score), "{line}");
+        assert_eq!(folder.boxes("images/1.jpg").len(), 1, "{line}");
+        assert!(folder.read_sidecars().problems.is_empty(), "{line}");
     }
 }
 
@@ -315,6 +326,8 @@ fn probabilities_of_keypoints_become_visibilities() {
     let folder = TestFolder::with_media(&["images/1.jpg"]);
     folder.write("data.yaml", "kpt_shape: [2, 3]\nnames: [person]");
     folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.4 0.4 0.5 0.93 0.41 0.51 0.2");
+    assert_eq!(annotations(&folder)[0].1.keypoints, [40.0, 50.0, 2.0, 41.0, 51.0, 1.0]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.4 0.4 0.5 1.0 0.41 0.51 0.2");
     assert_eq!(annotations(&folder)[0].1.keypoints, [40.0, 50.0, 2.0, 41.0, 51.0, 1.0]);
     assert!(folder.read_sidecars().problems.is_empty());
 }
