@@ -102,7 +102,7 @@ fn checks_fail_with_their_own_exit_code() {
     };
     let (code, _, err) = check(&["--max-duplicates", "3", "--max-blur", "5%", "--min-media", "32"]);
     assert_eq!(code, 0, "{err}");
-    let junit = home.join("checks.xml");
+    let (junit, sarif) = (home.join("checks.xml"), home.join("checks.sarif"));
     let failing = [
         "--max-duplicates",
         "1%",
@@ -113,7 +113,8 @@ fn checks_fail_with_their_own_exit_code() {
         "train",
         "val",
     ];
-    let (code, found, _) = check(&[&failing[..], &["--junit", junit.to_str().unwrap()]].concat());
+    let files = ["--junit", junit.to_str().unwrap(), "--sarif", sarif.to_str().unwrap()];
+    let (code, found, _) = check(&[&failing[..], &files].concat());
     assert_eq!((code, &found["passed"]), (11, &false.into()));
     let counts: Vec<u64> = found["checks"]
         .as_array()
@@ -124,10 +125,42 @@ fn checks_fail_with_their_own_exit_code() {
     assert_eq!(counts, [3, 1, 8, 2], "{found}");
     let xml = fs::read_to_string(&junit).unwrap();
     assert!(xml.contains("tests=\"4\" failures=\"4\"") && xml.contains("val/copy-3.png"), "{xml}");
+    let sarif: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
+    assert_eq!(findings(&sarif), [("duplicates", 3), ("blur", 1), ("captions", 8), ("leaks", 2)]);
     assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);
     assert!(err.contains("`valid` contains no media"), "{err}");
+}
+
+/// Checks the parts of a SARIF file that its schema and code scanning of GitHub require, and returns how many errors each
+/// rule has.
+fn findings(sarif: &Value) -> Vec<(&str, usize)> {
+    assert!(sarif["$schema"].as_str().unwrap().ends_with("/sarif-schema-2.1.0.json"));
+    assert_eq!((&sarif["version"], sarif["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));
+    let run = &sarif["runs"][0];
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "tessera");
+    let rules = driver["rules"].as_array().unwrap();
+    let mut counts = Vec::new();
+    for rule in rules {
+        for text in ["shortDescription", "fullDescription", "help"] {
+            assert!(rule[text]["text"].as_str().unwrap().ends_with('.'), "{rule}");
+        }
+        counts.push((rule["id"].as_str().unwrap(), 0));
+    }
+    for result in run["results"].as_array().unwrap() {
+        let rule = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!((&result["ruleId"], &result["level"]), (&rules[rule]["id"], &"error".into()));
+        assert!(result["message"]["text"].as_str().unwrap().contains(" found, at most "));
+        let location = &result["locations"][0]["physicalLocation"];
+        assert_eq!(location["region"]["startLine"], 1);
+        assert_eq!(location["artifactLocation"]["uriBaseId"], "%SRCROOT%");
+        let uri = location["artifactLocation"]["uri"].as_str().unwrap();
+        assert!(uri.starts_with("train/") || uri.starts_with("val/"), "{uri}");
+        counts[rule].1 += 1;
+    }
+    counts
 }
 
 #[test]

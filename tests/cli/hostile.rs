@@ -97,6 +97,7 @@ const CASES: &[&str] = &[
     "completion bash",
     "check ID --max-blur MIX",
     "check ID --max-blur 0 --junit FILE",
+    "check ID --max-blur 0 --sarif FILE",
     "config edit",
     "config get MIX",
     "model add MIX",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     DatasetOrFolder,
     leaks::{Part, find_leaks},
-    media_rows,
+    media_rows, sarif,
 };
 use crate::{
     cli::{CliError, CliResult, Column, Connection, Context, Document, Exit, values::write_file},
@@ -56,6 +56,9 @@ pub struct CheckOptions {
     /// Write the results to this file, too, as `JUnit` XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    /// Write the findings to this file, too, as SARIF 2.1.0.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
 }
 
 /// A number of media items, or a share of all of them.
@@ -98,28 +101,65 @@ impl Limit {
     }
 }
 
+/// What a check finds: its ID, which stays the same between versions, and a sentence about a media item that counts.
+#[derive(Debug, PartialEq)]
+pub(super) struct Rule {
+    pub id: &'static str,
+    pub description: &'static str,
+}
+
+impl Rule {
+    const fn new(id: &'static str, description: &'static str) -> Self {
+        Self { id, description }
+    }
+}
+
+const MEDIA: Rule = Rule::new("media", "The dataset has too few media items.");
+const DUPLICATES: Rule =
+    Rule::new("duplicates", "The media item is a near-duplicate of a better one.");
+const BLUR: Rule = Rule::new("blur", "The media item is blurred.");
+const DARK: Rule = Rule::new("dark", "The media item is dark.");
+const BRIGHT: Rule = Rule::new("bright", "The media item is overexposed.");
+const OUTLIERS: Rule = Rule::new("outliers", "The media item is unlike all others.");
+const MISLABELS: Rule = Rule::new("mislabels", "The label of the media item is probably wrong.");
+const CAPTIONS: Rule = Rule::new("captions", "The media item has no caption.");
+const LABELS: Rule = Rule::new("labels", "The media item has no label.");
+const LEAKS: Rule =
+    Rule::new("leaks", "The media item is a near-duplicate of one in another part of the dataset.");
+
 /// The result of one check.
 #[derive(Debug, PartialEq)]
-struct Check {
-    name: String,
-    limit: String,
-    found: usize,
-    passed: bool,
-    /// The paths of some media items that count.
-    examples: Vec<String>,
+pub(super) struct Check<'a> {
+    pub rule: &'static Rule,
+    pub name: String,
+    pub limit: String,
+    pub found: usize,
+    pub passed: bool,
+    /// The media items that count.
+    pub media: Vec<&'a MediaRow>,
 }
 
 const MAX_EXAMPLES: usize = 10;
 
-impl Check {
-    fn at_most(name: &str, limit: Limit, counted: &[&MediaRow], all: usize) -> Self {
+impl<'a> Check<'a> {
+    fn at_most(rule: &'static Rule, limit: Limit, media: Vec<&'a MediaRow>, all: usize) -> Self {
         Self {
-            name: name.to_owned(),
+            rule,
+            name: rule.id.to_owned(),
             limit: format!("at most {}", limit.text()),
-            found: counted.len(),
-            passed: limit.allows(counted.len(), all),
-            examples: counted.iter().take(MAX_EXAMPLES).map(|row| row.path.clone()).collect(),
+            found: media.len(),
+            passed: limit.allows(media.len(), all),
+            media,
         }
+    }
+
+    fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Returns the paths of some media items that count.
+    fn examples(&self) -> Vec<&str> {
+        self.media.iter().take(MAX_EXAMPLES).map(|row| row.path.as_str()).collect()
     }
 }
 
@@ -153,13 +193,13 @@ impl CheckOptions {
         self.source.with_dataset(context, work).await
     }
 
-    fn limits(&self) -> [(&'static str, Option<Limit>, IssueKind); 5] {
+    fn limits(&self) -> [(&'static Rule, Option<Limit>, IssueKind); 5] {
         [
-            ("blur", self.max_blur, IssueKind::Blur),
-            ("dark", self.max_dark, IssueKind::Dark),
-            ("bright", self.max_bright, IssueKind::Bright),
-            ("outliers", self.max_outliers, IssueKind::Outliers),
-            ("mislabels", self.max_mislabels, IssueKind::Mislabels),
+            (&BLUR, self.max_blur, IssueKind::Blur),
+            (&DARK, self.max_dark, IssueKind::Dark),
+            (&BRIGHT, self.max_bright, IssueKind::Bright),
+            (&OUTLIERS, self.max_outliers, IssueKind::Outliers),
+            (&MISLABELS, self.max_mislabels, IssueKind::Mislabels),
         ]
     }
 
@@ -172,39 +212,42 @@ impl CheckOptions {
             || !self.no_leaks.is_empty()
     }
 
-    fn checks(&self, rows: &[MediaRow]) -> Vec<Check> {
+    fn checks<'a>(&self, rows: &'a [MediaRow]) -> Vec<Check<'a>> {
         let all = rows.len();
         let mut checks = Vec::new();
         if let Some(minimum) = self.min_media {
             checks.push(Check {
-                name: "media".to_owned(),
+                rule: &MEDIA,
+                name: MEDIA.id.to_owned(),
                 limit: format!("at least {minimum}"),
                 found: all,
                 passed: all as u64 >= minimum,
-                examples: Vec::new(),
+                media: Vec::new(),
             });
         }
         if let Some(limit) = self.max_duplicates {
             let groups = duplicate_groups(rows);
-            let further: Vec<&MediaRow> =
-                groups.iter().flat_map(|group| &group[1..]).copied().collect();
-            checks.push(Check::at_most("duplicates", limit, &further, all));
+            let further = groups.iter().flat_map(|group| &group[1..]).copied().collect();
+            checks.push(Check::at_most(&DUPLICATES, limit, further, all));
         }
-        let having = |condition: &dyn Fn(&MediaRow) -> bool| -> Vec<&MediaRow> {
+        let having = |condition: &dyn Fn(&MediaRow) -> bool| -> Vec<&'a MediaRow> {
             rows.iter().filter(|row| condition(row)).collect()
         };
-        for (name, limit, kind) in self.limits() {
+        for (rule, limit, kind) in self.limits() {
             if let Some(limit) = limit {
-                checks.push(Check::at_most(name, limit, &having(&|row| row.has_issue(kind)), all));
+                checks.push(Check::at_most(rule, limit, having(&|row| row.has_issue(kind)), all));
             }
         }
+        let none = |rule, media, name: &str| {
+            Check::at_most(rule, Limit::Count(0), media, all).named(name.to_owned())
+        };
         if self.require_captions {
             let without = having(&|row| !row.has_caption);
-            checks.push(Check::at_most("without a caption", Limit::Count(0), &without, all));
+            checks.push(none(&CAPTIONS, without, "without a caption"));
         }
         if self.require_labels {
             let without = having(&|row| row.labels.is_empty() && row.objects.is_empty());
-            checks.push(Check::at_most("without a label", Limit::Count(0), &without, all));
+            checks.push(none(&LABELS, without, "without a label"));
         }
         checks
     }
@@ -213,11 +256,21 @@ impl CheckOptions {
         &self,
         context: &Context,
         dataset: &Dataset,
-        checks: &[Check],
+        checks: &[Check<'_>],
         media: usize,
     ) -> CliResult {
         if let Some(file) = &self.junit {
             write_file(file, junit(dataset.name.as_str(), checks))?;
+        }
+        if let Some(file) = &self.sarif {
+            write_file(file, sarif::log(dataset.name.as_str(), checks))?;
+            let findings = sarif::count_findings(checks);
+            if findings > sarif::MAX_FINDINGS {
+                let (file, kept) = (file.display(), sarif::MAX_FINDINGS);
+                context
+                    .messages
+                    .warn(format!("{file} has the first {kept} of {findings} findings"));
+            }
         }
         let passed = checks.iter().all(|check| check.passed);
         let described: Vec<Value> = checks.iter().map(describe).collect();
@@ -229,33 +282,36 @@ impl CheckOptions {
     }
 }
 
-fn leak_check(rows: &[MediaRow], parts: &[(&str, Part); 2]) -> CliResult<Check> {
+fn leak_check<'a>(rows: &'a [MediaRow], parts: &[(&str, Part); 2]) -> CliResult<Check<'a>> {
     let leaks = find_leaks(rows, parts)?;
-    let crossing: Vec<&MediaRow> = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
+    let crossing = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
     let name = format!("leaks from {} to {}", parts[0].0, parts[1].0);
-    Ok(Check::at_most(&name, Limit::Count(0), &crossing, rows.len()))
+    Ok(Check::at_most(&LEAKS, Limit::Count(0), crossing, rows.len()).named(name))
 }
 
-fn describe(check: &Check) -> Value {
-    let Check { name, limit, found, passed, examples } = check;
+fn describe(check: &Check<'_>) -> Value {
+    let Check { name, limit, found, passed, .. } = check;
     json!({
-        "name": name, "limit": limit, "found": found, "passed": passed, "examples": examples,
+        "name": name, "limit": limit, "found": found, "passed": passed,
+        "examples": check.examples(),
     })
 }
 
 /// Returns the checks as a test suite in the form of `JUnit`, which build servers show.
-fn junit(dataset: &str, checks: &[Check]) -> String {
+fn junit(dataset: &str, checks: &[Check<'_>]) -> String {
     let failed = checks.iter().filter(|check| !check.passed).count();
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\">\n",
         escape_xml(dataset),
         checks.len(),
     );
-    for Check { name, limit, found, passed, examples } in checks {
+    for check in checks {
+        let Check { name, limit, found, passed, .. } = check;
         let name = escape_xml(name);
         let failure = if *passed {
             String::new()
         } else {
+            let examples = check.examples();
             let examples: String = examples.iter().map(|path| escape_xml(path) + "\n").collect();
             format!(
                 "<failure message=\"{found} found, {}\">{examples}</failure>",
@@ -288,14 +344,16 @@ mod tests {
 
     #[test]
     fn junit_names_what_failed() {
-        let check = |name: &str, passed| Check {
-            name: name.to_owned(),
+        let row = MediaRow { path: "a<b>&\u{1}\".jpg".to_owned(), ..MediaRow::default() };
+        let check = |rule: &'static Rule, passed| Check {
+            rule,
+            name: rule.id.to_owned(),
             limit: "at most 1%".to_owned(),
             found: 7,
             passed,
-            examples: vec!["a<b>&\u{1}\".jpg".to_owned()],
+            media: vec![&row],
         };
-        let xml = junit("my \"photos\"", &[check("blur", true), check("dark", false)]);
+        let xml = junit("my \"photos\"", &[check(&BLUR, true), check(&DARK, false)]);
         let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <testsuite name=\"my &quot;photos&quot;\" tests=\"2\" failures=\"1\">
   <testcase classname=\"tessera.check\" name=\"blur\"></testcase>

@@ -6,6 +6,7 @@ mod diverse;
 mod html;
 mod leaks;
 mod report;
+mod sarif;
 mod split;
 
 pub use check::CheckOptions;
