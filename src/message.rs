@@ -45,6 +45,8 @@ pub enum Lane {
     Manage(DatasetId),
     /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
     FileAction(DatasetId),
+    /// Choosing the media of a search that differ most.
+    DiverseMedia(DatasetId),
     /// The tags of a dataset of a local folder.
     Tags(DatasetId),
     /// A change of tags or ratings. It is a write, so it is never cancelled.
@@ -132,6 +134,7 @@ impl Lane {
             // An import sends another login, and links are followed without a login.
             Self::LoginImport
             | Self::FileAction(_)
+            | Self::DiverseMedia(_)
             | Self::LoginPlaces
             | Self::Picture(..)
             | Self::OpenExternally
@@ -183,6 +186,8 @@ pub enum Request {
     UndoFileAction(DatasetId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
     FindDuplicates(DatasetId, KeepRule),
+    /// Chooses this number of images of a search that look least like each other. The response is a selection.
+    ChooseDiverse(Search, u32),
     Tags(DatasetId),
     ChangeTags(DatasetId, TagTarget, TagEdit),
     DefineTag(DatasetId, String, TagDefinition),

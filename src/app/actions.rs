@@ -141,6 +141,9 @@ impl App {
             }
             Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
             Action::SelectRest => self.baskets.select_all_pages(true, &self.results),
+            Action::SelectDiverse => {
+                TextPrompt::open(&mut self.overlays, PromptPurpose::DiverseMedia);
+            }
             Action::Exclude => {
                 self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
             }

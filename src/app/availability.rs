@@ -2,7 +2,8 @@
 //! function, so that they always agree. Come here to change a reason.
 
 use tessera_model::{
-    AnchorKind, Basket, Dataset, Operation, Permission, Query, Selection, text::capitalize,
+    AnchorKind, Basket, Dataset, EntityType, Operation, Permission, Query, Selection,
+    text::capitalize,
 };
 
 use crate::{
@@ -287,6 +288,18 @@ fn map_reason(app: &App) -> Option<String> {
         .or_else(|| status_allows(app, operation))
 }
 
+/// Returns why no media can be chosen that differ most.
+fn diverse_reason(app: &App) -> Option<String> {
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("only media of local folders are compared here; open a folder".to_owned());
+    }
+    let Some(view) = app.results.view() else { return dataset_open(app) };
+    let are_images = view.search.entity == EntityType::Images;
+    computed_reason(&app.results)
+        .or_else(|| unless(are_images, "objects are not compared; t switches to images"))
+        .or_else(|| status_allows(app, Operation::VisualSearch))
+}
+
 /// Returns why the target dataset cannot be removed, renamed or rescanned.
 fn management_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
@@ -451,6 +464,7 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
             file_reason(app).or_else(|| something_selected(&app.baskets, &app.results))
         }
         Action::UndoFileAction | Action::ReviewDuplicates => file_reason(app),
+        Action::SelectDiverse => diverse_reason(app),
         Action::Select => cluster_selected(&app.results),
         Action::SelectRange | Action::SelectPage => {
             cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))

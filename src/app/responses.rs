@@ -114,6 +114,7 @@ impl App {
             Lane::Folder(_)
             | Lane::Inspect
             | Lane::Curl
+            | Lane::DiverseMedia(_)
             | Lane::Selection
             | Lane::SaveState(_)
             | Lane::LoadState(_) => self.handle_local_response(lane, result),
@@ -371,6 +372,9 @@ impl App {
             }
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
                 self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
+            }
+            (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
+                self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
             (Lane::LoadState(key), Ok(Payload::StateLoaded(value))) => {

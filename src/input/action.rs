@@ -150,6 +150,7 @@ actions! {
     SelectPage, "select-page", "page", Selection, "Select the clusters on this page";
     SelectAll, "select-all", "all pages", Selection, "Select the clusters on all pages";
     SelectRest, "select-rest", "the rest", Selection, "Select what this search finds and is not selected, instead of the selection (invert)";
+    SelectDiverse, "select-diverse", "diverse", Selection, "Select the media of the search that differ most from each other (local folders)";
     Exclude, "exclude", "exclude", Selection, "Exclude this item from its selected cluster (toggle)";
     Undo, "undo", "undo", Selection, "Undo the last selection change";
     Redo, "redo", "redo", Selection, "Redo";

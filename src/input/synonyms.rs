@@ -44,6 +44,10 @@ const SYNONYMS: &[(&[Action], &str)] = &[
         "mark choose check basket",
     ),
     (&[Action::SelectRest], "invert inverse complement others everything else opposite"),
+    (
+        &[Action::SelectDiverse],
+        "different various varied representative sample coreset k-center active learning label first",
+    ),
     (&[Action::Exclude], "remove member without unselect"),
     (&[Action::Deselect, Action::ClearBasket], "delete unselect reset empty"),
     (&[Action::FocusBasket], "selection selected cart"),

@@ -7,7 +7,10 @@ use tessera_curation::{
     self as curation, FileAction, FileActionPreview, FoundOriginals, JournalFolder, Outcome, Plan,
     duplicates::{DuplicateGroup, SimilarImages},
 };
-use tessera_model::{DatasetId, Failure, SelectionItem};
+use tessera_model::{
+    DatasetId, EntityType, EntryContent, Failure, Granularity, MediaId, SafeText, Search,
+    Selection, SelectionEntry, SelectionItem,
+};
 
 use crate::config;
 
@@ -22,6 +25,20 @@ pub trait OriginalFinder: Send + Sync {
     fn listed(&self, dataset: DatasetId, files: Vec<PathBuf>) -> Result<FoundOriginals, Failure>;
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure>;
+
+    /// Chooses the images of a search that look least like each other.
+    fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure>;
+}
+
+/// Returns a selection of images with their files.
+pub fn selection_of_media(media: &[(MediaId, PathBuf)]) -> Selection {
+    let entries = media.iter().map(|(media, file)| SelectionEntry {
+        name: SafeText::file_name(&file.to_string_lossy()),
+        entity: EntityType::Images,
+        granularity: Granularity::default(),
+        content: EntryContent::MediaItem(*media, None),
+    });
+    entries.collect()
 }
 
 /// Plans an action on the images of groups that are not kept, and finds the annotation files that name them.

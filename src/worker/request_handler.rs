@@ -26,7 +26,7 @@ use crate::{
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,
-        file_actions::{self, OriginalFinder},
+        file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         models::ModelProvider,
         run_blocking,
@@ -149,6 +149,13 @@ impl RequestHandler {
                     Ok(decide(&finder.similar(dataset, 0.0)?, &rule, false))
                 };
                 Payload::Duplicates(self.with_originals(find).await?)
+            }
+            Request::ChooseDiverse(search, count) => {
+                let dataset = search.dataset;
+                let choose = move |finder: &dyn OriginalFinder| {
+                    Ok(selection_of_media(&finder.diverse(&search, count as usize)?))
+                };
+                Payload::Selection(dataset, self.with_originals(choose).await?)
             }
             Request::Tags(dataset) => Payload::Tags(client.tags(dataset).await?),
             Request::ChangeTags(dataset, target, edit) => {

@@ -1,50 +1,16 @@
 //! Tests the review of duplicates over a real folder with planted copies.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use tessera::{usecase::file_actions::OriginalFinder, worker::WorkerOptions};
-use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
-use tessera_model::{DatasetId, Failure, SelectionItem};
-use tessera_service::{Deployment, LocalError};
+use tessera_model::SelectionEntry;
 
 use crate::journeys::harness::{Person, Service};
-
-struct Originals(Deployment);
-
-#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
-fn failure(error: LocalError) -> Failure {
-    Failure::local(error.to_string())
-}
-
-impl OriginalFinder for Originals {
-    fn selected(
-        &self,
-        dataset: DatasetId,
-        items: &[SelectionItem],
-    ) -> Result<FoundOriginals, Failure> {
-        self.0.selected_originals(dataset, items).map_err(failure)
-    }
-
-    fn listed(
-        &self,
-        dataset: DatasetId,
-        files: Vec<std::path::PathBuf>,
-    ) -> Result<FoundOriginals, Failure> {
-        self.0.listed_originals(dataset, files).map_err(failure)
-    }
-
-    fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure> {
-        self.0.similar_images(dataset, min).map_err(failure)
-    }
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn planted_copies_are_reviewed_compared_and_planned_for_the_trash() {
     // One of the samples has a near-duplicate already.
     let service = Service::over_copies(12, 3).await;
-    let originals: Arc<dyn OriginalFinder> = Arc::new(Originals(service.deployment.clone()));
-    let options = WorkerOptions { originals: Some(originals), ..WorkerOptions::default() };
-    let mut person = Person::with_worker(&service, options).await;
+    let mut person = Person::with_worker(&service, service.local_worker()).await;
     person.press("g d").await;
     person.sees("Duplicates: 4 groups");
     person.press("enter").await;
@@ -70,4 +36,20 @@ async fn planted_copies_are_reviewed_compared_and_planned_for_the_trash() {
     person.press("esc 5").await;
     person.sees("copy of");
     assert_eq!(service.pictures().len(), 15, "nothing has been moved yet");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_media_that_differ_most_are_one_of_each_pair_of_copies() {
+    let service = Service::over_copies(12, 3).await;
+    let mut person = Person::with_worker(&service, service.local_worker()).await;
+    person.press("space g v 8 enter").await;
+    person.sees("selected 8 media items that differ most; u restores the previous selection");
+    let app = &person.session.app;
+    let selection = app.baskets().selection(app.results()).unwrap();
+    let entries = selection.ordered_entries();
+    let originals = |entry: &SelectionEntry| entry.name.as_str().replace("copy of ", "");
+    let names: BTreeSet<String> = entries.into_iter().map(originals).collect();
+    assert_eq!(names.len(), 8, "no picture is there with its copy: {names:?}");
+    person.press("M").await;
+    person.sees("5 Basket");
 }

@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,10 +24,12 @@ use tessera::{
     runtime::RunningApp,
     state::StateFolder,
     ui,
+    usecase::file_actions::OriginalFinder,
     worker::{self, WorkerOptions},
 };
 use tessera_client::{BaseUrl, Client, ServiceConfig};
-use tessera_model::{DatasetId, SafeText};
+use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
+use tessera_model::{DatasetId, Failure, MediaId, SafeText, Search, SelectionItem};
 use tessera_picture::Protocol;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
@@ -152,6 +155,12 @@ impl Service {
         pictures_in(&self.folder.path().join("paintings"))
     }
 
+    /// Returns the options of a worker that acts on the files of the dataset.
+    pub fn local_worker(&self) -> WorkerOptions {
+        let originals: Arc<dyn OriginalFinder> = Arc::new(Originals(self.deployment.clone()));
+        WorkerOptions { originals: Some(originals), ..WorkerOptions::default() }
+    }
+
     fn client(&self) -> Client {
         let access = tessera_client::AuthMethod::Hosted(tessera_client::Credentials {
             api_key: self.credentials.api_key.clone(),
@@ -159,6 +168,35 @@ impl Service {
         });
         let url = BaseUrl::parse(&format!("http://{}", self.address)).unwrap();
         Client::new(ServiceConfig::new(url, access).unwrap()).unwrap()
+    }
+}
+
+struct Originals(Deployment);
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+fn failure(error: LocalError) -> Failure {
+    Failure::local(error.to_string())
+}
+
+impl OriginalFinder for Originals {
+    fn selected(
+        &self,
+        dataset: DatasetId,
+        items: &[SelectionItem],
+    ) -> Result<FoundOriginals, Failure> {
+        self.0.selected_originals(dataset, items).map_err(failure)
+    }
+
+    fn listed(&self, dataset: DatasetId, files: Vec<PathBuf>) -> Result<FoundOriginals, Failure> {
+        self.0.listed_originals(dataset, files).map_err(failure)
+    }
+
+    fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure> {
+        self.0.similar_images(dataset, min).map_err(failure)
+    }
+
+    fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
+        self.0.diverse_media_found(search, count).map_err(failure)
     }
 }
 

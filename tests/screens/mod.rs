@@ -97,6 +97,7 @@ every! {
     basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "M j");
     export_basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "E");
     save_selection: |columns, rows| crate::support::scene::marked_and(columns, rows, "M w");
+    diverse: |columns, rows| crate::support::scene::local_and(columns, rows, "g v 5 0");
     basket_empty: |columns, rows| crate::support::scene::browsing_and(columns, rows, "M");
     range: |columns, rows| crate::support::scene::browsing_and(columns, rows, "l v l l j");
     menu: |columns, rows| crate::support::scene::browsing_and(columns, rows, ".");

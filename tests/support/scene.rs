@@ -226,6 +226,12 @@ pub fn local(columns: u16, rows: u16) -> Desk {
     desk
 }
 
+pub fn local_and(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = local(columns, rows);
+    desk.press(keys);
+    desk
+}
+
 pub fn detail(columns: u16, rows: u16) -> Desk {
     let mut desk = similar(columns, rows);
     desk.press("l enter l");

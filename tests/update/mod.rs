@@ -13,6 +13,7 @@ mod basket;
 mod comparison;
 mod components;
 mod copying;
+mod diverse;
 mod duplicates;
 mod endurance;
 mod exports;

@@ -36,6 +36,8 @@ pub enum PromptPurpose {
     /// The folder for the images of these groups that are not kept.
     MoveDuplicates(Vec<DuplicateGroup>),
     NewTag,
+    /// The number of media of the search to select that differ most from each other.
+    DiverseMedia,
 }
 
 impl PromptPurpose {
@@ -51,6 +53,7 @@ impl PromptPurpose {
             Self::TargetFolder(_) => "Move the files of the selection",
             Self::MoveDuplicates(_) => "Move the duplicates that go",
             Self::NewTag => "Create a tag",
+            Self::DiverseMedia => "Select the media that differ most",
         }
     }
 
@@ -65,6 +68,7 @@ impl PromptPurpose {
                 "a folder; sidecars go along, and nothing is replaced"
             }
             Self::NewTag => "a name of at most 100 characters",
+            Self::DiverseMedia => "how many of the search; they replace the current selection",
         }
     }
 }
@@ -89,6 +93,17 @@ impl TextPrompt {
             Some(last) if number > last => Err(format!("the last page is {}", last + 1)),
             _ => Ok(number),
         }
+    }
+
+    /// Requests the typed number of media that differ most.
+    fn diverse_media(&self, app: &mut App) -> Result<(), String> {
+        let number: Option<u32> = self.text.value().trim().parse().ok().filter(|it| *it > 0);
+        let number = number.ok_or("type a number from 1")?;
+        let search = app.results.view().map(|view| view.search.clone());
+        let search = search.ok_or("open a dataset first")?;
+        let lane = Lane::DiverseMedia(search.dataset);
+        app.outbox.send(lane, Request::ChooseDiverse(search, number));
+        Ok(())
     }
 
     fn target_folder(&self, setup: &Setup) -> Result<PathBuf, String> {
@@ -159,6 +174,7 @@ impl Dialog for TextPrompt {
                 "Enter preview   Esc close"
             }
             PromptPurpose::NewTag => "Enter create   Esc close",
+            PromptPurpose::DiverseMedia => "Enter select   Esc close",
         }
     }
 
@@ -197,6 +213,7 @@ impl Dialog for TextPrompt {
                 }
                 None => Err("type a name of 1 to 100 characters".to_owned()),
             },
+            PromptPurpose::DiverseMedia => self.diverse_media(app),
             _ => self
                 .request(&app.baskets, &app.results, &app.setup)
                 .map(|(lane, request)| app.outbox.send(lane, request))
@@ -255,6 +272,22 @@ impl Baskets {
         self.edit_of(dataset, |basket| basket.replace(selection), outbox);
         let entries = count_with_noun(selection.len(), "entry", "entries");
         let text = format!("loaded {entries} from the file; u restores the previous selection");
+        outbox.notify(Level::Success, text);
+    }
+
+    /// Selects media that differ most, of which there may be fewer than the user has typed.
+    pub(in crate::app) fn diverse_chosen(
+        &mut self,
+        dataset: DatasetId,
+        selection: &Selection,
+        outbox: &mut Outbox,
+    ) {
+        if selection.is_empty() {
+            return outbox.notify(Level::Warning, "the search finds no images to compare");
+        }
+        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
+        let media = count_with_noun(selection.len(), "media item", "media items");
+        let text = format!("selected {media} that differ most; u restores the previous selection");
         outbox.notify(Level::Success, text);
     }
 }

@@ -2,15 +2,15 @@
 
 use clap::Args;
 use serde_json::json;
-use tessera_model::{
-    Dataset, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
-    text::grouped_with_noun,
-};
+use tessera_model::{Dataset, text::grouped_with_noun};
 
 use super::DatasetOrFolder;
-use crate::cli::{
-    CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
-    selection::require_unused_name,
+use crate::{
+    cli::{
+        CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
+        selection::require_unused_name,
+    },
+    usecase::file_actions::selection_of_media,
 };
 
 #[derive(Debug, Args)]
@@ -53,14 +53,7 @@ impl DiverseOptions {
         let among = among.map(|selection| selection.items());
         let count = self.count as usize;
         let chosen = service.diverse_media(id, among, count).await?;
-        let entries = chosen.iter().map(|(media, file)| SelectionEntry {
-            name: SafeText::file_name(&file.to_string_lossy()),
-            entity: EntityType::Images,
-            granularity: Granularity::default(),
-            content: EntryContent::MediaItem(*media, None),
-        });
-        let selection: Selection = entries.collect();
-        connection.state.save_named_selection(&self.name, id, &selection)?;
+        connection.state.save_named_selection(&self.name, id, &selection_of_media(&chosen))?;
         let rows = chosen
             .iter()
             .map(|(media, file)| json!({"media_id": media, "path": file.to_string_lossy()}));

@@ -10,7 +10,8 @@ use crate::{
 use tessera_client::OriginalLookup;
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_model::{
-    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, Failure, MediaId, SelectionItem,
+    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, Failure, MediaId, Search,
+    SelectionItem,
 };
 use tessera_service::{Deployment, LocalError};
 
@@ -29,6 +30,10 @@ impl OriginalFinder for Deployment {
 
     fn similar(&self, dataset: DatasetId, min: f64) -> Result<Vec<SimilarImages>, Failure> {
         Ok(self.similar_images(dataset, min)?)
+    }
+
+    fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
+        Ok(self.diverse_media_found(search, count)?)
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{
     SearchParams, ServiceError,
-    search::{RankedCluster, until_current},
+    search::{RankedCluster, require_searchable, until_current},
 };
 use crate::{
     Deployment, OriginalPaths,
@@ -253,6 +253,24 @@ impl Deployment {
                 .iter()
                 .try_for_each(|item| self.choose_item(&record, item.clone(), &mut choices))?;
             Ok(choices.into_keys().collect())
+        })
+    }
+
+    /// Returns the rows of the media items that a search finds, or `None` if it finds the whole dataset.
+    pub(super) fn rows_of_search(
+        &self,
+        dataset: DatasetId,
+        params: &SearchParams,
+    ) -> Result<Option<Vec<i64>>, ServiceError> {
+        until_current(|| {
+            let record = self.require_ready(dataset, params.operation())?;
+            if params.is_browse() {
+                return Ok(None);
+            }
+            require_searchable(&record, params.operation())?;
+            let mut choices = ExportChoices::new();
+            self.choose_matches(&record, params, &mut choices)?;
+            Ok(Some(choices.into_keys().collect()))
         })
     }
 

@@ -17,7 +17,7 @@ use tessera_curation::{
 use tessera_media::ingest::{
     CompanionFinder, SandboxedDir, is_parquet, parquet_images::containing_file,
 };
-use tessera_model::{DatasetId, EntityType, ExportTaskId, MediaId, SelectionItem};
+use tessera_model::{DatasetId, EntityType, ExportTaskId, MediaId, Search, SelectionItem};
 use tessera_search::{
     index::{Keypoints, quality},
     similarity::{Vectors, diverse_rows, near_duplicates, neighbor_graph},
@@ -188,13 +188,31 @@ impl Deployment {
         count: usize,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let among = among.map(|items| self.rows_of_items(dataset, items));
-        let among: Option<HashSet<i64>> =
-            among.transpose().map_err(unlistable)?.map(|rows| rows.into_iter().collect());
+        let among = among.transpose().map_err(unlistable)?;
+        self.diverse_rows(dataset, among.map(HashSet::from_iter).as_ref(), count)
+    }
+
+    /// Chooses like [`Self::diverse_media`] among the images and frames that a search finds.
+    pub fn diverse_media_found(
+        &self,
+        search: &Search,
+        count: usize,
+    ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
+        let found = self.rows_of_search(search.dataset, &search.into()).map_err(unlistable)?;
+        self.diverse_rows(search.dataset, found.map(HashSet::from_iter).as_ref(), count)
+    }
+
+    fn diverse_rows(
+        &self,
+        dataset: DatasetId,
+        among: Option<&HashSet<i64>>,
+        count: usize,
+    ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let (mut rows, mut looks) = (Vec::new(), Vec::new());
         self.store.read(|c| {
             let all = 0..=i64::MAX;
             picture_features::for_each_look(c, dataset, EntityType::Images, None, all, |look| {
-                if among.as_ref().is_none_or(|rows| rows.contains(&look.media)) {
+                if among.is_none_or(|rows| rows.contains(&look.media)) {
                     rows.push(look.media);
                     looks.push(look.descriptor());
                 }

@@ -7,7 +7,7 @@ use super::ServiceError;
 use crate::Deployment;
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, DatasetId, EntityType, Filter, Granularity, MediaId, Operation,
-    Page, UserTags, vql::Fraction,
+    Page, Query, Search, UserTags, vql::Fraction,
 };
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
 use tessera_search::member_search::Grouping;
@@ -37,6 +37,25 @@ pub(crate) struct RequestedAnchor {
     /// The kind of the anchor. `None` means a registered query image if there is one with this identifier, and
     /// otherwise a media item.
     pub kind: Option<AnchorKind>,
+}
+
+impl From<&Search> for SearchParams {
+    fn from(search: &Search) -> Self {
+        let (anchor, caption) = match &search.query {
+            Query::Browse => (None, None),
+            Query::Similar(anchor) => (Some(*anchor), None),
+            Query::Caption { text, max_score } => (None, Some((text, *max_score))),
+        };
+        Self {
+            entity: Some(search.entity),
+            granularity: Some(search.granularity),
+            anchor: anchor
+                .map(|Anchor { media, kind }| RequestedAnchor { media, kind: Some(kind) }),
+            caption: caption.map(|(text, _)| text.as_str().to_owned()),
+            max_score: caption.and_then(|(_, max_score)| max_score),
+            filters: search.filters.clone(),
+        }
+    }
 }
 
 impl SearchParams {

@@ -2,15 +2,18 @@
 //! model, survive whatever happens to the dataset, and go out as they came in.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tessera_model::Coverage;
+use tessera_model::{Coverage, DatasetId, Search};
 use tessera_service::DeploymentSettings;
 use tessera_testing::tiny_model::ModelFolder;
+use tessera_wire::vql;
+use uuid::Uuid;
 
 use crate::{
     change::uploads,
@@ -205,4 +208,13 @@ async fn diverse_media_are_chosen_by_imported_embeddings() {
     import(&service, &array).await;
     let chosen = service.deployment.diverse_media(service.dataset, None, 2).unwrap();
     assert_eq!(chosen[1].1, Path::new("p003.png"), "{chosen:?}");
+    let whole = Search::browse(service.dataset);
+    assert_eq!(service.deployment.diverse_media_found(&whole, 2).unwrap(), chosen);
+    let filters = vql::read(r#"[{"path": {"op": "is_not", "value": "p003.png"}}]"#).unwrap();
+    let found = Search { filters, ..whole };
+    let chosen = service.deployment.diverse_media_found(&found, 9).unwrap();
+    let files: BTreeSet<&Path> = chosen.iter().map(|(_, file)| file.as_path()).collect();
+    assert_eq!(files, ["p000.png", "p001.png", "p002.png"].map(Path::new).into());
+    let unknown = Search::browse(DatasetId(Uuid::nil()));
+    assert!(service.deployment.diverse_media_found(&unknown, 2).is_err());
 }
