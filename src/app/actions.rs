@@ -104,7 +104,11 @@ impl App {
             Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
             Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
             Action::Similar => self.search_similar(),
-            Action::SimilarToFile => FilePicker::open(&mut self.overlays, &mut self.service_data),
+            Action::SimilarToFile => {
+                // An earlier listing may be out of date.
+                self.service_data.folder = None;
+                self.overlays.open(FilePicker::of_query_image(&self.results));
+            }
             Action::PickRegion => RegionPicker::open(&mut self.overlays, &self.results),
             Action::PickRegionOfQuery => {
                 RegionPicker::open_on_query(&mut self.overlays, &self.results);

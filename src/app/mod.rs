@@ -73,14 +73,14 @@ use crate::{
     app::{
         overlay::{
             duplicate_groups::Decisions,
-            fields::{self, KeyResult},
+            fields::{self, KeyResult, PathField, PathInput},
         },
         screen::InputState,
         session::SessionState,
         view::pictures::VisiblePicture,
     },
     drawing::Painter,
-    input::Chord,
+    input::{Chord, Key},
     job::JobId,
 };
 
@@ -261,7 +261,28 @@ pub trait Dialog: Any + Debug + CloneDialog {
         }
     }
 
-    fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
+    /// Handles the mouse. The wheel moves the cursor, or scrolls.
+    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        let key = match mouse.kind {
+            MouseKind::WheelUp => Key::Up,
+            MouseKind::WheelDown => Key::Down,
+            _ => return,
+        };
+        self.handle_key(Chord::plain(key), app);
+    }
+
+    /// Returns the path in the focused field, if that field contains a path of this machine.
+    fn path_field(&self) -> Option<PathField> {
+        None
+    }
+
+    /// Replaces the path in the focused field.
+    fn set_path(&mut self, _path: &str) {}
+
+    /// Returns the form that is shown again when this dialog closes.
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        None
+    }
 
     fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
         Vec::new()
@@ -293,6 +314,12 @@ impl<D: Dialog + Clone> CloneDialog for D {
     }
 }
 
+impl Clone for Box<dyn Dialog> {
+    fn clone(&self) -> Self {
+        (**self).clone_dialog()
+    }
+}
+
 impl dyn Dialog {
     /// Returns whether typed text goes into a field of the dialog.
     pub fn takes_text(&self) -> bool {
@@ -312,6 +339,10 @@ pub struct Overlays {
     pub(in crate::app) duplicate_decisions: Decisions,
     /// Whether the open form waits for the status of its dataset.
     submit_pending: bool,
+    /// Whether the user has changed the path in the focused field, so that Tab completes it.
+    path_is_typed: bool,
+    /// The path in the open form whose completion waits for its folder.
+    completion: Option<PathInput>,
     /// The form of the newest addition, so that the user can correct it if the service rejects it.
     sent_form: Option<(JobId, Box<dyn Dialog>)>,
 }
@@ -335,8 +366,11 @@ impl Overlays {
         dialog.downcast_ref()
     }
 
+    /// Returns the open dialog, or the form below it, if it is of this type.
     pub(in crate::app) fn dialog_mut<D: Dialog>(&mut self) -> Option<&mut D> {
-        let dialog: &mut dyn Any = self.open.as_deref_mut()?;
+        let open = self.open.as_deref_mut()?;
+        let is_open = (&*open as &dyn Any).is::<D>();
+        let dialog: &mut dyn Any = if is_open { open } else { open.form_below()?.as_mut() };
         dialog.downcast_mut()
     }
 
@@ -346,6 +380,7 @@ impl Overlays {
 
     pub(in crate::app) fn open(&mut self, dialog: impl Dialog) {
         self.open = Some(Box::new(dialog));
+        self.path_is_typed = false;
     }
 
     /// Opens the form of this addition again, unless another dialog is open. Returns whether it is open.
@@ -354,6 +389,12 @@ impl Overlays {
         let Some((_, form)) = form.filter(|_| self.open.is_none()) else { return false };
         self.open = Some(form);
         true
+    }
+
+    /// Notes whether the user types the path of the focused field. Moving to another field ends it.
+    fn note_typed_path(&mut self, before: Option<&str>, after: Option<&str>) {
+        let is_same_field = before.is_some() && after.is_some();
+        self.path_is_typed = is_same_field && (self.path_is_typed || before != after);
     }
 
     pub(in crate::app) fn close(&mut self) {

@@ -20,7 +20,7 @@ use crate::{
         areas::DetailLayout,
         model_offer,
         overlay::{
-            export::ExportForm, facets::Facets, file_picker::FilePicker, map::MapView,
+            export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
             saved_views::needs_saved_views, selection_rows::BasketRows,
         },
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
@@ -272,7 +272,7 @@ impl App {
     /// Returns the read of the folder in which a path is being typed. A folder is read once per
     /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
-        let folder = FilePicker::folder_to_list(&self.overlays, &self.setup)?;
+        let folder = folder_to_list(&self.overlays, &self.setup)?;
         let listing = self.service_data.folder_listing(&folder);
         let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
         let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
@@ -300,7 +300,7 @@ impl App {
         pages.extend(MapView::page_to_load(self));
         let map = MapView::map_request(&self.overlays).map(|(lane, _)| lane);
         let preview = ExportForm::preview_request(&self.overlays).map(|(lane, _)| lane);
-        let folder = FilePicker::folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
+        let folder = folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
         let members = self.members_read().map(|read| read.lane);
         let stale: Vec<Lane> = self
             .outbox

@@ -346,9 +346,11 @@ impl App {
         match (lane, result) {
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
                 self.service_data.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
+                self.complete_path();
             }
             (Lane::Folder(path), Err(failure)) => {
                 self.service_data.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
+                self.complete_path();
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
                 ArchiveInspector::inspection_loaded(

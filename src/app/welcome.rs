@@ -1,16 +1,26 @@
 //! Guides the user through the first run: choosing what to open, entering its address, testing the connection, and
 //! creating a profile. Nothing is saved if the connection test fails or if the user quits.
 
-use std::{fmt, path::Path, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use secrecy::SecretString;
-use tessera_model::{Place, RecentPlace};
+use tessera_model::{Failure, FolderListing, Place, RecentPlace};
 use tui_input::Input;
 
 use crate::{
-    app::overlay::fields::{edit, expand_path, paste, paste_path},
+    app::overlay::{
+        fields::{
+            Completion, PathField, PathInput, PathKind, edit, expand_path, paste, paste_path,
+        },
+        path_picker::{PathPicker, PickerKey},
+    },
     config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
+    remote::{Remote, Uptime},
 };
 
 /// The maximum number of places that the screen offers to open again.
@@ -137,14 +147,30 @@ pub struct Welcome {
     typed: [RedactedInput; 7],
     pub store: bool,
     pub attempt: ConnectionAttempt,
+    /// The picker of the folder, while it is open.
+    pub picker: Option<PathPicker>,
+    /// The typed folder whose completion waits for the folder around it.
+    completion: Option<PathInput>,
+    /// The folder that was listed last.
+    listing: Option<(PathBuf, Remote<FolderListing>)>,
 }
 
 impl Welcome {
     /// Creates the first step. `failure` is the reason why the user is here again.
     pub fn new(failure: Option<String>) -> Self {
         let attempt = failure.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
-        let (recent, typed) = (Vec::new(), Default::default());
-        Self { recent, cursor: 0, option: None, field: 0, typed, store: false, attempt }
+        Self {
+            recent: Vec::new(),
+            cursor: 0,
+            option: None,
+            field: 0,
+            typed: Default::default(),
+            store: false,
+            attempt,
+            picker: None,
+            completion: None,
+            listing: None,
+        }
     }
 
     /// Offers what was opened before. `now` is in seconds since 1970.
@@ -174,9 +200,31 @@ impl Welcome {
             }
             return WelcomeAction::Continue;
         }
+        self.completion = None;
         match self.option {
             None => self.handle_option_key(chord),
+            Some(_) if self.picker.is_some() => self.handle_picker_key(chord, home),
+            Some(option) if self.focused_field() == Some(WelcomeField::Folder) => {
+                self.handle_folder_key(option, chord, home)
+            }
             Some(option) => self.handle_field_key(option, chord, home),
+        }
+    }
+
+    fn focused_field(&self) -> Option<WelcomeField> {
+        self.fields().get(self.field).copied()
+    }
+
+    /// Selects a row of the first step or of the picker, or focuses a field of the form. The mouse chooses this way.
+    pub fn select_item(&mut self, index: usize, home: Option<&Path>) {
+        let Self { picker, listing, .. } = self;
+        if let Some(picker) = picker {
+            let folder = picker.path.folder(home);
+            picker.select(index, listing_of(listing.as_ref(), &folder));
+        } else if self.option.is_none() {
+            self.cursor = index.min(self.recent.len() + WelcomeOption::ALL.len() - 1);
+        } else if index < self.fields().len() {
+            self.field = index;
         }
     }
 
@@ -240,6 +288,81 @@ impl Welcome {
         WelcomeAction::Continue
     }
 
+    /// Handles a key in the field of the folder, which can be completed and picked.
+    fn handle_folder_key(
+        &mut self,
+        option: WelcomeOption,
+        chord: Chord,
+        home: Option<&Path>,
+    ) -> WelcomeAction {
+        let path = PathInput { text: self.text(WelcomeField::Folder).clone() };
+        match chord.key {
+            Key::Char('f') if chord.ctrl => self.open_picker(path, home),
+            Key::Tab if !chord.shift && !path.name().is_empty() => {
+                (self.listing, self.completion) = (None, Some(path));
+            }
+            _ => return self.handle_field_key(option, chord, home),
+        }
+        WelcomeAction::Continue
+    }
+
+    fn open_picker(&mut self, path: PathInput, home: Option<&Path>) {
+        self.listing = None;
+        let field = PathField { path, kind: PathKind::Folder };
+        self.picker = Some(PathPicker::begin_with(field, home.is_some()));
+    }
+
+    fn handle_picker_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
+        let Self { picker: Some(picker), listing, .. } = self else {
+            return WelcomeAction::Continue;
+        };
+        let listing = listing_of(listing.as_ref(), &picker.path.folder(home));
+        match picker.handle_key(chord, listing) {
+            PickerKey::Close => self.picker = None,
+            PickerKey::Choose => {
+                let chosen = picker.chosen_text(listing);
+                self.typed[WelcomeField::Folder as usize].0 = chosen.into();
+                (self.picker, self.attempt) = (None, ConnectionAttempt::None);
+            }
+            PickerKey::Stay | PickerKey::TabOnFile => {}
+        }
+        WelcomeAction::Continue
+    }
+
+    /// Returns the folder that the picker or a completion waits for.
+    pub fn folder_to_list(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let picked = self.picker.as_ref().map(|picker| &picker.path);
+        let folder = picked.or(self.completion.as_ref())?.folder(home);
+        listing_of(self.listing.as_ref(), &folder).is_none().then_some(folder)
+    }
+
+    pub fn listing(&self, home: Option<&Path>) -> Option<&Remote<FolderListing>> {
+        listing_of(self.listing.as_ref(), &self.picker.as_ref()?.path.folder(home))
+    }
+
+    /// Takes the entries of a folder, and completes the path that waited for them.
+    pub fn folder_listed(
+        &mut self,
+        folder: PathBuf,
+        result: Result<FolderListing, Failure>,
+        home: Option<&Path>,
+    ) {
+        let mut listing = Remote::default();
+        listing.finish(Uptime::ZERO, result);
+        let waiting = self.completion.take_if(|path| path.folder(home) == folder);
+        if let Some(mut path) = waiting {
+            let completion = listing
+                .value()
+                .map_or(Completion::Complete, |folder| path.complete_in(folder, PathKind::Folder));
+            match completion {
+                Completion::Extended => self.typed[WelcomeField::Folder as usize].0 = path.text,
+                Completion::Ambiguous => self.open_picker(path, home),
+                Completion::Complete => self.field = (self.field + 1) % self.fields().len(),
+            }
+        }
+        self.listing = Some((folder, listing));
+    }
+
     fn edit_field(&mut self, field: WelcomeField, chord: Chord) {
         self.attempt = ConnectionAttempt::None;
         if field != WelcomeField::Store {
@@ -250,6 +373,9 @@ impl Welcome {
     }
 
     pub fn paste(&mut self, text: &str) {
+        if let Some(picker) = &mut self.picker {
+            return picker.paste(text);
+        }
         match self.fields().get(self.field) {
             None | Some(WelcomeField::Store) => {}
             Some(&field @ WelcomeField::Folder) => {
@@ -313,4 +439,11 @@ impl Welcome {
         }
         self.attempt = ConnectionAttempt::Failed(reason);
     }
+}
+
+fn listing_of<'a>(
+    listing: Option<&'a (PathBuf, Remote<FolderListing>)>,
+    folder: &Path,
+) -> Option<&'a Remote<FolderListing>> {
+    listing.filter(|(known, _)| known == folder).map(|(_, listing)| listing)
 }

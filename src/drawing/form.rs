@@ -10,9 +10,12 @@ use ratatui::{
 use tessera_model::SafeText;
 use tui_input::Input;
 
-use crate::drawing::{
-    HoverTexts, Painter, ScrollState, display_width, field_area, line, rows_of_line, text_cells,
-    wrap_words,
+use crate::{
+    drawing::{
+        ClickTarget, HoverTexts, Painter, ScrollState, display_width, field_area, line,
+        rows_of_line, text_cells, wrap_words,
+    },
+    input::{Chord, Key},
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -73,17 +76,30 @@ impl<S> FormRows<'_, S> {
         field_area(row, 0, self.column)
     }
 
+    /// Makes a field clickable: a click focuses it, and a click on the focused field changes its choice.
+    pub fn clickable(&mut self, field: Rect, index: Option<usize>, is_focused_choice: bool) {
+        let Some(index) = index else { return };
+        let row = Rect { x: self.inside.x, width: self.inside.width, ..field };
+        let target = if is_focused_choice {
+            ClickTarget::Key(Chord::plain(Key::Right))
+        } else {
+            ClickTarget::Item(index)
+        };
+        self.ctx.click(row, target);
+    }
+
     /// Reserves another row of the same field.
     pub fn below(&mut self, field: Rect) -> Rect {
         let row = self.reserve(1);
         Rect { y: row.y, ..field }
     }
 
-    /// Draws a field whose value the user chooses and does not type.
-    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) {
+    /// Draws a field whose value the user chooses and does not type. Returns the area of the field.
+    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) -> Rect {
         let field = self.field(label, focused);
         self.value(field, &value.content, value.style);
         self.focus_end = if focused { self.row } else { self.focus_end };
+        field
     }
 
     /// Draws a text in the last field, with further rows as needed.
@@ -137,11 +153,12 @@ impl<S> Painter<'_, S> {
         let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
         let height = inside.height - footer;
         let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });
-        let (mut rows, mut focus_end) = self.form_rows(&mut canvas, options, true, &draw);
+        let (mut rows, mut focus_end, mut clicks) =
+            self.form_rows(&mut canvas, options, true, &draw);
         let gap = u16::from(footer > 0);
         if rows + gap > height {
             canvas.reset();
-            (rows, focus_end) = self.form_rows(&mut canvas, options, false, &draw);
+            (rows, focus_end, clicks) = self.form_rows(&mut canvas, options, false, &draw);
         }
         let last = rows.saturating_sub(height);
         let focused = focus_end.saturating_sub(height).min(last);
@@ -150,6 +167,11 @@ impl<S> Painter<'_, S> {
         for y in 0..height.min(rows) {
             for x in inside.left()..inside.right() {
                 self.buf[(x, inside.y + y)] = canvas[(x, top + y)].clone();
+            }
+        }
+        for (row, target) in clicks.clicks {
+            if (top..top + height).contains(&row.y) {
+                self.click(Rect { y: inside.y + row.y - top, ..row }, target);
             }
         }
         let frame = Rect {
@@ -164,23 +186,22 @@ impl<S> Painter<'_, S> {
         self.put_lines(area, options.footer);
     }
 
-    /// Draws the rows on a canvas. Returns how many there are, and the row below the focused field.
+    /// Draws the rows on a canvas. Returns how many there are, the row below the focused field, and what can be clicked.
     fn form_rows(
         &mut self,
         canvas: &mut Buffer,
         options: &FormOptions,
         is_spaced: bool,
         draw: &impl Fn(&mut FormRows<S>),
-    ) -> (u16, u16) {
+    ) -> (u16, u16, HoverTexts) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        // Texts under the mouse are dropped here, because rows get their final positions only when they are scrolled.
-        let hover = &mut HoverTexts::default();
-        let ctx = Painter { app, theme, buf: canvas, layer, hover };
+        let mut hover = HoverTexts::default();
+        let ctx = Painter { app, theme, buf: canvas, layer, hover: &mut hover };
         let column = options.column;
         let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
         draw(&mut rows);
-        (rows.row, rows.focus_end)
+        (rows.row, rows.focus_end, hover)
     }
 
     /// Draws a single-line text field, scrolled so that the cursor is visible.

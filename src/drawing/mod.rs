@@ -46,11 +46,13 @@ pub struct HoverTexts {
     clicks: Vec<(Rect, ClickTarget)>,
 }
 
-/// What a click on a hint or on a tab does.
+/// What a click does on a hint, a tab, a row or a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClickTarget {
     Action(Action),
     Key(Chord),
+    /// The row or field at this position.
+    Item(usize),
 }
 
 impl HoverTexts {

@@ -9,7 +9,10 @@ use ratatui::{
 use tessera_model::text::truncate;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::drawing::{Painter, line};
+use crate::{
+    drawing::{ClickTarget, Painter, line},
+    input::{Chord, Key},
+};
 
 pub(crate) fn display_width(text: &str) -> usize {
     text.width()
@@ -82,6 +85,18 @@ impl<S> Painter<'_, S> {
         if selected && row < area.height {
             self.buf.set_style(line(area, row), self.theme.selected);
         }
+    }
+
+    /// Highlights a row of a list if it is selected, and makes it clickable: a click selects the row, and another click
+    /// does what Enter does.
+    pub(crate) fn list_row(&mut self, area: Rect, row: u16, index: usize, selected: bool) {
+        self.select_row(area, row, selected);
+        let target = if selected {
+            ClickTarget::Key(Chord::plain(Key::Enter))
+        } else {
+            ClickTarget::Item(index)
+        };
+        self.click(line(area, row).intersection(area), target);
     }
 }
 

@@ -1,17 +1,27 @@
 //! Runs the event loop of the welcome screen, while there is no deployment.
 
-use std::{future::Future, io, path::PathBuf, pin::Pin, time::SystemTime};
+use std::{
+    future::Future,
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    time::SystemTime,
+};
 
-use tessera_model::RecentPlace;
+use tessera_model::{Failure, FolderListing, RecentPlace};
 use tessera_picture::Protocol;
 
 use crate::{
     app::{
-        Event,
+        Event, Mouse, MouseKind,
         welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction},
     },
     config::{Destination, ThemeChoice},
-    drawing::picture_layer::TerminalWrites,
+    drawing::{
+        HoverTexts,
+        picture_layer::{ColorDepth, TerminalWrites},
+    },
+    input::{Chord, Key},
     runtime::{
         RuntimeOptions,
         input::InputReader,
@@ -19,7 +29,8 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui,
+    ui::welcome::WelcomeScreen,
+    worker::read_folder,
 };
 
 #[derive(Debug)]
@@ -45,6 +56,45 @@ pub struct WelcomeOptions {
 }
 
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
+
+/// What runs while the screen is open.
+#[derive(Default)]
+struct BackgroundWork {
+    connection_test: Option<(CandidateProfile, ConnectionTest)>,
+    /// The folder whose entries are read.
+    folder_read: Option<(PathBuf, FolderRead)>,
+}
+
+enum WorkResult {
+    Tested(Result<CandidateProfile, String>),
+    Listed(PathBuf, Result<FolderListing, Failure>),
+}
+
+impl BackgroundWork {
+    /// Waits for the first result, or forever if nothing runs.
+    async fn next(&mut self) -> WorkResult {
+        let Self { connection_test, folder_read } = self;
+        tokio::select! {
+            outcome = tested_candidate(connection_test) => WorkResult::Tested(outcome),
+            (folder, listed) = listed_folder(folder_read) => WorkResult::Listed(folder, listed),
+        }
+    }
+
+    /// Drops what the screen no longer waits for, and begins to read the folder that it needs.
+    fn follow(&mut self, state: &Welcome, home: Option<&Path>) {
+        if state.attempt != ConnectionAttempt::Connecting {
+            self.connection_test = None;
+        }
+        let needed = state.folder_to_list(home);
+        if self.folder_read.as_ref().map(|(folder, _)| folder) != needed.as_ref() {
+            self.folder_read = needed.map(|folder| {
+                let read: FolderRead = Box::pin(read_folder(folder.clone()));
+                (folder, read)
+            });
+        }
+    }
+}
 
 pub async fn run(
     options: &RuntimeOptions,
@@ -55,15 +105,15 @@ pub async fn run(
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
     let theme = options.themes.resolve(&welcome_options.theme);
-    let draws_pictures = options.initial_protocol() != Protocol::None;
-    let depth = draws_pictures.then(|| Environment::read().initial_color_depth());
+    let depth = color_depth(options);
+    let WelcomeOptions { error, home, secret_store: secrets, recent, .. } = &welcome_options;
+    let home = home.as_deref();
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut state =
-        Welcome::new(welcome_options.error).with_recent(welcome_options.recent, now.as_secs());
-    let mut running_test: Option<(CandidateProfile, ConnectionTest)> = None;
+    let mut state = Welcome::new(error.clone()).with_recent(recent.clone(), now.as_secs());
+    let (mut work, mut hover) = (BackgroundWork::default(), HoverTexts::default());
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
-            ui::welcome::draw(&state, theme, &welcome_options.secret_store, depth, buffer);
+            WelcomeScreen { state: &state, secrets, home, depth }.draw(theme, buffer, &mut hover);
             TerminalWrites::default()
         })?;
         let events = tokio::select! {
@@ -76,45 +126,65 @@ pub async fn run(
                 Vec::new()
             }
             (events, _) = input.next_events() => events,
-            outcome = tested_candidate(&mut running_test) => match outcome {
-                Ok(candidate) => return Ok(WelcomeDecision::SaveAndOpen(candidate)),
-                Err(reason) => {
-                    state.connection_failed(reason);
-                    Vec::new()
+            result = work.next() => {
+                match result {
+                    WorkResult::Tested(Ok(candidate)) => {
+                        return Ok(WelcomeDecision::SaveAndOpen(candidate));
+                    }
+                    WorkResult::Tested(Err(reason)) => state.connection_failed(reason),
+                    WorkResult::Listed(folder, listed) => state.folder_listed(folder, listed, home),
                 }
-            },
+                Vec::new()
+            }
         };
         for event in events {
-            match handle_event(&mut state, event, welcome_options.home.as_deref()) {
+            match handle_event(&mut state, hover.clicked(event), home) {
                 WelcomeAction::Continue => {}
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
                 WelcomeAction::Review(place) => return Ok(WelcomeDecision::Review(place)),
                 WelcomeAction::Connect(candidate) => {
-                    running_test = Some((candidate.clone(), test_connection(candidate)));
+                    work.connection_test = Some((candidate.clone(), test_connection(candidate)));
                 }
             }
         }
-        if state.attempt != ConnectionAttempt::Connecting {
-            running_test = None;
-        }
+        work.follow(&state, home);
     }
 }
 
-fn handle_event(
-    state: &mut Welcome,
-    event: Event,
-    home: Option<&std::path::Path>,
-) -> WelcomeAction {
+/// Returns the colors for pictures, or `None` if no pictures are drawn.
+fn color_depth(options: &RuntimeOptions) -> Option<ColorDepth> {
+    let draws_pictures = options.initial_protocol() != Protocol::None;
+    draws_pictures.then(|| Environment::read().initial_color_depth())
+}
+
+fn handle_event(state: &mut Welcome, event: Event, home: Option<&Path>) -> WelcomeAction {
     match event {
         // This screen does not enable the protocol that reports keys of other layouts.
         Event::Key(chord) | Event::LayoutKey { typed: chord, .. } => {
             return state.handle_key(chord, home);
         }
         Event::Paste(text) => state.paste(&text),
+        Event::Item(index) => state.select_item(index, home),
+        Event::Mouse(Mouse { kind: MouseKind::WheelUp, .. }) => {
+            return state.handle_key(Chord::plain(Key::Up), home);
+        }
+        Event::Mouse(Mouse { kind: MouseKind::WheelDown, .. }) => {
+            return state.handle_key(Chord::plain(Key::Down), home);
+        }
         _ => {}
     }
     WelcomeAction::Continue
+}
+
+/// Waits for the entries of the folder that is read, or forever if none is.
+async fn listed_folder(
+    folder_read: &mut Option<(PathBuf, FolderRead)>,
+) -> (PathBuf, Result<FolderListing, Failure>) {
+    match folder_read {
+        Some((folder, read)) => (folder.clone(), read.as_mut().await),
+        None => std::future::pending().await,
+    }
 }
 
 /// Waits for the running connection test, or forever if none is running.

@@ -12,7 +12,8 @@ use crate::{
         App, DrawContext, Level, availability, model_offer, suggested_actions::suggested_actions,
     },
     drawing::{
-        ClickTarget, display_width, field_area, split_columns, split_end, text_cells, wrap_words,
+        ClickTarget, Painter, display_width, field_area, split_columns, split_end, text_cells,
+        wrap_words,
     },
     input::{Action, KeyContext},
 };
@@ -194,7 +195,7 @@ fn whole_hints(hints: &str, cells: usize) -> String {
 }
 
 /// Makes those hints clickable that begin with a key, such as `Esc close`.
-fn make_clickable(ctx: &mut DrawContext, area: Rect, hints: &str) {
+pub(super) fn make_clickable<S>(ctx: &mut Painter<S>, area: Rect, hints: &str) {
     let mut start = 0;
     for part in hints.split("  ") {
         let hint = part.trim_start();

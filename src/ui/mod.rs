@@ -39,6 +39,7 @@ impl HoverTexts {
         match self.click_target(Position::new(column, row)) {
             Some(ClickTarget::Action(action)) => Event::Action(action),
             Some(ClickTarget::Key(chord)) => Event::Key(chord),
+            Some(ClickTarget::Item(index)) => Event::Item(index),
             None => event,
         }
     }

@@ -1,11 +1,13 @@
 //! Draws the welcome screen: the choice of a deployment, its form, and the result of the connection
 //! test.
 
+use std::path::Path;
+
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
     text::{Line, Span},
-    widgets::{Block, BorderType, Paragraph, Widget, Wrap},
+    widgets::{Block, BorderType, Clear, Widget},
 };
 use tessera_model::{
     Cover, Place, SafeText,
@@ -13,62 +15,149 @@ use tessera_model::{
 };
 
 use crate::{
-    app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
-    drawing::{
-        Theme, choice_text, display_width,
-        picture_layer::{ColorDepth, draw_half_blocks},
+    app::{
+        overlay::path_picker::{PathPicker, PickerAreas},
+        welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
     },
+    drawing::{
+        ClickTarget, HoverTexts, Painter, PictureLayer, ScrollState, Theme, choice_text,
+        display_width,
+        picture_layer::{ColorDepth, GraphicsSettings, draw_half_blocks},
+        rows_of_line,
+    },
+    input::{Chord, Key},
+    ui::hints::make_clickable,
 };
 
 /// The columns between the box and the cover.
 const COVER_GAP: u16 = 2;
 
-/// Draws the screen. `secrets` is the path of the file that stores secrets. Without a color depth, no picture is drawn.
-pub fn draw(
-    welcome: &Welcome,
-    theme: &Theme,
-    secrets: &str,
-    depth: Option<ColorDepth>,
-    buf: &mut Buffer,
-) {
-    let screen = buf.area;
-    let width = screen.width.min(84);
-    let mut lines = match welcome.option {
-        None => target_lines(welcome, theme, usize::from(width)),
-        Some(option) => form_lines(welcome, option, theme, secrets, width.saturating_sub(22)),
-    };
-    lines.push(Line::default());
-    lines.extend(outcome_lines(welcome, theme));
-    // The box is at least as high as the first step, so that it does not move.
-    let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
-    let height = rows.max(16).min(screen.height);
-    let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
-    let has_covers = welcome.recent.iter().any(|(recent, _)| recent.cover.pixels().is_some());
-    let beside = COVER_GAP + Cover::MAX_SIDE;
-    let has_room = welcome.option.is_none() && screen.width >= width + beside;
-    let depth = depth.filter(|_| has_covers && has_room);
-    let x = if depth.is_some() { (screen.width - width - beside) / 2 } else { x };
-    let area = Rect { x, y, width, height };
-    if let Some(depth) = depth {
-        draw_cover(welcome, depth, Rect { x: area.right() + COVER_GAP, ..area }, buf);
+/// What the screen shows.
+#[derive(Clone, Copy, Debug)]
+pub struct WelcomeScreen<'a> {
+    pub state: &'a Welcome,
+    /// The path of the file that stores secrets.
+    pub secrets: &'a str,
+    pub home: Option<&'a Path>,
+    /// The colors for pictures. Without them, no picture is drawn.
+    pub depth: Option<ColorDepth>,
+}
+
+/// The lines of a step, and what a click on a line does.
+#[derive(Default)]
+struct StepLines {
+    lines: Vec<Line<'static>>,
+    clicks: Vec<(usize, ClickTarget)>,
+}
+
+impl StepLines {
+    fn text(&mut self, line: impl Into<Line<'static>>) {
+        self.lines.push(line.into());
     }
+
+    fn clickable(&mut self, line: impl Into<Line<'static>>, target: ClickTarget) {
+        self.clicks.push((self.lines.len(), target));
+        self.text(line);
+    }
+}
+
+impl WelcomeScreen<'_> {
+    /// Draws the screen and collects what can be clicked.
+    pub fn draw(self, theme: &Theme, buf: &mut Buffer, hover: &mut HoverTexts) {
+        hover.clear();
+        let color_depth = self.depth.unwrap_or(ColorDepth::Palette16);
+        let layer = &mut PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth });
+        let mut ctx = Painter { app: self.state, theme, buf, layer, hover };
+        let screen = ctx.buf.area;
+        let width = screen.width.min(84);
+        let step = self.step_lines(theme, width);
+        // The box is at least as high as the first step, so that it does not move.
+        let rows = u16::try_from(step.lines.len() + 4).unwrap_or(u16::MAX);
+        let height = rows.max(16).min(screen.height);
+        let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
+        let recent = &self.state.recent;
+        let has_covers = recent.iter().any(|(recent, _)| recent.cover.pixels().is_some());
+        let beside = COVER_GAP + Cover::MAX_SIDE;
+        let has_room = self.state.option.is_none() && screen.width >= width + beside;
+        let depth = self.depth.filter(|_| has_covers && has_room);
+        let x = if depth.is_some() { (screen.width - width - beside) / 2 } else { x };
+        let area = Rect { x, y, width, height };
+        if let Some(depth) = depth {
+            let cover = Rect { x: area.right() + COVER_GAP, ..area };
+            draw_cover(self.state, depth, cover, ctx.buf);
+        }
+        match &self.state.picker {
+            Some(picker) => self.draw_picker(&mut ctx, picker, area),
+            None => draw_step(&mut ctx, area, &step),
+        }
+        if area.bottom() < screen.bottom() {
+            let hints = Rect { y: area.bottom(), height: 1, ..area };
+            ctx.put(hints, 0, &[(self.hints(), theme.dim)]);
+            make_clickable(&mut ctx, hints, self.hints());
+        }
+    }
+
+    fn step_lines(self, theme: &Theme, width: u16) -> StepLines {
+        let mut step = match self.state.option {
+            None => target_lines(self.state, theme, usize::from(width)),
+            Some(option) => {
+                form_lines(self.state, option, theme, self.secrets, width.saturating_sub(22))
+            }
+        };
+        step.text(Line::default());
+        step.lines.extend(outcome_lines(self.state, theme));
+        step
+    }
+
+    fn draw_picker(self, ctx: &mut Painter<Welcome>, picker: &PathPicker, area: Rect) {
+        Clear.render(area, ctx.buf);
+        let inside = ctx.dialog(area, "Choose a path on this machine");
+        picker.draw(ctx, PickerAreas::without_preview(inside), self.state.listing(self.home));
+    }
+
+    fn hints(self) -> &'static str {
+        match (self.state.option, &self.state.attempt) {
+            (_, ConnectionAttempt::Connecting) => " Esc cancel",
+            (None, _) if self.state.recent.is_empty() => {
+                " 1-4 or Enter select   q quit (nothing is saved)"
+            }
+            (None, _) => " Enter opens what is selected   1-4 something else   q quit",
+            (Some(_), _) if self.state.picker.is_some() => {
+                " ↑ ↓ select   Tab complete or open a folder   Enter choose   Esc back"
+            }
+            (Some(WelcomeOption::Folder), _) if self.state.field == 0 => {
+                " Tab complete   Ctrl-F browse   Enter next field   Esc back   Ctrl-C quit"
+            }
+            (Some(_), _) => {
+                " Tab next field   Enter next field, then connect   Esc back   Ctrl-C quit"
+            }
+        }
+    }
+}
+
+fn draw_step(ctx: &mut Painter<Welcome>, area: Rect, step: &StepLines) {
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
-        .border_style(theme.frame)
-        .title(Line::styled(" Welcome to tessera ", theme.accent));
+        .border_style(ctx.theme.frame)
+        .title(Line::styled(" Welcome to tessera ", ctx.theme.accent));
     let inside = block.inner(area);
-    block.render(area, buf);
-    Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
-    let hints = match (welcome.option, &welcome.attempt) {
-        (_, ConnectionAttempt::Connecting) => " Esc cancel",
-        (None, _) if welcome.recent.is_empty() => {
-            " 1-4 or Enter select   q quit (nothing is saved)"
-        }
-        (None, _) => " Enter opens what is selected   1-4 something else   q quit",
-        (Some(_), _) => " Tab next field   Enter next field, then connect   Esc back   Ctrl-C quit",
-    };
-    if area.bottom() < screen.bottom() {
-        buf.set_stringn(area.x, area.bottom(), hints, usize::from(width), theme.dim);
+    block.render(area, ctx.buf);
+    ctx.scrolled_lines(inside, &step.lines, ScrollState::default());
+    let cells = usize::from(inside.width);
+    for (index, target) in &step.clicks {
+        let above: usize = step.lines[..*index].iter().map(|line| rows_of_line(line, cells)).sum();
+        let Ok(above) = u16::try_from(above) else { continue };
+        let row = Rect { y: inside.y.saturating_add(above), height: 1, ..inside };
+        ctx.click(row.intersection(inside), *target);
+    }
+}
+
+/// Returns what a click on a row of the first step does: it selects the row, or opens the selected row.
+fn row_target(welcome: &Welcome, index: usize) -> ClickTarget {
+    if index == welcome.cursor {
+        ClickTarget::Key(Chord::plain(Key::Enter))
+    } else {
+        ClickTarget::Item(index)
     }
 }
 
@@ -85,18 +174,19 @@ fn draw_cover(welcome: &Welcome, depth: ColorDepth, area: Rect, buf: &mut Buffer
     }
 }
 
-fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
     let mark = |index| {
         if index == welcome.cursor { (" ▸ ", theme.accent) } else { ("   ", theme.text) }
     };
-    let mut lines = vec![Line::default()];
+    let mut step = StepLines::default();
+    step.text(Line::default());
     if !welcome.recent.is_empty() {
         let mut title = vec![Span::raw(" Opened before   ")];
         if welcome.cursor < welcome.recent.len() {
             title.push(Span::styled("d", theme.key));
             title.push(Span::styled(" reviews the duplicates of the selected place", theme.dim));
         }
-        lines.extend([Line::from(title), Line::default()]);
+        step.lines.extend([Line::from(title), Line::default()]);
     }
     for (index, (recent, age)) in welcome.recent.iter().enumerate() {
         let (mark, style) = mark(index);
@@ -110,26 +200,30 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> Vec<Line<'sta
         // The frame, the mark and the gap take seven columns.
         let cells = width.saturating_sub(7 + display_width(&facts));
         let name = truncate_start(name.as_str(), cells);
-        lines.push(Line::from(vec![
+        let line = Line::from(vec![
             Span::styled(mark, style),
             Span::styled(format!("{name}  "), style),
             Span::styled(facts, theme.dim),
-        ]));
+        ]);
+        step.clickable(line, row_target(welcome, index));
     }
     if !welcome.recent.is_empty() {
-        lines.push(Line::default());
+        step.text(Line::default());
     }
-    lines.extend([Line::from(" What do you want to open?"), Line::default()]);
+    step.lines.extend([Line::from(" What do you want to open?"), Line::default()]);
     for (index, option) in WelcomeOption::ALL.into_iter().enumerate() {
-        let (mark, style) = mark(welcome.recent.len() + index);
-        lines.push(Line::from(vec![
+        let row = welcome.recent.len() + index;
+        let (mark, style) = mark(row);
+        let title = Line::from(vec![
             Span::styled(mark, style),
             Span::styled(format!("{} ", index + 1), theme.key),
             Span::styled(option.title(), style),
-        ]));
-        lines.push(Line::styled(format!("       {}", option.description()), theme.dim));
+        ]);
+        step.clickable(title, row_target(welcome, row));
+        let description = Line::styled(format!("       {}", option.description()), theme.dim);
+        step.clickable(description, row_target(welcome, row));
     }
-    lines
+    step
 }
 
 fn form_lines(
@@ -138,32 +232,35 @@ fn form_lines(
     theme: &Theme,
     secrets: &str,
     cells: u16,
-) -> Vec<Line<'static>> {
-    let mut lines = vec![
+) -> StepLines {
+    let mut step = StepLines::default();
+    step.lines.extend([
         Line::default(),
         Line::styled(format!(" {}", option.title()), theme.accent),
         Line::styled(format!(" {}", option.description()), theme.dim),
         Line::default(),
-    ];
+    ]);
     for (index, &field) in welcome.fields().iter().enumerate() {
         let focused = index == welcome.field;
         let (mark, style) = if focused { ("▸", theme.accent) } else { (" ", theme.text) };
         let label = format!(" {mark} {:<14}", field.label());
         let mut line = Line::from(Span::styled(label, style));
         line.extend(field_value(welcome, field, focused, theme, usize::from(cells)));
-        lines.push(line);
+        let changes = focused && field == WelcomeField::Store;
+        let change = ClickTarget::Key(Chord::plain(Key::Right));
+        step.clickable(line, if changes { change } else { ClickTarget::Item(index) });
     }
     if welcome.fields().contains(&WelcomeField::Store) {
-        lines.push(Line::default());
+        step.text(Line::default());
         let consequence = if welcome.store {
             format!(" The secret is saved in {secrets} as plain text that only you can read.")
         } else {
             " The secret is not saved; set TESSERA_PROFILE and TESSERA_API_SECRET the next time."
                 .to_owned()
         };
-        lines.push(Line::styled(consequence, theme.dim));
+        step.text(Line::styled(consequence, theme.dim));
     }
-    lines
+    step
 }
 
 fn field_value(

@@ -36,6 +36,7 @@ use crate::{
 };
 
 pub use disk_cache::DiskCacheOptions;
+pub(crate) use request_handler::read_folder;
 
 /// The handle of the worker. Dropping the handle stops the worker.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 use std::{
     fs, io,
     panic::AssertUnwindSafe,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -217,9 +217,7 @@ impl RequestHandler {
             Request::Difference(sources, crop, canvas) => {
                 Payload::Picture(self.pictures.load_difference(&sources, crop, canvas).await?)
             }
-            Request::Folder(path) => {
-                Payload::Folder(run_blocking(move || list_folder(&path)).await?)
-            }
+            Request::Folder(path) => Payload::Folder(read_folder(path).await?),
             Request::Inspect(path) => {
                 let inspection =
                     run_blocking(move || tessera_client::inspect_archive(&path)).await?;
@@ -362,6 +360,11 @@ impl RequestHandler {
             }
         }
     }
+}
+
+/// Reads a folder of this machine in the background.
+pub(crate) async fn read_folder(path: PathBuf) -> Result<FolderListing, Failure> {
+    run_blocking(move || list_folder(&path)).await
 }
 
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {

@@ -27,6 +27,7 @@ mod login;
 mod manage_dataset;
 mod map;
 mod mouse;
+mod path_fields;
 mod plots;
 mod query;
 mod reads;

@@ -3,7 +3,15 @@
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
-    app::{Event, Mouse, MouseKind},
+    app::{
+        Event, Mouse, MouseKind,
+        overlay::{
+            add_media::{AddMediaField, AddMediaForm},
+            export::{ExportField, ExportForm},
+            file_picker::FilePicker,
+        },
+        view::sort_filter::SortKey,
+    },
     drawing::{
         HoverTexts, PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -115,7 +123,7 @@ fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
 }
 
 /// Returns the cell where a text begins on the screen.
-fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
+pub(super) fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
     let rows = (0..buffer.area.height).map(|y| {
         let row = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         (y, row)
@@ -180,6 +188,62 @@ fn hints_and_tabs_can_be_clicked() {
     assert_ne!(before.clicked(event.clone()), event);
     desk.press(".");
     assert_eq!(texts(&desk).0.clicked(event.clone()), event);
+}
+
+#[test]
+fn rows_of_lists_can_be_clicked() {
+    let mut desk = scene::browsing(120, 40);
+    desk.press(",");
+    click(&mut desk, "name, from A to Z");
+    assert!(desk.app.overlay().is_some(), "the first click selects");
+    click(&mut desk, "name, from A to Z");
+    assert!(desk.app.overlay().is_none(), "the second one sorts");
+    assert_eq!(desk.app.results().view().unwrap().list_options.order.by, SortKey::Name);
+    desk.press(",");
+    let selected = find(&texts(&desk).1, "▸");
+    let (column, row) = (60, 20);
+    desk.happen(Event::Mouse(Mouse { column, row, kind: MouseKind::WheelDown }));
+    assert_eq!(find(&texts(&desk).1, "▸").1, selected.1 + 1, "the wheel moves the cursor");
+}
+
+#[test]
+fn fields_of_forms_can_be_clicked() {
+    let mut desk = scene::browsing(120, 40);
+    desk.press("e");
+    for (label, field) in [
+        ("folder", ExportField::Folder),
+        ("format", ExportField::Format),
+        ("file name", ExportField::Name),
+        ("download", ExportField::Download),
+    ] {
+        click(&mut desk, label);
+        assert_eq!(desk.app.dialog::<ExportForm>().unwrap().field, field);
+    }
+    let downloads = |desk: &Desk| desk.app.dialog::<ExportForm>().unwrap().auto_download;
+    let before = downloads(&desk);
+    click(&mut desk, "download");
+    assert_ne!(downloads(&desk), before, "a click on the focused choice changes it");
+    desk.press("esc A");
+    click(&mut desk, "PARTIAL INDEX");
+    assert_eq!(desk.app.dialog::<AddMediaForm>().unwrap().field, AddMediaField::Reindex);
+    desk.press("up");
+    click(&mut desk, "Ctrl-F browse");
+    assert!(desk.app.dialog::<FilePicker>().is_some());
+    click(&mut desk, "Esc back");
+    assert!(desk.app.dialog::<AddMediaForm>().is_some());
+}
+
+#[test]
+fn a_form_that_is_scrolled_is_clicked_where_it_is_drawn() {
+    let mut desk = scene::browsing(80, 24);
+    desk.press("A");
+    desk.press("up up");
+    let form = |desk: &Desk| desk.app.dialog::<AddMediaForm>().unwrap().field;
+    let last = form(&desk);
+    click(&mut desk, "spot");
+    assert_eq!(form(&desk), last);
+    click(&mut desk, "objects");
+    assert_eq!(form(&desk), AddMediaField::Objects);
 }
 
 #[test]

@@ -6,8 +6,7 @@ use tessera::{
     app::{
         Event, Mouse, MouseKind,
         overlay::{
-            file_picker::{FileCandidate, FilePicker},
-            region_picker::RegionPicker,
+            file_picker::FilePicker, path_picker::PathCandidate, region_picker::RegionPicker,
         },
     },
     message::{Lane, Payload, Request},
@@ -24,7 +23,7 @@ use uuid::Uuid;
 use crate::support::desk::{Desk, page};
 
 /// Responds with a listing. A name that ends in `/` is a folder.
-fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
+pub(super) fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     let entry = |name: &&str| FolderEntry {
         name: SafeText::file_name(name.trim_end_matches('/')),
         file_name: name.trim_end_matches('/').into(),
@@ -43,7 +42,7 @@ fn registered(desk: &Desk) -> Option<&Request> {
 
 fn typed(desk: &Desk) -> &str {
     match desk.app.dialog::<FilePicker>() {
-        Some(picker) => picker.path.text.value(),
+        Some(picker) => picker.picker.path.text.value(),
         None => panic!("no picker"),
     }
 }
@@ -131,8 +130,8 @@ fn typing(path: &str, names: &[&str]) -> Desk {
 fn candidates(desk: &Desk) -> Vec<&str> {
     let Some(picker) = desk.app.dialog::<FilePicker>() else { panic!("no picker") };
     let name = |candidate| match candidate {
-        FileCandidate::FolderEntry(_, entry) => entry.name.as_str(),
-        FileCandidate::Recent(_) => panic!("nothing was searched by"),
+        PathCandidate::FolderEntry(_, entry) => entry.name.as_str(),
+        other => panic!("{other:?} is no entry of the folder"),
     };
     picker.candidates(&desk.app).into_iter().map(name).collect()
 }

@@ -1,20 +1,34 @@
 //! Tests the first run: required fields, errors at their fields, and that no output contains a
 //! secret.
 
+use std::path::Path;
+
 use ratatui::{buffer::Buffer, layout::Rect, style::Color};
 use tessera::{
-    app::welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeOption},
+    app::{
+        Event, Mouse, MouseKind,
+        welcome::{
+            CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeField,
+            WelcomeOption,
+        },
+    },
     config::{DeploymentConfig, Destination},
-    drawing::{Theme, picture_layer::ColorDepth, theme::ThemeName},
+    drawing::{HoverTexts, Theme, picture_layer::ColorDepth, theme::ThemeName},
     input::{Chord, Key},
-    ui,
+    ui::welcome::WelcomeScreen,
 };
-use tessera_model::{Cover, Place, RecentPlace};
+use tessera_model::{Cover, FolderEntry, FolderListing, Place, RecentPlace, SafeText};
+
+use super::mouse::find;
+
+fn home() -> &'static Path {
+    Path::new("/home/me")
+}
 
 fn press(welcome: &mut Welcome, keys: &str) -> WelcomeAction {
     let mut last = WelcomeAction::Continue;
     for key in keys.split(' ') {
-        last = welcome.handle_key(key.parse().unwrap(), Some("/home/me".as_ref()));
+        last = welcome.handle_key(key.parse().unwrap(), Some(home()));
     }
     last
 }
@@ -23,6 +37,87 @@ fn type_in(welcome: &mut Welcome, text: &str) {
     for c in text.chars() {
         let _ = welcome.handle_key(Chord::plain(Key::Char(c)), None);
     }
+}
+
+fn screen(state: &Welcome, depth: Option<ColorDepth>) -> WelcomeScreen<'_> {
+    WelcomeScreen { state, secrets: "", home: Some(home()), depth }
+}
+
+/// Draws the screen and returns what can be clicked.
+fn drawn(welcome: &Welcome) -> (HoverTexts, Buffer) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 30));
+    let theme = Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap();
+    let mut hover = HoverTexts::default();
+    screen(welcome, None).draw(&theme, &mut buffer, &mut hover);
+    (hover, buffer)
+}
+
+/// Clicks where a text begins on the screen.
+fn click(welcome: &mut Welcome, words: &str) -> WelcomeAction {
+    let (hover, buffer) = drawn(welcome);
+    let (column, row) = find(&buffer, words);
+    match hover.clicked(Event::Mouse(Mouse { column, row, kind: MouseKind::Click })) {
+        Event::Key(chord) => welcome.handle_key(chord, Some(home())),
+        Event::Item(index) => {
+            welcome.select_item(index, Some(home()));
+            WelcomeAction::Continue
+        }
+        other => panic!("`{words}` cannot be clicked: {other:?}"),
+    }
+}
+
+fn list(welcome: &mut Welcome, folder: &str, names: &[&str]) {
+    assert_eq!(welcome.folder_to_list(Some(home())), Some(folder.into()));
+    let entry = |name: &&str| FolderEntry {
+        name: SafeText::file_name(name.trim_end_matches('/')),
+        file_name: name.trim_end_matches('/').into(),
+        is_folder: name.ends_with('/'),
+        bytes: 1,
+    };
+    let entries = names.iter().map(entry).collect();
+    let listing = FolderListing { path: folder.into(), entries, omitted: 0 };
+    welcome.folder_listed(folder.into(), Ok(listing), Some(home()));
+}
+
+#[test]
+fn every_row_field_and_hint_can_be_clicked() {
+    let mut welcome = Welcome::new(None);
+    click(&mut welcome, "A hosted service");
+    assert_eq!((welcome.cursor, welcome.option), (2, None), "the first click selects");
+    click(&mut welcome, "needs its address, an api_key");
+    assert_eq!(welcome.option, Some(WelcomeOption::Hosted), "the second one opens");
+    click(&mut welcome, "profile name");
+    assert_eq!(welcome.field, 3);
+    click(&mut welcome, "store secret");
+    assert!(!welcome.store);
+    click(&mut welcome, "store secret");
+    assert!(welcome.store);
+    click(&mut welcome, "Esc back");
+    assert_eq!(welcome.option, None);
+    assert!(matches!(click(&mut welcome, "q quit"), WelcomeAction::Quit));
+}
+
+#[test]
+fn the_folder_is_completed_and_picked_like_in_every_form() {
+    let mut welcome = Welcome::new(None);
+    press(&mut welcome, "2");
+    type_in(&mut welcome, "~/ph");
+    press(&mut welcome, "tab");
+    list(&mut welcome, "/home/me/", &["photos/", "phone.zip"]);
+    assert_eq!(welcome.text(WelcomeField::Folder).value(), "~/photos/");
+    click(&mut welcome, "Ctrl-F browse");
+    list(&mut welcome, "/home/me/photos/", &["2023/", "2024/", "a.jpg"]);
+    click(&mut welcome, "2024/");
+    click(&mut welcome, "2024/");
+    assert_eq!(welcome.text(WelcomeField::Folder).value(), "~/photos/2024");
+    assert!(welcome.picker.is_none());
+    press(&mut welcome, "tab");
+    list(&mut welcome, "/home/me/photos/", &["2023/", "2024/"]);
+    assert_eq!(welcome.field, 1, "nothing continues the path");
+    press(&mut welcome, "shift-tab backspace tab");
+    list(&mut welcome, "/home/me/photos/", &["2023/", "2024/"]);
+    assert!(welcome.picker.is_some(), "several folders continue the path");
+    press(&mut welcome, "esc ctrl-c");
 }
 
 fn tried(step: WelcomeAction) -> CandidateProfile {
@@ -132,7 +227,7 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
         let mut welcome = Welcome::new(None).with_recent(places.clone(), 100);
         press(&mut welcome, key);
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, 30));
-        ui::welcome::draw(&welcome, &theme, "", Some(depth), &mut buffer);
+        screen(&welcome, Some(depth)).draw(&theme, &mut buffer, &mut HoverTexts::default());
         let half_block = (Color::Rgb(200, 10, 20), Color::Rgb(1, 2, 3));
         buffer.content().iter().any(|cell| (cell.fg, cell.bg) == half_block)
     };
@@ -141,7 +236,7 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
     assert!(!shows_cover(118, "down"), "no place is selected");
     let mut buffer = Buffer::empty(Rect::new(0, 0, 118, 30));
     let welcome = Welcome::new(None).with_recent(places.clone(), 100);
-    ui::welcome::draw(&welcome, &theme, "", None, &mut buffer);
+    screen(&welcome, None).draw(&theme, &mut buffer, &mut HoverTexts::default());
     let left = buffer.area.positions().find(|at| buffer[*at].symbol() == "╭").unwrap();
     assert_eq!(left.x, (118 - 84) / 2, "without pictures, the box is in the middle");
 }

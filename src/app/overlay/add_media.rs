@@ -21,7 +21,8 @@ use crate::{
     app::{
         App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
         overlay::fields::{
-            self, KeyResult, edit, expand_path, paste_path, paste_paths, split_words,
+            self, KeyResult, PathField, PathKind, edit, expand_path, last_path, paste_path,
+            paste_paths, replace_last_path, split_words,
         },
         pane::cycle,
     },
@@ -258,7 +259,37 @@ impl Dialog for AddMediaForm {
     }
 
     fn hints(&self) -> &'static str {
-        "Tab next field   ← → change   Enter check the source, then add   Esc close"
+        if self.path_field().is_some() {
+            "Tab complete   Ctrl-F browse   Enter check the source, then add   Esc close"
+        } else {
+            "Tab next field   ← → change   Enter check the source, then add   Esc close"
+        }
+    }
+
+    fn path_field(&self) -> Option<PathField> {
+        let typed = self.location().value();
+        match (self.field, self.tab) {
+            (AddMediaField::Location, SourceTab::Files) => {
+                Some(PathField::new(&last_path(typed), PathKind::FileOrFolder))
+            }
+            (AddMediaField::Location, SourceTab::Archive) => {
+                Some(PathField::new(typed, PathKind::File))
+            }
+            _ => None,
+        }
+    }
+
+    fn set_path(&mut self, path: &str) {
+        let input = &mut self.locations[self.tab as usize];
+        *input = match self.tab {
+            SourceTab::Files => replace_last_path(input.value(), path).into(),
+            _ => path.into(),
+        };
+        (self.error, self.check) = (None, SourceCheck::None);
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = self.fields().get(index).copied().unwrap_or(self.field);
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {
@@ -388,7 +419,12 @@ const NOTE_COLUMN: u16 = 40;
 
 /// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
-    rows.field(&label(rows, form, name), form.field == name)
+    let is_choice = matches!(name, AddMediaField::Source | AddMediaField::Reindex);
+    let focused = form.field == name;
+    let field = rows.field(&label(rows, form, name), focused);
+    let index = form.fields().iter().position(|field| *field == name);
+    rows.clickable(field, index, focused && is_choice);
+    field
 }
 
 fn label(rows: &FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
@@ -513,11 +549,10 @@ fn draw_options(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let focused = form.field == AddMediaField::SpotInstances;
     let style = if focused { theme.accent } else { theme.dim };
-    rows.choice(
-        &label(rows, form, AddMediaField::SpotInstances),
-        &Span::styled(text, style),
-        focused,
-    );
+    let name = AddMediaField::SpotInstances;
+    let field = rows.choice(&label(rows, form, name), &Span::styled(text, style), focused);
+    let index = form.fields().iter().position(|field| *field == name);
+    rows.clickable(field, index, focused);
 }
 
 fn draw_optional_field(
@@ -534,7 +569,8 @@ fn draw_optional_field(
         } else {
             "not for a path on the server"
         };
-        return rows.choice(&label(rows, form, name), &Span::styled(reason, theme.dim), false);
+        rows.choice(&label(rows, form, name), &Span::styled(reason, theme.dim), false);
+        return;
     }
     let field = draw_label(rows, form, name);
     rows.ctx.text_field(field, input, form.field == name);

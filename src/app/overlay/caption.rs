@@ -76,6 +76,10 @@ impl Dialog for CaptionSearchForm {
         Some(self.focused_input())
     }
 
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.max_score_focused = index > 0;
+    }
+
     /// Searches by the caption. Enabled filters stay enabled.
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
@@ -103,9 +107,11 @@ impl Dialog for CaptionSearchForm {
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
             let caption = rows.field(&Span::styled("caption", theme.text), !self.max_score_focused);
+            rows.clickable(caption, Some(0), false);
             rows.ctx.text_field(caption, &self.caption, !self.max_score_focused);
             let max_score =
                 rows.field(&Span::styled("max score", theme.text), self.max_score_focused);
+            rows.clickable(max_score, Some(1), false);
             let (number, _) = split_columns(max_score, NUMBER_WIDTH);
             rows.ctx.text_field(number, &self.max_score, self.max_score_focused);
             let hint = "lower is stricter; empty for no limit";

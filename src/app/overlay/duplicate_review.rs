@@ -25,7 +25,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Mouse, MouseKind, Overlays, Pane,
+        App, Dialog, DrawContext, Level, Overlays, Pane,
         overlay::{
             duplicate_groups::{DuplicateGroups, Merit, ReviewGroup, ReviewImage},
             export::ExportForm,
@@ -37,7 +37,7 @@ use crate::{
         view::pictures::VisiblePicture,
         viewer::{ZoomPosition, actual_zoom},
     },
-    drawing::{Theme, below, display_width, field_area, rows_of_line},
+    drawing::{ClickTarget, Theme, below, display_width, field_area, line, rows_of_line},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -392,13 +392,15 @@ impl Dialog for DuplicateReview {
         }
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
-        let key = match mouse.kind {
-            MouseKind::WheelUp => Key::Up,
-            MouseKind::WheelDown => Key::Down,
-            _ => return,
-        };
-        self.handle_key(Chord::plain(key), app);
+    fn select_item(&mut self, index: usize, _: &App) {
+        match self.stage {
+            ReviewStage::List => self.group = moved_cursor(index, 0, self.found.groups.len()),
+            ReviewStage::Group => {
+                let count = self.selected_group().map_or(0, |group| group.images.len());
+                self.image = moved_cursor(index, 0, count);
+            }
+            ReviewStage::End => {}
+        }
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -548,7 +550,7 @@ impl DuplicateReview {
                 ctx.put(inside, row + 1, &[("     ", theme.dim), (name.as_str(), theme.dim)]);
             }
             ctx.put(inside, row, &parts);
-            ctx.select_row(inside, row, index == self.group);
+            ctx.list_row(inside, row, index, index == self.group);
         }
         ctx.scroll_mark(area_around(inside), top, rows, self.found.groups.len());
     }
@@ -578,6 +580,7 @@ impl DuplicateReview {
             let parts = self.image_parts(ctx, group, index, areas.table.width);
             ctx.put(areas.table, row, &parts);
             ctx.select_row(areas.table, row, index == self.image);
+            ctx.click(line(areas.table, row), ClickTarget::Item(index));
         }
         let table =
             Rect { y: areas.table.y.saturating_sub(1), height: areas.table.height + 2, ..area };

@@ -18,7 +18,7 @@ use crate::{
         App, Dialog, DrawContext, Jobs, Level, Outbox, Overlays, Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
-            fields::{self, KeyResult, edit, expand_path, paste_path},
+            fields::{self, KeyResult, PathField, PathKind, edit, expand_path, paste_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
@@ -262,8 +262,24 @@ impl Dialog for ExportForm {
         }
     }
 
+    fn path_field(&self) -> Option<PathField> {
+        let is_focused = self.field == ExportField::Folder;
+        is_focused.then(|| PathField::new(self.folder.value(), PathKind::Folder))
+    }
+
+    fn set_path(&mut self, path: &str) {
+        self.folder = path.into();
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = self.fields().get(index).copied().unwrap_or(self.field);
+    }
+
     fn hints(&self) -> &'static str {
         match self.selection {
+            _ if self.field == ExportField::Folder => {
+                "Tab complete   Ctrl-F browse   Enter start the export   Esc close"
+            }
             None => "Tab next field   Space change   Enter start the export   Esc close",
             Some(_) => {
                 "Tab next field   Space change   PgUp PgDn scroll the list   Enter start   Esc close"
@@ -486,19 +502,18 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
     let focused = form.field == field;
     let theme = rows.ctx.theme;
     let label = Span::styled(label(field), theme.text);
+    let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         ExportField::Part => match form.part {
             ExportPart::Selection => "the selection",
             ExportPart::RestOfSearch => "everything else in this search",
             ExportPart::RestOfDataset => "everything else in the dataset",
         },
-        ExportField::Name => {
+        ExportField::Name | ExportField::Folder => {
+            let input = if field == ExportField::Name { &form.name } else { &form.folder };
             let value = rows.field(&label, focused);
-            return rows.ctx.text_field(value, &form.name, focused);
-        }
-        ExportField::Folder => {
-            let value = rows.field(&label, focused);
-            return rows.ctx.text_field(value, &form.folder, focused);
+            rows.clickable(value, index, false);
+            return rows.ctx.text_field(value, input, focused);
         }
         ExportField::Format => form.format.as_str(),
         ExportField::Images if form.spec().include_images => "in the archive",
@@ -507,7 +522,8 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         ExportField::Download => "later, with d",
     };
     let style = if focused { theme.accent } else { theme.text };
-    rows.choice(&label, &Span::styled(choice_text(choice, focused), style), focused);
+    let value = rows.choice(&label, &Span::styled(choice_text(choice, focused), style), focused);
+    rows.clickable(value, index, focused);
 }
 
 fn label(field: ExportField) -> &'static str {

@@ -306,7 +306,7 @@ impl Dialog for Facets {
         let names = Rect { width, ..rows };
         for (row, (index, facet)) in (0..rows.height).zip(facets.iter().enumerate().skip(top)) {
             draw_facet(ctx, rows, row, facet, name_width, largest);
-            ctx.select_row(names, row, index == self.cursor);
+            ctx.list_row(names, row, index, index == self.cursor);
         }
     }
 }

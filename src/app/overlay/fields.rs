@@ -23,6 +23,8 @@ pub enum KeyResult {
     Close,
     /// The dialog closes, and `Dialog::accept` is called.
     Accept,
+    /// The form below the dialog is shown again.
+    Back,
 }
 
 impl KeyResult {
@@ -143,6 +145,36 @@ fn pasted_paths(line: &str) -> Vec<String> {
     words.into_iter().map(|word| path_of_file_uri(&word).unwrap_or(word)).collect()
 }
 
+/// What a path has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathKind {
+    Picture,
+    File,
+    Folder,
+    FileOrFolder,
+}
+
+impl PathKind {
+    pub(in crate::app) fn takes_folders(self) -> bool {
+        matches!(self, Self::Folder | Self::FileOrFolder)
+    }
+
+    /// Returns whether an entry of a folder is offered. Every path may lead through a folder.
+    pub(in crate::app) fn offers(self, entry: &FolderEntry) -> bool {
+        entry.is_folder || self != Self::Folder
+    }
+}
+
+/// What became of a path that was to be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    Extended,
+    /// Several names continue the path.
+    Ambiguous,
+    /// The path is a whole one, or nothing continues it.
+    Complete,
+}
+
 /// The input of a path, with completion.
 #[derive(Clone, Debug, Default)]
 pub struct PathInput {
@@ -156,7 +188,12 @@ impl PathInput {
         typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
     }
 
-    pub(super) fn folder(&self, home: Option<&Path>) -> PathBuf {
+    /// Returns the name that was begun after the last slash.
+    pub(in crate::app) fn name(&self) -> &str {
+        self.split().1
+    }
+
+    pub(in crate::app) fn folder(&self, home: Option<&Path>) -> PathBuf {
         expand_path(self.split().0, home)
     }
 
@@ -167,7 +204,11 @@ impl PathInput {
 
     /// Returns the entries that continue the typed name: an exact match first, then folders, then files. Hidden
     /// entries are returned only after a typed dot.
-    pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
+    pub(super) fn completions<'a>(
+        &self,
+        folder: &'a FolderListing,
+        kind: PathKind,
+    ) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
         let typed_form = search_form(typed);
         let mut completions: Vec<&FolderEntry> = folder
@@ -175,7 +216,8 @@ impl PathInput {
             .iter()
             .filter(|entry| {
                 let name = name(entry);
-                search_form(&name).starts_with(&typed_form)
+                kind.offers(entry)
+                    && search_form(&name).starts_with(&typed_form)
                     && (typed.starts_with('.') || !name.starts_with('.'))
             })
             .collect();
@@ -184,7 +226,7 @@ impl PathInput {
     }
 
     /// Extends the path by the common prefix of the completions. Returns whether the path has changed.
-    pub(super) fn complete(&mut self, completions: &[&FolderEntry]) -> bool {
+    pub(super) fn complete(&mut self, completions: &[FolderEntry]) -> bool {
         let Some((first, rest)) = completions.split_first() else { return false };
         let mut common = name(first).into_owned();
         for other in rest.iter().map(|entry| name(entry)) {
@@ -201,9 +243,51 @@ impl PathInput {
         is_longer
     }
 
+    /// Completes the path in a field that shows no candidates, as a shell does.
+    pub(in crate::app) fn complete_in(
+        &mut self,
+        folder: &FolderListing,
+        kind: PathKind,
+    ) -> Completion {
+        let found: Vec<FolderEntry> = self.completions(folder, kind).into_iter().cloned().collect();
+        let is_whole = found.first().is_some_and(|first| name(first) == self.name());
+        match found.as_slice() {
+            [] => Completion::Complete,
+            _ if is_whole => Completion::Complete,
+            [only] => {
+                let end = if only.is_folder { "/" } else { "" };
+                self.text = format!("{}{end}", self.text_of(only)).into();
+                Completion::Extended
+            }
+            found if self.complete(found) => Completion::Extended,
+            _ => Completion::Ambiguous,
+        }
+    }
+
     pub(super) fn enter_folder(&mut self, folder: &FolderEntry) {
-        let (parent, _) = self.split();
-        self.text = format!("{parent}{}/", name(folder)).into();
+        self.text = format!("{}/", self.text_of(folder)).into();
+    }
+
+    /// Returns the path of an entry of the typed folder, as it would be typed.
+    pub(super) fn text_of(&self, entry: &FolderEntry) -> String {
+        format!("{}{}", self.split().0, name(entry))
+    }
+}
+
+/// The path in the focused field of a form.
+#[derive(Clone, Debug)]
+pub struct PathField {
+    pub path: PathInput,
+    pub kind: PathKind,
+}
+
+impl PathField {
+    pub(super) fn new(typed: &str, kind: PathKind) -> Self {
+        Self { path: PathInput { text: typed.into() }, kind }
+    }
+
+    pub(super) fn has_name(&self) -> bool {
+        !self.path.name().is_empty()
     }
 }
 
@@ -244,6 +328,40 @@ fn parse_dropped_path(raw: &str) -> Option<String> {
         path.extend(if c == '\\' { characters.next() } else { Some(c) });
     }
     Some(path)
+}
+
+/// Returns the path in a list of paths that a completion continues: the last one, unless a space follows it.
+pub(super) fn last_path(list: &str) -> String {
+    let begun = &list[last_path_start(list)..];
+    // A quote that is still open ends with the path.
+    let closed =
+        ["", "'", "\""].iter().find_map(|end| shell_words::split(&format!("{begun}{end}")).ok());
+    closed.and_then(|mut words| words.pop()).unwrap_or_default()
+}
+
+/// Replaces the last path of a list, and quotes it where a shell would need quotes.
+pub(super) fn replace_last_path(list: &str, path: &str) -> String {
+    let before = &list[..last_path_start(list)];
+    // A quoted tilde would not be the home folder in a shell.
+    let (home, rest) = path.strip_prefix("~/").map_or(("", path), |rest| ("~/", rest));
+    let rest = if rest.is_empty() { "".into() } else { shell_words::quote(rest) };
+    format!("{before}{home}{rest}")
+}
+
+/// Returns where the last path of a list begins, which is behind the last space outside of quotes.
+fn last_path_start(list: &str) -> usize {
+    let (mut start, mut quote, mut is_escaped) = (0, None, false);
+    for (at, c) in list.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if quote != Some('\'') => is_escaped = true,
+            '\'' | '"' if quote.is_none() => quote = Some(c),
+            _ if quote == Some(c) => quote = None,
+            ' ' if quote.is_none() => start = at + 1,
+            _ => {}
+        }
+    }
+    start
 }
 
 /// Handles a key that ends a form or moves between its fields. Returns `None` for other keys, which change the
@@ -328,6 +446,23 @@ mod tests {
         assert_eq!(pasted("/p/a.png", "/p/b.png"), "/p/a.png /p/b.png");
         assert_eq!(pasted("/p/", "my pictures"), "/p/'my pictures'");
         assert_eq!(split_words("/p/'my pictures'"), ["/p/my pictures"]);
+    }
+
+    #[test]
+    fn the_last_path_of_a_list_is_replaced() {
+        for (list, path, replaced) in [
+            ("", "", "/p/b"),
+            ("/p/a /q", "/q", "/p/a /p/b"),
+            ("/p/a ", "", "/p/a /p/b"),
+            ("'/p/a b' '/q r", "/q r", "'/p/a b' /p/b"),
+            ("/p/a\\ b", "/p/a b", "/p/b"),
+            ("'/p/a b'/c", "/p/a b/c", "/p/b"),
+        ] {
+            assert_eq!(last_path(list), path, "{list:?}");
+            assert_eq!(replace_last_path(list, "/p/b"), replaced, "{list:?}");
+        }
+        assert_eq!(replace_last_path("~", "~/a b/"), "~/'a b/'");
+        assert_eq!(split_words("~/'a b/'"), ["~/a b/"]);
     }
 
     #[test]

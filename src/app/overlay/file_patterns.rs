@@ -64,6 +64,10 @@ impl Dialog for FilePatterns {
         })
     }
 
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = FIELDS.get(index).copied().unwrap_or(self.field);
+    }
+
     fn accept(self: Box<Self>, app: &mut App) {
         let request = Request::Rescan(self.dataset, Some(self.patterns()));
         app.outbox.send(Lane::Manage(self.dataset), request);
@@ -83,12 +87,16 @@ impl Dialog for FilePatterns {
                 theme.dim,
             );
             rows.blank();
-            for (field, label, input) in [
+            for (index, (field, label, input)) in [
                 (PatternField::Include, "include only", &self.include),
                 (PatternField::Exclude, "exclude", &self.exclude),
-            ] {
+            ]
+            .into_iter()
+            .enumerate()
+            {
                 let focused = self.field == field;
                 let area = rows.field(&Span::styled(label, theme.text), focused);
+                rows.clickable(area, Some(index), false);
                 rows.ctx.text_field(area, input, focused);
             }
         });

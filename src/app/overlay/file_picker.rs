@@ -1,104 +1,72 @@
-//! Picks a query image by a path with completion, and previews the selected picture.
+//! Shows the picker of a path as a dialog, with a preview of the selected picture. The path is a query image, or fills
+//! the focused field of the form from which the picker was opened.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ratatui::{
-    layout::{
-        Constraint::{Length, Min},
-        Layout, Rect,
-    },
-    style::Style,
-};
-use tessera_model::{
-    FolderEntry, FolderListing, PictureSource, SafeText,
-    text::{format_bytes, group_digits},
-};
+use ratatui::layout::Rect;
+use tessera_model::{FolderListing, PictureSource, SafeText};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Overlays, Pane, QueryImage, Remote, ServiceData, Setup,
+        App, Dialog, DrawContext, Level, Pane, QueryImage, Remote, Results, Setup,
         overlay::{
-            fields::{KeyResult, PathInput, edit, paste_path},
+            fields::{KeyResult, PathField},
+            path_picker::{PathCandidate, PathPicker, PickerAreas, PickerKey},
             region_picker::RegionPicker,
         },
-        pane::{inner_area, moved_cursor, rows_to_move, scroll_top},
+        pane::inner_area,
         view::pictures::VisiblePicture,
     },
-    drawing::{display_width, field_area},
-    input::{Chord, Key},
+    input::Chord,
 };
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FilePicker {
-    pub path: PathInput,
-    pub cursor: usize,
-    /// Whether the region picker opens before the search.
-    pick_region: bool,
+    pub picker: PathPicker,
+    purpose: PickerPurpose,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub enum FileCandidate<'a> {
-    /// A query image that was used since the program started.
-    Recent(&'a Path),
-    FolderEntry(&'a FolderListing, &'a FolderEntry),
-}
-
-impl<'a> FileCandidate<'a> {
-    fn entry(self) -> Option<&'a FolderEntry> {
-        match self {
-            Self::Recent(_) => None,
-            Self::FolderEntry(_, entry) => Some(entry),
-        }
-    }
-
-    fn path(self) -> PathBuf {
-        match self {
-            Self::Recent(path) => path.to_owned(),
-            Self::FolderEntry(folder, entry) => folder.entry_path(entry),
-        }
-    }
-
-    fn is_picture(self) -> bool {
-        self.entry().is_none_or(FolderEntry::is_picture)
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct FilePickerAreas {
-    pub path: Rect,
-    pub candidates: Rect,
-    /// The area of the preview, which is empty on a narrow screen.
-    pub picture: Rect,
+#[derive(Clone, Debug)]
+enum PickerPurpose {
+    /// Searches by the picture. Its region is picked first if this is set.
+    Search { pick_region: bool },
+    /// Fills the focused field of this form.
+    Field(Box<dyn Dialog>),
 }
 
 impl FilePicker {
-    pub fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
-        app.service_data.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
+    /// Creates the picker of a query image, which offers those that were used before.
+    pub(in crate::app) fn of_query_image(results: &Results) -> Self {
+        let recent = results.recent_images.files().cloned().collect();
+        let purpose = PickerPurpose::Search { pick_region: false };
+        Self { picker: PathPicker::of_pictures(recent), purpose }
     }
 
-    /// Returns the completions of the typed path. While nothing is typed, the query images of this run come first.
-    pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
-        let is_empty = self.path.text.value().is_empty();
-        let recent = app
-            .results
-            .recent_images
-            .files()
-            .filter(|_| is_empty)
-            .map(|path| FileCandidate::Recent(path.as_path()));
-        let listing = self.listing(app).and_then(Remote::value);
-        let entries = listing.into_iter().flat_map(|folder| {
-            let completions = self.path.completions(folder).into_iter();
-            completions.map(move |entry| FileCandidate::FolderEntry(folder, entry))
-        });
-        recent.chain(entries).collect()
+    /// Creates the picker of the path in the focused field of a form.
+    pub(in crate::app) fn of_field(form: Box<dyn Dialog>, field: PathField, setup: &Setup) -> Self {
+        let picker = PathPicker::begin_with(field, setup.home_dir.is_some());
+        Self { picker, purpose: PickerPurpose::Field(form) }
+    }
+
+    pub(in crate::app) fn folder(&self, setup: &Setup) -> PathBuf {
+        self.picker.path.folder(setup.home_dir.as_deref())
+    }
+
+    fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
+        app.service_data.folder_listing(&self.folder(&app.setup))
+    }
+
+    pub fn candidates<'a>(&'a self, app: &'a App) -> Vec<PathCandidate<'a>> {
+        self.picker.candidates(self.listing(app))
     }
 
     /// Returns the file that Enter searches by: the selected candidate, or the typed path if there is no candidate.
     fn selected_file(&self, app: &App) -> Option<PathBuf> {
-        let candidate = self.candidates(app).get(self.cursor).map(|candidate| candidate.path());
-        candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
+        let candidates = self.candidates(app);
+        let candidate = candidates.get(self.picker.cursor).map(|candidate| candidate.path());
+        candidate.or_else(|| self.picker.path.path(app.setup.home_dir.as_deref()))
     }
 
     /// Returns why the typed path cannot be a picture, once its folder was read and has no such file.
@@ -108,54 +76,58 @@ impl FilePicker {
             return Some(failure.to_string());
         }
         let is_missing = folder.value().is_some() && self.candidates(app).is_empty();
-        is_missing.then(|| {
-            format!("no file has the path {}", SafeText::file_name(self.path.text.value().trim()))
-        })
+        let typed = self.picker.path.text.value().trim();
+        is_missing.then(|| format!("no file has the path {}", SafeText::file_name(typed)))
     }
 
-    pub fn areas(area: Rect) -> FilePickerAreas {
-        let inner = inner_area(area);
-        let [path, _, body] = Layout::vertical([Length(1), Length(1), Min(0)]).areas(inner);
-        let preview_width = if inner.width < 70 { 0 } else { inner.width / 2 };
-        let [candidates, picture] = Layout::horizontal([Min(0), Length(preview_width)]).areas(body);
-        FilePickerAreas { path, candidates, picture }
+    pub fn areas(area: Rect) -> PickerAreas {
+        PickerAreas::new(inner_area(area))
     }
 
     pub fn preview_picture(&self, app: &App) -> Option<PictureView> {
         let candidates = self.candidates(app);
-        let file = candidates.get(self.cursor).filter(|candidate| candidate.is_picture())?;
+        let file = candidates.get(self.picker.cursor).filter(|candidate| candidate.is_picture())?;
         Some(PictureView { subject: PictureSubject::File(file.path()), crop: Crop::Full })
+    }
+
+    fn search(self, app: &mut App, pick_region: bool) {
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
+        let selected =
+            self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
+        let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
+            Ok(file) => file,
+            Err(reason) => {
+                app.outbox.notify(Level::Warning, reason);
+                app.overlays.open(self);
+                return;
+            }
+        };
+        let image = QueryImage::file(file);
+        if pick_region {
+            return RegionPicker::open_on(&mut app.overlays, &app.results, image);
+        }
+        app.panes.focus = Pane::Results;
+        app.results.register_query_image(image, search, &mut app.outbox);
     }
 }
 
 impl Dialog for FilePicker {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let candidates = self.candidates(app);
-        let count = candidates.len();
-        let selected = candidates.get(self.cursor).copied();
-        let folder = selected.and_then(FileCandidate::entry).filter(|entry| entry.is_folder);
-        let entries: Vec<&FolderEntry> =
-            candidates.iter().copied().filter_map(FileCandidate::entry).collect();
-        match (chord.key, folder) {
-            (Key::Esc, _) => return KeyResult::Close,
-            (Key::Tab, _) if self.path.complete(&entries) => self.cursor = 0,
-            (Key::Enter | Key::Tab, Some(folder)) => {
-                self.path.enter_folder(folder);
-                self.cursor = 0;
+        let listing = self.listing(app);
+        match (self.picker.handle_key(chord, listing), &mut self.purpose) {
+            (PickerKey::Close, PickerPurpose::Search { .. }) => KeyResult::Close,
+            (PickerKey::Close, PickerPurpose::Field(_)) => KeyResult::Back,
+            (PickerKey::Choose, PickerPurpose::Field(form)) => {
+                form.set_path(&self.picker.chosen_text(listing));
+                KeyResult::Back
             }
-            (Key::Enter, None) => return KeyResult::Accept,
-            (Key::Tab, None) if selected.is_some() => {
-                self.pick_region = true;
-                return KeyResult::Accept;
+            (PickerKey::Choose, PickerPurpose::Search { .. }) => KeyResult::Accept,
+            (PickerKey::TabOnFile, PickerPurpose::Search { pick_region }) => {
+                *pick_region = true;
+                KeyResult::Accept
             }
-            (Key::Tab, None) => {}
-            (key, _) => match rows_to_move(key) {
-                Some(by) => self.cursor = moved_cursor(self.cursor, by, count),
-                None if edit(&mut self.path.text, chord) => self.cursor = 0,
-                None => {}
-            },
+            (PickerKey::Stay | PickerKey::TabOnFile, _) => KeyResult::Stay,
         }
-        KeyResult::Stay
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -163,20 +135,33 @@ impl Dialog for FilePicker {
     }
 
     fn hints(&self) -> &'static str {
-        "↑ ↓ select   Tab complete, then pick a region   Enter open or search   Esc close"
+        match self.purpose {
+            PickerPurpose::Search { .. } => {
+                "↑ ↓ select   Tab complete, then pick a region   Enter open or search   Esc close"
+            }
+            PickerPurpose::Field(_) => {
+                "↑ ↓ select   Tab complete or open a folder   Enter choose   Esc back"
+            }
+        }
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {
-        Some(&mut self.path.text)
+        Some(&mut self.picker.path.text)
+    }
+
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        match &mut self.purpose {
+            PickerPurpose::Search { .. } => None,
+            PickerPurpose::Field(form) => Some(form),
+        }
     }
 
     fn select_item(&mut self, index: usize, app: &App) {
-        self.cursor = moved_cursor(index, 0, self.candidates(app).len());
+        self.picker.select(index, self.listing(app));
     }
 
     fn paste(&mut self, text: &str) {
-        paste_path(&mut self.path.text, text);
-        self.cursor = 0;
+        self.picker.paste(text);
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
@@ -196,114 +181,28 @@ impl Dialog for FilePicker {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
-        let selected =
-            self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
-        let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
-            Ok(file) => file,
-            Err(reason) => {
-                app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(*self);
-                return;
-            }
-        };
-        let image = QueryImage::file(file);
-        if self.pick_region {
-            return RegionPicker::open_on(&mut app.overlays, &app.results, image);
+        if let PickerPurpose::Search { pick_region } = self.purpose {
+            self.search(app, pick_region);
         }
-        app.panes.focus = Pane::Results;
-        app.results.register_query_image(image, search, &mut app.outbox);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        ctx.dialog(area, "Search by a picture on this machine");
-        let parts = FilePicker::areas(area);
-        let theme = ctx.theme;
-        ctx.put(parts.path, 0, &[(" path ", theme.dim)]);
-        let field = field_area(parts.path, 0, 6);
-        if self.path.text.value().is_empty() {
-            ctx.put(field, 0, &[("  type or drop a path", theme.dim)]);
-        }
-        ctx.text_field(field, &self.path.text, true);
-        draw_candidates(ctx, parts.candidates, self);
-        if parts.picture.is_empty() {
+        let title = match self.purpose {
+            PickerPurpose::Search { .. } => "Search by a picture on this machine",
+            PickerPurpose::Field(_) => "Choose a path on this machine",
+        };
+        ctx.dialog(area, title);
+        let areas = FilePicker::areas(area);
+        self.picker.draw(ctx, areas, self.listing(ctx.app));
+        if areas.picture.is_empty() {
             return;
         }
         match self.preview_picture(ctx.app) {
             Some(view) => {
-                let canvas = ctx.app.screen.canvas(parts.picture.width, parts.picture.height);
-                ctx.draw_picture(parts.picture, view, canvas);
+                let canvas = ctx.app.screen.canvas(areas.picture.width, areas.picture.height);
+                ctx.draw_picture(areas.picture, view, canvas);
             }
-            None => ctx.picture_placeholder(parts.picture, "no preview"),
+            None => ctx.picture_placeholder(areas.picture, "no preview"),
         }
     }
-}
-
-impl FilePicker {
-    pub(in crate::app) fn open(overlays: &mut Overlays, service_data: &mut ServiceData) {
-        // An earlier listing may be out of date.
-        service_data.folder = None;
-        overlays.open(FilePicker::default());
-    }
-
-    pub(in crate::app) fn folder_to_list(overlays: &Overlays, setup: &Setup) -> Option<PathBuf> {
-        let picker: &FilePicker = overlays.dialog()?;
-        Some(picker.path.folder(setup.home_dir.as_deref()))
-    }
-}
-
-fn draw_candidates(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
-    let listing = picker.listing(ctx.app);
-    if let Some(failure) = listing.and_then(Remote::failure) {
-        return ctx.centered_message(area, ctx.theme.moving, &[failure.to_string()]);
-    }
-    let folder = listing.and_then(Remote::value);
-    let candidates = picker.candidates(ctx.app);
-    if candidates.is_empty() {
-        let text = if folder.is_some() { " no matching file" } else { " reading the folder" };
-        return ctx.put(area, 0, &[(text, ctx.theme.dim)]);
-    }
-    let omitted = folder.map_or(0, |folder| folder.omitted);
-    let mut rows = Rect { height: area.height.saturating_sub(u16::from(omitted > 0)), ..area };
-    if omitted > 0 {
-        let text = format!(" {} more not listed", group_digits(omitted as u64));
-        ctx.put(area, rows.height, &[(text, ctx.theme.dim)]);
-    }
-    if let Some(&selected) = candidates.get(picker.cursor) {
-        let parts = candidate_parts(ctx, selected);
-        let text: String = parts.iter().map(|(text, _)| text.as_str()).collect();
-        if display_width(&text) + 3 > usize::from(area.width) {
-            rows = ctx.text_below(rows, &text);
-        }
-    }
-    let top = scroll_top(0, picker.cursor, usize::from(rows.height));
-    let visible = candidates.into_iter().enumerate().skip(top);
-    for (row, (index, candidate)) in (0..rows.height).zip(visible) {
-        let selected = index == picker.cursor;
-        let cursor = if selected { " ▸ " } else { "   " };
-        let mut parts = vec![(cursor.to_owned(), ctx.theme.accent)];
-        parts.extend(candidate_parts(ctx, candidate));
-        ctx.put(rows, row, &parts);
-        ctx.select_row(rows, row, selected);
-    }
-}
-
-/// Returns the name of a candidate, and what the candidate is.
-fn candidate_parts(ctx: &DrawContext, candidate: FileCandidate) -> [(String, Style); 2] {
-    let theme = ctx.theme;
-    let (name, style, end) = match candidate {
-        FileCandidate::Recent(path) => {
-            (SafeText::file_name(&path.to_string_lossy()), theme.text, "  used before".to_owned())
-        }
-        FileCandidate::FolderEntry(_, entry) if entry.is_folder => {
-            (entry.name.clone(), theme.accent, "/".to_owned())
-        }
-        FileCandidate::FolderEntry(_, entry) if entry.is_picture() => {
-            (entry.name.clone(), theme.text, format!("  {}", format_bytes(entry.bytes)))
-        }
-        FileCandidate::FolderEntry(_, entry) => {
-            (entry.name.clone(), theme.dim, "  not a picture".to_owned())
-        }
-    };
-    [(name.to_string(), style), (end, theme.dim)]
 }

@@ -187,6 +187,10 @@ impl Dialog for LoginForm {
         }
     }
 
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = self.fields().get(index).copied().unwrap_or(self.field);
+    }
+
     fn accept(mut self: Box<Self>, app: &mut App) {
         match self.task {
             LoginTask::SwitchProfile => {
@@ -386,18 +390,24 @@ fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
     };
     let theme = rows.ctx.theme;
     let label = Span::styled(name, theme.text);
+    let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
-        LoginField::ApiKey => {
+        LoginField::ApiKey | LoginField::ApiSecret | LoginField::Session => {
             let value = rows.field(&label, focused);
-            return rows.ctx.text_field(value, &form.api_key, focused);
+            rows.clickable(value, index, false);
+            let input = match field {
+                LoginField::ApiKey => form.api_key.clone(),
+                LoginField::ApiSecret => masked(&form.api_secret.0),
+                _ => masked(&form.session.0),
+            };
+            return rows.ctx.text_field(value, &input, focused);
         }
-        LoginField::ApiSecret => return masked_field(rows, &label, &form.api_secret.0, focused),
-        LoginField::Session => return masked_field(rows, &label, &form.session.0, focused),
         LoginField::Task => form.task.title().to_owned(),
         LoginField::Store => store_text(form),
     };
     let style = if focused { theme.accent } else { theme.text };
-    rows.choice(&label, &Span::styled(choice_text(&choice, focused), style), focused);
+    let value = rows.choice(&label, &Span::styled(choice_text(&choice, focused), style), focused);
+    rows.clickable(value, index, focused);
 }
 
 fn store_text(form: &LoginForm) -> String {
@@ -411,9 +421,8 @@ fn store_text(form: &LoginForm) -> String {
     }
 }
 
-/// Draws a dot for each typed character.
-fn masked_field(rows: &mut FormRows<App>, label: &Span, input: &Input, focused: bool) {
-    let value = rows.field(label, focused);
+/// Returns a dot for each typed character.
+fn masked(input: &Input) -> Input {
     let dots = Input::new("•".repeat(input.value().chars().count()));
-    rows.ctx.text_field(value, &dots.with_cursor(input.cursor()), focused);
+    dots.with_cursor(input.cursor())
 }

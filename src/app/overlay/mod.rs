@@ -26,6 +26,8 @@ pub mod login;
 pub mod manage_dataset;
 pub mod map;
 pub mod palette;
+pub mod path_fields;
+pub mod path_picker;
 pub mod pick_list;
 pub mod prompt;
 mod region_edit;
@@ -48,6 +50,7 @@ use crate::{
         overlay::{
             fields::KeyResult,
             palette::run_or_explain_action,
+            path_fields::typed_path,
             pick_list::Command,
             saved_views::{ViewNameInput, delete_view, open_saved_view},
             sort_filter::sort_by,
@@ -63,13 +66,21 @@ const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
 impl App {
     /// Lets the open dialog handle a key. Returns whether a dialog is open.
     pub(in crate::app) fn overlay_key(&mut self, chord: Chord) -> bool {
-        let Some(mut dialog) = self.overlays.open.take() else { return false };
-        // Another key withdraws a form that waits for the dataset's status.
+        let Some(dialog) = self.overlays.open.take() else { return false };
+        // Another key withdraws a form that waits for the dataset's status, and a path that waits for its folder.
         self.overlays.submit_pending = false;
+        self.overlays.completion = None;
+        let Some(mut dialog) = self.path_field_key(dialog, chord) else { return true };
+        let path_before = typed_path(&*dialog);
         match dialog.handle_key(chord, self) {
-            KeyResult::Stay => self.overlays.open = Some(dialog),
+            KeyResult::Stay => {
+                let path = typed_path(&*dialog);
+                self.overlays.note_typed_path(path_before.as_deref(), path.as_deref());
+                self.overlays.open = Some(dialog);
+            }
             KeyResult::Close => {}
             KeyResult::Accept => self.submit_dialog(dialog),
+            KeyResult::Back => self.overlays.open = dialog.form_below().map(|it| it.clone_dialog()),
         }
         true
     }
@@ -95,6 +106,7 @@ impl App {
     pub(in crate::app) fn paste(&mut self, text: &str) {
         if let Some(dialog) = &mut self.overlays.open {
             dialog.paste(text);
+            self.overlays.path_is_typed = true;
         } else if self.query.is_editing_query(self.panes.focus, &self.results) {
             self.query.paste(text, &self.results);
         }

@@ -291,7 +291,7 @@ fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&Pi
     for (index, item) in (top..).zip(fitting_items(visible, cells, height)) {
         for line in item {
             ctx.buf.set_line(rows.x, rows.y + row, &line, rows.width);
-            ctx.select_row(rows, row, index == list.cursor);
+            ctx.list_row(rows, row, index, index == list.cursor);
             row += 1;
         }
     }

@@ -12,7 +12,7 @@ use crate::{
         App, Baskets, Dialog, DrawContext, Level, Outbox, Overlays, Results, Setup,
         basket::count_with_noun,
         overlay::{
-            fields::{self, KeyResult, expand_path, paste_path},
+            fields::{self, KeyResult, PathField, PathKind, expand_path, paste_path},
             file_actions,
         },
         tagging,
@@ -166,12 +166,14 @@ impl Dialog for TextPrompt {
     fn hints(&self) -> &'static str {
         match self.purpose {
             PromptPurpose::OpenDataset => "Enter open   Esc close",
-            PromptPurpose::SaveSelection => "Enter save   Esc close",
-            PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
+            PromptPurpose::SaveSelection => "Tab complete   Ctrl-F browse   Enter save   Esc close",
+            PromptPurpose::LoadSelection => {
+                "Tab complete   Ctrl-F browse   Enter replace the selection   Esc close"
+            }
             PromptPurpose::GoToPage => "Enter go there   Esc close",
             PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
             PromptPurpose::TargetFolder(_) | PromptPurpose::MoveDuplicates(_) => {
-                "Enter preview   Esc close"
+                "Tab complete   Ctrl-F browse   Enter preview   Esc close"
             }
             PromptPurpose::NewTag => "Enter create   Esc close",
             PromptPurpose::DiverseMedia => "Enter select   Esc close",
@@ -192,6 +194,19 @@ impl Dialog for TextPrompt {
             }
             _ => fields::paste(&mut self.text, text),
         }
+    }
+
+    fn path_field(&self) -> Option<PathField> {
+        let kind = match self.purpose {
+            PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => PathKind::File,
+            PromptPurpose::TargetFolder(_) | PromptPurpose::MoveDuplicates(_) => PathKind::Folder,
+            _ => return None,
+        };
+        Some(PathField::new(self.text.value(), kind))
+    }
+
+    fn set_path(&mut self, path: &str) {
+        self.text = path.into();
     }
 
     fn accept(self: Box<Self>, app: &mut App) {

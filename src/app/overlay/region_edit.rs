@@ -123,7 +123,7 @@ impl RegionNumberInput {
             Some(KeyResult::Close) => self.done = true,
             Some(KeyResult::Accept) if self.error.is_none() => return KeyResult::Accept,
             Some(KeyResult::Accept) => {}
-            Some(KeyResult::Stay) => *self = Self::at(self.field, *region),
+            Some(KeyResult::Stay | KeyResult::Back) => *self = Self::at(self.field, *region),
             None => {
                 edit(&mut self.text, chord);
                 self.apply(region);
