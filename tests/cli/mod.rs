@@ -50,6 +50,7 @@ mod surface;
 mod tag;
 mod together;
 mod tour;
+mod training_set;
 mod upgrade;
 mod waiting;
 #[cfg(target_os = "linux")]
