@@ -4,15 +4,25 @@
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
-use crate::{error::short_reason, onnx_model::OnnxGraph};
+use crate::{class_names::is_placeholder, error::short_reason, onnx_model::OnnxGraph};
 
 /// The probability from which a label is given. At this value, nine of ten labels are right on unseen photographs.
 const MIN_CONFIDENCE: f32 = 0.7;
 /// The tolerance for the difference between the sum of probabilities and one.
 const SUM_TOLERANCE: f32 = 1e-3;
-/// Operators that may follow the head.
-const TRANSPARENT: [&str; 7] =
-    ["Add", "Cast", "Flatten", "Identity", "Reshape", "Softmax", "Squeeze"];
+/// Operators that may follow the head. The last three are those of quantized models.
+const TRANSPARENT: [&str; 10] = [
+    "Add",
+    "Cast",
+    "Flatten",
+    "Identity",
+    "Reshape",
+    "Softmax",
+    "Squeeze",
+    "Mul",
+    "QuantizeLinear",
+    "DequantizeLinear",
+];
 
 /// A class that a model is confident of.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +47,11 @@ pub fn head_input(path: &Path, output: &str) -> Result<String, String> {
         let Some(input) = computed.next() else { break };
         match node.op_type.as_deref() {
             Some("Gemm" | "MatMul") => return Ok(input.clone()),
+            // The numbers before they were quantized are the vector.
+            Some("MatMulInteger") => {
+                let quantized = graph.source(input).and_then(|node| node.input.first());
+                return Ok(quantized.unwrap_or(input).clone());
+            }
             Some(kind) if TRANSPARENT.contains(&kind) => value = input,
             _ => break,
         }
@@ -81,7 +96,7 @@ struct Synsets {
     classes: Vec<&'static str>,
 }
 
-/// Returns the labels of each class by its name in `id2label`: its own label, then its hypernyms, nearest first. A name
+/// Returns the labels of each class by its name: its own label, then its hypernyms, nearest first. A name
 /// is the id of a synset, the words of an `ImageNet` synset as public models spell them, or anything else.
 pub fn class_labels(names: &[String]) -> Vec<Vec<String>> {
     let synsets = &*SYNSETS;
@@ -115,12 +130,20 @@ fn first_word(name: &str) -> &str {
     name.split(',').next().unwrap_or_default().trim()
 }
 
-/// Returns a name as a label, or `None` for a placeholder such as `LABEL_0`, which exporters write for unknown names.
+/// Returns a name as a label, or `None` for a placeholder.
 fn plain_name(name: &str) -> Option<String> {
-    let number = name.strip_prefix("LABEL_");
-    let is_placeholder = number.is_some_and(|number| number.bytes().all(|c| c.is_ascii_digit()));
     let name = name.trim();
-    (!is_placeholder && !name.is_empty()).then(|| name.to_owned())
+    (!is_placeholder(name) && !name.is_empty()).then(|| name.to_owned())
+}
+
+/// Whether a word is the id of a synset that is known.
+pub fn is_synset(id: &str) -> bool {
+    SYNSETS.by_id.contains_key(id)
+}
+
+/// Returns the ids of the `ImageNet` classes, in order.
+pub fn imagenet_ids() -> Vec<String> {
+    SYNSETS.classes.iter().map(|&id| id.to_owned()).collect()
 }
 
 impl Synsets {

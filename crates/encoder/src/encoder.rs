@@ -14,7 +14,8 @@ use crate::{
     classifier::ConfidentLabel,
     error::{LoadError, short_reason},
     image_encoder::ImageEncoder,
-    model_folder::{HashedFile, ModelConfig, ModelFolder, fingerprint},
+    model_config::ModelConfig,
+    model_folder::{HashedFile, ModelFolder, fingerprint},
     text_encoder::TextEncoder,
 };
 
@@ -76,7 +77,7 @@ impl Encoder {
             kind,
             models: models.into_iter().flatten().cloned().collect(),
             dimension: self.dimension(),
-            labels: self.image.classes().len(),
+            labels: self.image.classes().iter().filter(|labels| !labels.is_empty()).count(),
             preprocessing: self.image.preprocessing().describe(),
             defaults: self.defaults.clone(),
         }

@@ -3,15 +3,17 @@
 
 use image::RgbImage;
 use rten::{NodeId, Value};
-use rten_tensor::NdTensor;
+use rten_tensor::{NdTensor, prelude::*};
 
 use crate::{
     classifier::{ConfidentLabel, class_labels, confident_label, head_input},
     error::{LoadError, short_reason},
-    model_folder::{ModelConfig, ModelFolder, PREPROCESSOR},
+    model_config::ModelConfig,
+    model_folder::ModelFolder,
     onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
-    preprocessing::{InputSize, Preprocessing},
+    preprocessing::{InputForm, Preprocessing},
     staged_run::StagedRun,
+    tool_settings::PictureSettings,
 };
 
 const ROLE: &str = "image encoder";
@@ -34,9 +36,11 @@ struct PictureInput {
     id: NodeId,
     /// Whether the channels of a pixel follow each other.
     channels_last: bool,
+    is_bytes: bool,
 }
 
 /// The output that is the vector of a picture.
+#[derive(Clone, Copy)]
 struct ImageOutput {
     vector: NodeId,
     form: VectorForm,
@@ -68,23 +72,29 @@ impl ImageEncoder {
                 "takes no picture (no input of four dimensions); give the folder of a vision model",
             )
         })?;
-        let (input, size) = PictureInput::new(input).map_err(|reason| refuse(&reason))?;
-        let file = folder.json(PREPROCESSOR)?.or_else(|| config.preprocessor.clone());
-        let preprocessing = Preprocessing::read(file.as_ref(), config.family, size, defaults)
+        if let Some(task) = config.metadata.get("task").filter(|task| *task != "classify") {
+            let task = short_reason(task);
+            return Err(refuse(&format!(
+                "is a model for another task ({task}); give a classifier or an image encoder"
+            )));
+        }
+        let (input, form) = PictureInput::new(input).map_err(|reason| refuse(&reason))?;
+        let settings = PictureSettings::find(folder, &config.json, &config.metadata, form)?;
+        let preprocessing = Preprocessing::read(settings.as_ref(), config.family, form, defaults)
             .map_err(|reason| refuse(&reason))?;
         let (width, height) = preprocessing.size();
         let gray = RgbImage::from_pixel(width, height, image::Rgb([128; 3]));
         let example = [input.tensor(&preprocessing, &gray).map_err(|reason| refuse(&reason))?];
         let chooser = OutputChooser { folder, model: &model, example: &example, config };
-        let output = chooser.choose().map_err(|reason| {
+        let output = chooser.choose(defaults).map_err(|reason| {
             let reason = short_reason(&reason);
             refuse(&format!(
                 "gives no vector for a picture ({reason}); use another export of the model"
             ))
         })?;
-        let names: &[_] = if output.scores.is_some() { &config.labels } else { &[] };
+        let names: &[_] = if output.scores.is_some() { &config.classes.names } else { &[] };
         let classes = class_labels(names);
-        let scores = output.scores.filter(|_| !classes.is_empty());
+        let scores = output.scores.filter(|id| !classes.is_empty() && *id != output.vector);
         let outputs: Vec<NodeId> = [Some(output.vector), scores].into_iter().flatten().collect();
         let run = StagedRun::new(&model, path, &outputs, &example[0]);
         Ok(Self { model, input, preprocessing, output, run, classes })
@@ -117,14 +127,16 @@ impl ImageEncoder {
         let vector = tensors.next().ok_or("it has no output")?.into_vector(self.output.form)?;
         let scores =
             tensors.next().map(|scores| scores.into_vector(VectorForm::Row)).transpose()?;
-        let label = scores.and_then(|scores| confident_label(&scores, &self.classes));
+        let are_vector = self.output.scores == Some(self.output.vector);
+        let scores = if are_vector { Some(&vector) } else { scores.as_ref() };
+        let label = scores.and_then(|scores| confident_label(scores, &self.classes));
         Ok(EncodedPicture { vector, label })
     }
 }
 
 impl PictureInput {
-    /// Returns the input, and as much of its width and height as is fixed.
-    fn new(input: &ModelInput) -> Result<(Self, InputSize), String> {
+    /// Returns the input, and what is fixed of it.
+    fn new(input: &ModelInput) -> Result<(Self, InputForm), String> {
         let wrong = || {
             format!(
                 "takes pictures as {:?} and not one at a time with three channels; export it again in that form",
@@ -139,10 +151,9 @@ impl PictureInput {
             return Err(wrong());
         }
         let side = |side: Option<usize>| side.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
-        Ok((
-            Self { id: input.id, channels_last },
-            InputSize { width: side(width), height: side(height) },
-        ))
+        let (id, is_bytes) = (input.id, input.is_bytes);
+        let form = InputForm { width: side(width), height: side(height), is_bytes };
+        Ok((Self { id, channels_last, is_bytes }, form))
     }
 
     fn tensor(
@@ -160,8 +171,19 @@ impl PictureInput {
             ([1, 3, height, width], (0..3).flat_map(channel).collect())
         };
         let tensor = NdTensor::try_from_data(shape, numbers).map_err(|cause| cause.to_string())?;
-        Ok((self.id, tensor.into()))
+        let value = if self.is_bytes { to_bytes(&tensor).into() } else { tensor.into() };
+        Ok((self.id, value))
     }
+}
+
+/// Converts colors that were not scaled. They are whole numbers from 0 to 255.
+fn to_bytes(tensor: &NdTensor<f32, 4>) -> NdTensor<u8, 4> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a conversion saturates"
+    )]
+    tensor.map(|number| *number as u8)
 }
 
 /// Finds the output of a model that is the vector of a picture.
@@ -175,7 +197,7 @@ struct OutputChooser<'a> {
 impl OutputChooser<'_> {
     /// Chooses a named vector, the value that the head of a classifier reads, any other row, or the first token, in
     /// this order.
-    fn choose(&self) -> Result<ImageOutput, String> {
+    fn choose(&self, defaults: &mut Vec<String>) -> Result<ImageOutput, String> {
         let outputs = self.model.outputs();
         let named = |name: &str| outputs.iter().find(|output| output.name == name);
         let mut reasons = Vec::new();
@@ -190,11 +212,19 @@ impl OutputChooser<'_> {
             }
         }
         let others = outputs.iter().filter(|output| output.name != TOKENS_OUTPUT);
+        let mut vectors = Vec::new();
         for output in others.chain(named(TOKENS_OUTPUT)) {
             match self.vector_at(output.id) {
-                Ok(found) => return self.with_head(found, &output.name),
+                Ok(found) if self.are_scores(&found, &output.name) => {
+                    return self.before_head(&found, &output.name, defaults);
+                }
+                Ok(found) => vectors.push(found),
                 Err(reason) => reasons.push(reason),
             }
+        }
+        if let Some(found) = vectors.into_iter().next() {
+            self.report_unused_names(&found, defaults);
+            return Ok(found);
         }
         Err(reasons.into_iter().next().unwrap_or_else(|| "it has no output".to_owned()))
     }
@@ -207,34 +237,62 @@ impl OutputChooser<'_> {
         Ok(ImageOutput { vector: id, form, scores: None, dimension })
     }
 
-    /// Replaces the scores of a classifier by the vector that its head reads.
-    fn with_head(&self, found: ImageOutput, name: &str) -> Result<ImageOutput, String> {
-        let is_scores = name == SCORE_OUTPUT || self.config.labels.len() == found.dimension;
-        if found.form != VectorForm::Row || !is_scores {
-            return Ok(found);
+    /// Whether an output has a score for each class.
+    fn are_scores(&self, found: &ImageOutput, name: &str) -> bool {
+        let classes = &self.config.classes;
+        let counts = [classes.count, Some(classes.names.len())];
+        found.form == VectorForm::Row
+            && (name == SCORE_OUTPUT || counts.contains(&Some(found.dimension)))
+    }
+
+    /// Returns the vector that the head of a classifier reads, with the scores that it gives. Without such a head, as in
+    /// a network that ends with a convolution, the scores are the vector.
+    fn before_head(
+        &self,
+        scores: &ImageOutput,
+        name: &str,
+        defaults: &mut Vec<String>,
+    ) -> Result<ImageOutput, String> {
+        self.check_classes(scores.dimension)?;
+        let head = head_input(&self.folder.image_model, name).and_then(|value| {
+            let id = self.model.value_id(&value);
+            let id = id.ok_or_else(|| {
+                format!("the input {} of its head is not kept", short_reason(&value))
+            })?;
+            self.vector_at(id)
+        });
+        let vector = head.unwrap_or_else(|reason| {
+            defaults.push(format!("{reason}; taken: its scores as the vector"));
+            *scores
+        });
+        Ok(ImageOutput { scores: Some(scores.vector), ..vector })
+    }
+
+    fn report_unused_names(&self, found: &ImageOutput, defaults: &mut Vec<String>) {
+        let classes = &self.config.classes;
+        if !classes.names.is_empty() && found.form == VectorForm::Row {
+            let (named, source) = (classes.names.len(), &classes.source);
+            let dimension = found.dimension;
+            defaults.push(format!(
+                "{source} names {named} classes, and the output has {dimension} numbers; taken: a vector without labels"
+            ));
         }
-        self.check_classes(found.dimension)?;
-        let value = head_input(&self.folder.image_model, name)?;
-        let id = self.model.value_id(&value);
-        let id = id
-            .ok_or_else(|| format!("the input {} of its head is not kept", short_reason(&value)))?;
-        let vector = self.vector_at(id)?;
-        Ok(ImageOutput { scores: Some(found.vector), ..vector })
     }
 
     /// Returns the scores of an image encoder that also scores classes.
     fn scores_at(&self, output: Option<&ModelOutput>) -> Result<Option<NodeId>, String> {
-        let output = output.filter(|_| !self.config.labels.is_empty());
+        let output = output.filter(|_| !self.config.classes.names.is_empty());
         let Some(id) = output.map(|output| output.id) else { return Ok(None) };
         self.check_classes(self.vector_at(id)?.dimension)?;
         Ok(Some(id))
     }
 
     fn check_classes(&self, scored: usize) -> Result<(), String> {
-        let named = self.config.labels.len();
-        if named == 0 || named == scored {
+        let classes = &self.config.classes;
+        if classes.names.is_empty() || classes.fit(scored) {
             return Ok(());
         }
-        Err(format!("it scores {scored} classes, and id2label in config.json names {named}"))
+        let (named, source) = (classes.names.len(), &classes.source);
+        Err(format!("it scores {scored} classes, and {source} names {named}"))
     }
 }

@@ -5,17 +5,19 @@
 //! `preprocessor_config.json` and `tokenizer.json`. Settings that the files do not contain get defaults, which are
 //! reported. A model that cannot be used is refused when it is loaded.
 
+mod class_names;
 mod classifier;
 mod depthwise;
 mod encoder;
 mod error;
 mod image_encoder;
+mod model_config;
 mod model_folder;
 mod onnx_model;
 mod preprocessing;
 mod staged_run;
 mod text_encoder;
-mod timm;
+mod tool_settings;
 
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;

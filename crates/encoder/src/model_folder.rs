@@ -1,27 +1,30 @@
-//! Finds the files of a model folder, and reads its `config.json`. This file defines what a folder may contain, and
-//! which families of models get special treatment.
+//! Finds and reads the files of a model folder. This file defines what a folder may contain.
 
 use std::{
-    ffi::OsString,
     fs::{self, File},
     io::{self, ErrorKind, Read as _},
     path::{Path, PathBuf},
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tessera_model::composed;
+use tessera_wire::{text_encoding::decode_list, tolerant_json};
 
 use crate::{
+    class_names::LABEL_FILES,
     error::{LoadError, cannot_read, short_reason},
     onnx_model::external_files,
-    timm,
 };
 
 pub const CONFIG: &str = "config.json";
 pub const PREPROCESSOR: &str = "preprocessor_config.json";
+pub const PROCESSOR: &str = "processor_config.json";
+pub const OPEN_CLIP_CONFIG: &str = "open_clip_config.json";
+pub const VISUAL_CONFIG: &str = "preprocess_cfg.json";
 pub const TOKENIZER: &str = "tokenizer.json";
 pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+const CONFIGS: [&str; 7] =
+    [CONFIG, PREPROCESSOR, PROCESSOR, OPEN_CLIP_CONFIG, VISUAL_CONFIG, TOKENIZER, TOKENIZER_CONFIG];
 
 /// The maximum size of a JSON file. A tokenizer of a quarter of a million tokens takes 35 MB.
 const MAX_JSON_BYTES: u64 = 1 << 28;
@@ -51,18 +54,19 @@ impl ModelFolder {
         if path.is_file() {
             return Err(refuse("is a file; give the folder it is in, with its config.json"));
         }
-        for folder in [path.join("onnx"), path.to_owned()] {
-            let files = match onnx_files(&folder) {
-                Ok(files) => files,
-                Err(cause) if cause.kind() == ErrorKind::NotFound => continue,
-                Err(cause) => return Err(cannot_read("model folder", &folder, &cause)),
-            };
-            let names = files.iter().filter_map(|name| name.to_str());
-            if let Some((image, text)) = best_models(&names) {
-                let image_model = folder.join(image);
-                let text_model = text.map(|name| folder.join(name));
-                return Ok(Self { path: path.to_owned(), image_model, text_model });
+        let mut files = Vec::new();
+        for folder in MODEL_FOLDERS {
+            let listed = files_in(&path.join(folder));
+            match listed {
+                Ok(names) => files.extend(names.into_iter().map(|name| format!("{folder}{name}"))),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+                Err(cause) => return Err(cannot_read("model folder", &path.join(folder), &cause)),
             }
+        }
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        if let Some((image, text)) = best_models(&files) {
+            let text_model = text.map(|text| path.join(text));
+            return Ok(Self { path: path.to_owned(), image_model: path.join(image), text_model });
         }
         if !path.exists() {
             return Err(refuse("does not exist; check the path"));
@@ -72,18 +76,28 @@ impl ModelFolder {
         ))
     }
 
+    /// Returns the path of a file, which is in the folder or beside a model.
+    pub fn find(&self, name: &str) -> PathBuf {
+        let models = [Some(&self.image_model), self.text_model.as_ref()];
+        let beside = models.into_iter().flatten().map(|model| parent_of(model).join(name));
+        let path = self.path.join(name);
+        if path.exists() { path } else { beside.into_iter().find(|it| it.exists()).unwrap_or(path) }
+    }
+
     /// Reads a JSON file of the folder. Returns `None` if it does not exist.
     pub fn json(&self, name: &str) -> Result<Option<Value>, LoadError> {
         let Some(bytes) = self.bytes(name)? else { return Ok(None) };
-        serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
+        let limit = usize::try_from(MAX_JSON_BYTES).unwrap_or(usize::MAX);
+        let parsed = tolerant_json::parse(&bytes, None, limit);
+        parsed.map(|(json, _)| Some(json)).map_err(|cause| {
             let reason = format!("is not JSON ({}); download it again", short_reason(&cause));
-            LoadError::new("file", &self.path.join(name), &reason)
+            LoadError::new("file", &self.find(name), &reason)
         })
     }
 
-    /// Reads a file of the folder. Returns `None` if it does not exist.
+    /// Reads a file of the folder, which may be UTF-16 with a byte-order mark. Returns `None` if it does not exist.
     pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, LoadError> {
-        let path = self.path.join(name);
+        let path = self.find(name);
         let file = match File::open(&path) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(|cause| cannot_read("file", &path, &cause))?,
@@ -94,17 +108,16 @@ impl ModelFolder {
         if bytes.len() as u64 > MAX_JSON_BYTES {
             return Err(LoadError::new("file", &path, "is larger than 256 MiB; download it again"));
         }
-        // Editors put a byte order mark in front of a text.
-        if bytes.starts_with(b"\xEF\xBB\xBF") {
-            bytes.drain(..3);
-        }
-        Ok(Some(bytes))
+        let text = decode_list(&bytes).map_err(|cause| {
+            LoadError::new("file", &path, &format!("cannot be read ({cause}); download it again"))
+        })?;
+        Ok(Some(text.into_owned()))
     }
 
-    /// Returns all files that change the vectors.
+    /// Returns all files that change the vectors or labels.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> =
-            [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].map(|it| self.path.join(it)).into();
+            CONFIGS.iter().chain(&LABEL_FILES).map(|name| self.find(name)).collect();
         for model in [Some(&self.image_model), self.text_model.as_ref()].into_iter().flatten() {
             paths.push(model.clone());
             // A file that cannot be read is reported when the model is loaded.
@@ -172,35 +185,56 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(digit).collect()
 }
 
-fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {
-    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+fn files_in(folder: &Path) -> io::Result<Vec<String>> {
+    let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+    names.filter_map(io::Result::transpose).collect()
 }
 
-/// Chooses the model for pictures among the names of files, and the one for texts if it is a separate file.
-fn best_models<'a>(
-    names: &(impl Iterator<Item = &'a str> + Clone),
-) -> Option<(&'a str, Option<&'a str>)> {
-    let find = |stem| best_variant(names.clone(), stem);
-    match find("vision_model") {
-        Some(image) => Some((image, find("text_model"))),
-        None => find("model").map(|image| (image, None)),
-    }
+/// The folders that may have models.
+const MODEL_FOLDERS: [&str; 4] = ["onnx/", "", "visual/", "textual/"];
+/// The names that tools give to the model for pictures and, if it is a separate file, to the model for texts.
+const MODEL_NAMES: [(&str, Option<&str>); 7] = [
+    ("onnx/vision_model", Some("onnx/text_model")),
+    ("onnx/model", None),
+    ("vision_model", Some("text_model")),
+    ("model", None),
+    ("onnx/visual", Some("onnx/textual")),
+    ("visual", Some("textual")),
+    ("visual/model", Some("textual/model")),
+];
+
+/// Chooses the model for pictures among the paths of files, and the one for texts if it is a separate file. If no name
+/// is known, the only ONNX file of a folder is the model.
+fn best_models<'a>(paths: &[&'a str]) -> Option<(&'a str, Option<&'a str>)> {
+    let named = MODEL_NAMES.iter().find_map(|(image, text)| {
+        Some((best_variant(paths, image)?, text.and_then(|text| best_variant(paths, text))))
+    });
+    named.or_else(|| {
+        MODEL_FOLDERS[..2].iter().find_map(|folder| {
+            let name = |path: &&&str| {
+                let name = path.strip_prefix(folder).and_then(|name| name.strip_suffix(".onnx"));
+                name.is_some_and(|name| !name.contains('/'))
+            };
+            let mut found = paths.iter().filter(name);
+            found.next().filter(|_| found.next().is_none()).map(|only| (*only, None))
+        })
+    })
 }
 
 /// Returns the most exact variant of a model: the one without a suffix, otherwise `_fp16`, otherwise the first one by
 /// name.
-fn best_variant<'a>(names: impl Iterator<Item = &'a str>, stem: &str) -> Option<&'a str> {
-    let variant = |name: &'a str| {
-        let suffix = name.strip_suffix(".onnx")?.strip_prefix(stem)?;
+fn best_variant<'a>(paths: &[&'a str], stem: &str) -> Option<&'a str> {
+    let variant = |path: &&'a str| {
+        let suffix = path.strip_suffix(".onnx")?.strip_prefix(stem)?;
         let rank = match suffix {
             "" => 0,
             "_fp16" => 1,
-            other if other.starts_with('_') => 2,
+            other if other.starts_with('_') && !other.contains('/') => 2,
             _ => return None,
         };
-        Some((rank, name))
+        Some((rank, *path))
     };
-    names.filter_map(variant).min().map(|(_, name)| name)
+    paths.iter().filter_map(variant).min().map(|(_, path)| path)
 }
 
 /// The paths at which a repository may have its models.
@@ -209,94 +243,20 @@ pub const SEARCHED_PATHS: &str = "onnx/vision_model.onnx, onnx/model.onnx, visio
 /// Chooses the files of a model among the paths of a repository: its ONNX files, files with external weights that are
 /// named after them, and its configuration. Returns `None` if the repository has no model that can be used.
 pub fn files_of_repository<'a>(paths: &[&'a str]) -> Option<Vec<&'a str>> {
-    for folder in ["onnx/", ""] {
-        let inside = paths.iter().filter_map(|path| path.strip_prefix(folder));
-        let inside = inside.filter(|name| !name.contains('/'));
-        let Some((image, text)) = best_models(&inside) else { continue };
-        let models = [Some(image), text].map(|name| name.map(|name| format!("{folder}{name}")));
-        let is_wanted = |path: &&&str| {
-            let belongs = |model: &String| {
-                let rest = path.strip_prefix(model.as_str());
-                rest.is_some_and(|rest| {
-                    rest.is_empty() || rest.starts_with(".data") || rest.starts_with("_data")
-                })
-            };
-            [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].contains(*path)
-                || models.iter().flatten().any(belongs)
+    let (image, text) = best_models(paths)?;
+    let models = [Some(image), text];
+    let is_wanted = |path: &&&str| {
+        let belongs = |model: &&str| {
+            let rest = path.strip_prefix(model);
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(".data") || rest.starts_with("_data")
+            })
         };
-        return Some(paths.iter().filter(is_wanted).copied().collect());
-    }
-    None
-}
-
-/// The number of tokens of a text in `SigLIP`, whose configuration usually omits this number.
-const SIGLIP_TOKENS: usize = 64;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelFamily {
-    Clip,
-    Siglip,
-    Other,
-}
-
-pub struct ModelConfig {
-    pub family: ModelFamily,
-    /// The names of the classes, by number.
-    pub labels: Vec<String>,
-    /// The maximum number of tokens of a text.
-    pub max_tokens: Option<usize>,
-    /// The settings of a model of `timm`, in the form of a `preprocessor_config.json`.
-    pub preprocessor: Option<Value>,
-}
-
-impl ModelConfig {
-    /// Reads the file, and adds the defaults used to `defaults`.
-    pub fn read(folder: &ModelFolder, defaults: &mut Vec<String>) -> Result<Self, LoadError> {
-        let Some(json) = folder.json(CONFIG)? else {
-            // Public pairs of encoders without a configuration belong to the CLIP family.
-            let family =
-                if folder.text_model.is_some() { ModelFamily::Clip } else { ModelFamily::Other };
-            let taken = match family {
-                ModelFamily::Clip => "a pair of encoders like CLIP",
-                _ => "no labels, and no kind of model",
-            };
-            defaults.push(format!("{CONFIG} is missing; assumed: {taken}"));
-            return Ok(Self { family, labels: Vec::new(), max_tokens: None, preprocessor: None });
-        };
-        let family = match json["model_type"].as_str() {
-            Some(kind) if kind.starts_with("siglip") => ModelFamily::Siglip,
-            Some(kind) if kind.contains("clip") => ModelFamily::Clip,
-            _ => ModelFamily::Other,
-        };
-        let positions = json["text_config"]["max_position_embeddings"].as_u64();
-        let max_tokens = positions.and_then(|count| usize::try_from(count).ok());
-        let max_tokens = match family {
-            ModelFamily::Siglip => Some(max_tokens.unwrap_or(SIGLIP_TOKENS)),
-            ModelFamily::Clip | ModelFamily::Other => max_tokens,
-        };
-        let names = timm::class_names(&json).unwrap_or(&json["id2label"]);
-        let labels = class_names(names, &folder.path.join(CONFIG))?;
-        Ok(Self { family, labels, max_tokens, preprocessor: timm::preprocessor(&json) })
-    }
-}
-
-/// Reads the names of classes, such as `{"0": "cat", "1": "dog"}` or `["cat", "dog"]`, in the order of their numbers.
-fn class_names(names: &Value, path: &Path) -> Result<Vec<String>, LoadError> {
-    let names: Map<String, Value> = match names {
-        Value::Object(names) => names.clone(),
-        Value::Array(names) => (0..)
-            .zip(names)
-            .map(|(number, name): (usize, _)| (number.to_string(), name.clone()))
-            .collect(),
-        _ => return Ok(Vec::new()),
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_near =
+            |model: &&str| folder.is_empty() || parent_of(Path::new(model)) == Path::new(folder);
+        let is_config = CONFIGS.contains(&name) || LABEL_FILES.contains(&name);
+        models.iter().flatten().any(belongs) || is_config && models.iter().flatten().any(is_near)
     };
-    // Filters match labels in NFC, in which keyboards write them.
-    let by_number = |number: usize| {
-        let name = names.get(&number.to_string())?.as_str()?;
-        Some(composed(name).into_owned())
-    };
-    (0..names.len()).map(by_number).collect::<Option<_>>().ok_or_else(|| {
-        let reason = "has class names without a name for each number from 0; download it again";
-        LoadError::new("file", path, reason)
-    })
+    Some(paths.iter().filter(is_wanted).copied().collect())
 }

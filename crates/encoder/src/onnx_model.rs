@@ -3,13 +3,13 @@
 //! checked before the runtime reads the files, because it allocates whatever length a damaged file states.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs::{self, File},
     path::{Component, Path},
 };
 
 use crate::error::{LoadError, short_reason};
-use rten::{Dimension, Model, ModelOptions, NodeId, Value, ValueOrView};
+use rten::{DataType, Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueType};
 use rten_onnx::{
     onnx::NodeProto,
     protobuf::{DecodeMessage, Fields, OwnedValues, ProtobufError, ReadValue, ValueReader},
@@ -34,6 +34,8 @@ pub struct ModelInput {
     pub name: String,
     /// The dimensions. A variable dimension is `None`.
     pub shape: Vec<Option<usize>>,
+    /// Whether the values are bytes.
+    pub is_bytes: bool,
 }
 
 pub struct ModelOutput {
@@ -88,7 +90,8 @@ impl OnnxModel {
         let input = |&id: &NodeId| {
             let node = self.model.node_info(id)?;
             let shape = node.shape()?.into_iter().map(size).collect();
-            Some(ModelInput { id, name: node.name()?.to_owned(), shape })
+            let is_bytes = node.dtype() == Some(ValueType::Tensor(DataType::UInt8));
+            Some(ModelInput { id, name: node.name()?.to_owned(), shape, is_bytes })
         };
         self.model.input_ids().iter().filter_map(input).collect()
     }
@@ -284,6 +287,16 @@ pub fn named_external_files(model: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
+/// Returns the metadata of a model: texts with a name, which exporters write.
+pub fn metadata(model: &Path) -> BTreeMap<String, String> {
+    let file = File::open(model).ok();
+    let read = file.and_then(|file| Metadata::decode(ValueReader::from_file(file)).ok());
+    // A file that cannot be read is reported when the model is loaded.
+    read.map_or_else(BTreeMap::new, |read| {
+        read.0.into_iter().map(|entry| (entry.key, entry.value)).collect()
+    })
+}
+
 /// A part of a file that contains the weights of one tensor.
 #[derive(Default)]
 struct ExternalPart {
@@ -323,6 +336,8 @@ type ExternalTensor = RepeatedField<13, Entry>;
 type GraphWeights = RepeatedField<5, ExternalTensor>;
 /// The graph of a file.
 type WeightsFile = RepeatedField<7, GraphWeights>;
+/// The metadata of a file.
+type Metadata = RepeatedField<14, Entry>;
 
 #[derive(Default)]
 struct Entry {

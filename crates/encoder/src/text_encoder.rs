@@ -9,7 +9,8 @@ use tokenizers::{PostProcessor as _, Tokenizer, TruncationParams};
 
 use crate::{
     error::{LoadError, short_reason},
-    model_folder::{ModelConfig, ModelFamily, ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
+    model_config::{ModelConfig, ModelFamily},
+    model_folder::{ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
     onnx_model::{ModelInput, OnnxModel, VectorForm},
 };
 
@@ -51,7 +52,7 @@ impl TextEncoder {
             Err(_) if own.is_none() => return Ok(None),
             Err(why) => return Err(LoadError::new(ROLE, path, why)),
         };
-        let tokenizer_path = folder.path.join(TOKENIZER);
+        let tokenizer_path = folder.find(TOKENIZER);
         let Some(json) = folder.bytes(TOKENIZER)? else {
             let reason = "is missing, without which texts cannot be encoded; download it, too";
             return Err(LoadError::new("tokenizer", &tokenizer_path, reason));

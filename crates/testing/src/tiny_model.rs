@@ -171,6 +171,30 @@ fn image_nodes(graph: TinyGraph, output: &str, weights: Weights) -> TinyGraph {
         .output(output, &[None, Some(4)])
 }
 
+/// Returns a model that takes the colors as bytes.
+pub fn byte_model() -> Vec<u8> {
+    let floats = vec![("to", Attribute::Integer(1))];
+    let shape = [None, Some(3), Some(SIDE), Some(SIDE)];
+    let graph = TinyGraph::default().input("image", DataType::UINT8, &shape);
+    mean_color(graph.node_with("Cast", &["image"], "floats", floats), "floats")
+        .node("Identity", &["flat"], "embedding")
+        .output("embedding", &[None, Some(3)])
+        .to_bytes()
+}
+
+/// Adds an entry of metadata to the bytes of a model. The entry has less than 128 bytes.
+#[must_use]
+pub fn with_metadata(mut model: Vec<u8>, key: &str, value: &str) -> Vec<u8> {
+    let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
+    let mut entry = vec![0x0A, length(key.as_bytes())];
+    entry.extend(key.bytes());
+    entry.extend([0x12, length(value.as_bytes())]);
+    entry.extend(value.bytes());
+    model.extend([0x72, length(&entry)]);
+    model.extend(entry);
+    model
+}
+
 fn mean_color(graph: TinyGraph, pixels: &str) -> TinyGraph {
     graph.node("GlobalAveragePool", &[pixels], "mean").node("Flatten", &["mean"], "flat")
 }
@@ -179,7 +203,8 @@ fn id2label(names: [&str; 3]) -> Value {
     json!({"0": names[0], "1": names[1], "2": names[2]})
 }
 
-fn classifier_model() -> Vec<u8> {
+/// Returns a model that scores the three colors.
+pub fn classifier_model() -> Vec<u8> {
     let graph = image_nodes(TinyGraph::default(), "features", OWN_COLORS);
     color_scores(graph).only_output("logits", &[None, Some(3)]).to_bytes()
 }

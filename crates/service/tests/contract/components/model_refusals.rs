@@ -58,7 +58,8 @@ fn each_unusable_file_is_named_with_what_to_do() {
         let found = refused(&folder);
         assert!(found.contains(words), "{found:?} does not contain {words}");
     }
-    assert!(refused(&ModelFolder::empty().with("onnx/other.onnx", "")).contains("has neither"));
+    let two = ModelFolder::empty().with("onnx/one.onnx", "").with("onnx/other.onnx", "");
+    assert!(refused(&two).contains("has neither"));
     let missing = Encoder::load(&ModelFolder::empty().path().join("none")).unwrap_err();
     assert!(missing.to_string().contains("does not exist; check the path"), "{missing}");
     let file = clip();

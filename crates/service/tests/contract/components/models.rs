@@ -5,8 +5,8 @@ use image::{Rgb, RgbImage};
 use serde_json::json;
 use tessera_encoder::{Encoder, ModelKind, SelfTest};
 use tessera_testing::tiny_model::{
-    COLORS, DIMENSION, ModelFolder, OPPOSITE_COLORS, OWN_COLORS, byte_pair_tokenizer, image_model,
-    preprocessor,
+    COLORS, DIMENSION, ModelFolder, OPPOSITE_COLORS, OWN_COLORS, byte_model, byte_pair_tokenizer,
+    classifier_model, image_model, masked_text_model, preprocessor, with_metadata,
 };
 
 fn load(folder: &ModelFolder) -> Encoder {
@@ -129,6 +129,117 @@ fn a_classifier_of_timm_is_read_from_its_configuration() {
     let description = load(&folder).description();
     assert_eq!((description.kind, description.labels), (ModelKind::Classifier, 3));
     assert!(description.defaults.is_empty(), "{:?}", description.defaults);
+}
+
+/// Returns the labels of a red, a green and a blue picture.
+fn labels(folder: &ModelFolder) -> Vec<String> {
+    let model = load(folder);
+    assert_eq!(model.description().kind, ModelKind::Classifier);
+    let label = |color| model.encode_image(&plain(color)).unwrap().label;
+    let found = COLORS.map(|(_, color, _)| label(color).map(|label| label.labels[0].clone()));
+    found.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+#[test]
+fn names_of_classes_are_found_where_tools_write_them() {
+    let names = json!(["red", "green", "blue"]);
+    let descriptions = json!({"a": "red", "b": "green", "c": "blue"});
+    for config in [
+        json!({"label_names": names}),
+        json!({"architecture": "tiny", "labels": names}),
+        json!({"pretrained_cfg": {"label_names": names}}),
+        json!({"label_names": ["a", "b", "c"], "label_descriptions": descriptions}),
+        json!({"id2label": names}),
+        json!({"label2id": {"red": 0, "green": 1, "blue": "2"}}),
+    ] {
+        let folder = ModelFolder::classifier().with_json("config.json", &config);
+        assert_eq!(labels(&folder), ["red", "green", "blue"], "{config}");
+    }
+    let gap = ModelFolder::classifier()
+        .with_json("config.json", &json!({"label_names": {"0": "red", "2": "blue"}}));
+    assert_eq!(labels(&gap), ["red", "", "blue"]);
+    assert_eq!(load(&gap).description().labels, 2);
+    let placeholders = json!({"id2label": {"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}});
+    for file in ["labels.txt", "synset_words.txt"] {
+        let folder = ModelFolder::classifier()
+            .with_json("config.json", &placeholders)
+            .with(file, "red\ngreen\nblue\n");
+        assert_eq!(labels(&folder), ["red", "green", "blue"]);
+        assert!(load(&folder).defaults().iter().any(|text| text.contains(file)));
+        assert!(load(&folder).files().iter().any(|path| path.ends_with(file)));
+    }
+}
+
+#[test]
+fn a_file_of_another_encoding_or_with_nan_is_read() {
+    let config = "{\"id2label\": [\"red\", \"green\", \"blue\"], \"loss\": NaN}";
+    let utf16: Vec<u8> =
+        format!("\u{feff}{config}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for bytes in [config.as_bytes(), &utf16] {
+        let folder = ModelFolder::classifier().with("config.json", bytes);
+        assert_eq!(labels(&folder), ["red", "green", "blue"]);
+    }
+    let clip = ModelFolder::clip();
+    let tokenizer = format!("\u{feff}{}", byte_pair_tokenizer());
+    let tokenizer: Vec<u8> = tokenizer.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(load(&clip.with("tokenizer.json", tokenizer)).takes_texts());
+}
+
+#[test]
+fn a_model_of_ultralytics_is_read_from_its_metadata() {
+    let exported = |task| {
+        let model = with_metadata(classifier_model(), "task", task);
+        let model = with_metadata(model, "names", "{0: 'red', 1: \"green\", 2: 'blue'}");
+        ModelFolder::empty().with("best.onnx", with_metadata(model, "imgsz", "[8, 8]"))
+    };
+    let folder = exported("classify");
+    assert_eq!(load(&folder).description().labels, 3);
+    let expected = "shorter side 8, middle 8x8, bilinear, scale 0.003921569, mean [0.0, 0.0, 0.0]";
+    let found = load(&folder).description();
+    assert!(found.preprocessing.starts_with(expected) && found.defaults.is_empty(), "{found:?}");
+    let refused = Encoder::load(exported("detect").path()).unwrap_err().to_string();
+    assert!(refused.contains("another task (detect); give a classifier"), "{refused}");
+}
+
+#[test]
+fn a_pair_of_open_clip_is_read_from_its_configuration() {
+    let preprocess = json!({"mean": [0.25, 0.25, 0.25], "std": [0.5, 0.5, 0.5],
+        "interpolation": "bilinear", "resize_mode": "longest"});
+    let model = json!({"vision_cfg": {"image_size": 8}, "text_cfg": {"context_length": 8}});
+    let config = json!({"model_cfg": model, "preprocess_cfg": preprocess});
+    let bare = ModelFolder::clip().without("config.json").without("preprocessor_config.json");
+    let mut visual = preprocess;
+    visual["size"] = json!([8, 8]);
+    let folders = ModelFolder::empty()
+        .with("visual/model.onnx", image_model("embedding", OWN_COLORS))
+        .with_json("visual/preprocess_cfg.json", &visual)
+        .with("textual/model.onnx", masked_text_model())
+        .with_json("textual/tokenizer.json", &byte_pair_tokenizer())
+        .with_json("textual/tokenizer_config.json", &json!({"pad_token": "<|endoftext|>"}))
+        .with_json("config.json", &model);
+    for folder in [bare.with_json("open_clip_config.json", &config), folders] {
+        let found = load(&folder).description();
+        assert_eq!(found.kind, ModelKind::ImageTextPair);
+        let expected = "longer side 8, middle 8x8, border [0, 0, 0], bilinear, ";
+        assert!(found.preprocessing.starts_with(expected), "{}", found.preprocessing);
+        assert!(found.preprocessing.contains("mean [0.25, 0.25, 0.25]"));
+        assert!(found.defaults.is_empty(), "{:?}", found.defaults);
+    }
+}
+
+#[test]
+fn a_model_that_takes_bytes_gets_colors_that_are_not_scaled() {
+    let folder = ModelFolder::empty().with("model.onnx", byte_model());
+    let model = load(&folder);
+    assert!(model.description().preprocessing.contains("scale 1, mean [0.0, 0.0, 0.0]"));
+    let found = vector(&model, &plain([200, 100, 0]));
+    assert!((found[0].to_f32() / found[1].to_f32() - 2.0).abs() < 0.01, "{found:?}");
+    let scaled = folder.with_json("preprocessor_config.json", &preprocessor());
+    let refused = Encoder::load(scaled.path()).unwrap_err().to_string();
+    assert!(
+        refused.contains("whole numbers from 0 to 255, and preprocessor_config.json"),
+        "{refused}"
+    );
 }
 
 #[test]
