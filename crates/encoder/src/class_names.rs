@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The files that may contain the names, one per line or as JSON.
-pub const LABEL_FILES: [&str; 18] = [
+pub const LABEL_FILES: [&str; 23] = [
     "labels.txt",
     "classes.txt",
     "class_names.txt",
@@ -28,10 +28,15 @@ pub const LABEL_FILES: [&str; 18] = [
     "labels.json",
     "classes.json",
     "class_names.json",
+    "label_map.json",
     "id2label.json",
+    "idx_to_class.json",
+    "class_to_idx.json",
+    "class_indices.json",
     "index_to_name.json",
     "imagenet_classes.json",
     "imagenet_class_index.json",
+    "imagenet_labels.json",
     "categories.json",
 ];
 /// The keys under which names are found, the most specific first.
@@ -46,7 +51,7 @@ const KEYS: [&str; 8] = [
     "categories",
 ];
 const MAX_CLASSES: usize = 1 << 16;
-/// The number of classes of `ImageNet`. A model of `timm` with so many classes needs no names.
+/// The number of classes of `ImageNet`. A model of `timm` with this number of classes needs no names.
 const IMAGENET_CLASSES: usize = 1_000;
 
 /// The names of the classes, by number.
@@ -157,7 +162,7 @@ impl ClassNames {
             Value::Array(names) => names.iter().map(name_of).enumerate().map(transposed).collect(),
             Value::Object(names) => {
                 let by_number =
-                    |(key, name): (&String, _)| Some((key.parse().ok()?, name_of(name)?));
+                    |(key, name): (&String, _)| Some((key.trim().parse().ok()?, name_of(name)?));
                 let by_name = |(name, key)| Some((number_of(key)?, String::clone(name)));
                 let forward = names.iter().map(by_number).collect::<Option<_>>();
                 forward.or_else(|| names.iter().map(by_name).collect())
@@ -228,14 +233,15 @@ fn has_form_of_id(word: &str) -> bool {
     number.is_some_and(|it| it.len() == 8 && it.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Removes the numbers from the lines of a file that numbers all of them: `0 cat`, `1: dog`.
+/// Removes the numbers from the lines of a file that numbers all of them from 0 or 1: `0 cat`, `1: dog`.
 fn unnumbered<'a>(lines: &[&'a str]) -> Option<Vec<&'a str>> {
-    let name = |(number, line): (usize, &&'a str)| {
+    let name = |number: usize, line: &'a str| {
         let rest = line.strip_prefix(&number.to_string())?;
         let name = rest.trim_start_matches([' ', '\t', ':', ',', ';', '=']);
         (name.len() < rest.len() && !name.is_empty()).then_some(name)
     };
-    lines.iter().enumerate().map(name).collect()
+    let from = |first: usize| (first..).zip(lines).map(|(number, line)| name(number, line));
+    from(0).collect::<Option<_>>().or_else(|| from(1).collect())
 }
 
 /// Parses JSON, or a dictionary as Python prints it: `{0: 'cat', 1: "dog's"}`.
@@ -283,7 +289,7 @@ mod tests {
             "red\ngreen\nblue\n",
             "red\r\ngreen\r\nblue",
             "0 red\n1 green\n2 blue",
-            "0: red\n1: green\n2: blue\n",
+            "1: red\n2: green\n3: blue\n",
             "[\"red\", \"green\", \"blue\"]",
             "{\"0\": \"red\", \"1\": \"green\", \"2\": \"blue\"}",
             "{\"red\": 0, \"green\": 1, \"blue\": \"2\"}",

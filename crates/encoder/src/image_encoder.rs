@@ -9,7 +9,7 @@ use crate::{
     classifier::{ConfidentLabel, class_labels, confident_label, head_input},
     error::{LoadError, short_reason},
     model_config::ModelConfig,
-    model_folder::ModelFolder,
+    model_folder::{CONFIG, ModelFolder},
     onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
     preprocessing::{InputForm, Preprocessing},
     staged_run::StagedRun,
@@ -94,6 +94,11 @@ impl ImageEncoder {
         })?;
         let names: &[_] = if output.scores.is_some() { &config.classes.names } else { &[] };
         let classes = class_labels(names);
+        if output.scores.is_some() && classes.is_empty() {
+            defaults.push(format!(
+                "{CONFIG} names no classes; taken: no labels, until a labels.txt names one class per line"
+            ));
+        }
         let scores = output.scores.filter(|id| !classes.is_empty() && *id != output.vector);
         let outputs: Vec<NodeId> = [Some(output.vector), scores].into_iter().flatten().collect();
         let run = StagedRun::new(&model, path, &outputs, &example[0]);
@@ -138,9 +143,11 @@ impl PictureInput {
     /// Returns the input, and what is fixed of it.
     fn new(input: &ModelInput) -> Result<(Self, InputForm), String> {
         let wrong = || {
+            let side =
+                |side: &Option<usize>| side.map_or("any".to_owned(), |side| side.to_string());
+            let shape = input.shape.iter().map(side).collect::<Vec<_>>().join(", ");
             format!(
-                "takes pictures as {:?} and not one at a time with three channels; export it again in that form",
-                input.shape
+                "takes pictures as [{shape}] and not one at a time with three channels; export it again in that form"
             )
         };
         let [batch, first, second, third] = input.shape[..] else { return Err(wrong()) };

@@ -193,32 +193,34 @@ fn files_in(folder: &Path) -> io::Result<Vec<String>> {
 /// The folders that may have models.
 const MODEL_FOLDERS: [&str; 4] = ["onnx/", "", "visual/", "textual/"];
 /// The names that tools give to the model for pictures and, if it is a separate file, to the model for texts.
-const MODEL_NAMES: [(&str, Option<&str>); 7] = [
+const MODEL_NAMES: [(&str, Option<&str>); 5] = [
     ("onnx/vision_model", Some("onnx/text_model")),
     ("onnx/model", None),
     ("vision_model", Some("text_model")),
     ("model", None),
-    ("onnx/visual", Some("onnx/textual")),
-    ("visual", Some("textual")),
     ("visual/model", Some("textual/model")),
 ];
 
 /// Chooses the model for pictures among the paths of files, and the one for texts if it is a separate file. If no name
-/// is known, the only ONNX file of a folder is the model.
+/// is known, the only ONNX file of a folder is the model for pictures, beside one with `text` in its name.
 fn best_models<'a>(paths: &[&'a str]) -> Option<(&'a str, Option<&'a str>)> {
     let named = MODEL_NAMES.iter().find_map(|(image, text)| {
         Some((best_variant(paths, image)?, text.and_then(|text| best_variant(paths, text))))
     });
-    named.or_else(|| {
-        MODEL_FOLDERS[..2].iter().find_map(|folder| {
-            let name = |path: &&&str| {
-                let name = path.strip_prefix(folder).and_then(|name| name.strip_suffix(".onnx"));
-                name.is_some_and(|name| !name.contains('/'))
-            };
-            let mut found = paths.iter().filter(name);
-            found.next().filter(|_| found.next().is_none()).map(|only| (*only, None))
-        })
-    })
+    named.or_else(|| MODEL_FOLDERS[..2].iter().find_map(|folder| only_models(paths, folder)))
+}
+
+fn only_models<'a>(paths: &[&'a str], folder: &str) -> Option<(&'a str, Option<&'a str>)> {
+    let name = |path: &&'a str| path.strip_prefix(folder)?.strip_suffix(".onnx");
+    let models = paths.iter().copied();
+    let models = models.filter(|path| name(path).is_some_and(|name| !name.contains('/')));
+    let is_text = |path: &&str| path.contains("text");
+    let (texts, images): (Vec<&str>, Vec<&str>) = models.partition(is_text);
+    match (&images[..], &texts[..]) {
+        ([image], []) => Some((image, None)),
+        ([image], [text]) => Some((image, Some(text))),
+        _ => None,
+    }
 }
 
 /// Returns the most exact variant of a model: the one without a suffix, otherwise `_fp16`, otherwise the first one by

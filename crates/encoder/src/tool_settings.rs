@@ -139,9 +139,8 @@ fn timm(config: &Value, input: InputForm) -> Option<Value> {
     found["border_color"] = border.map(|value| whole((value * 255.0).round())).collect();
     (found["image_mean"], found["image_std"]) = (mean, std);
     // The random filter is that of the training.
-    let filter = &settings["interpolation"];
-    found["resample"] =
-        given_or(if *filter == "random" { &Value::Null } else { filter }, json!("bicubic"));
+    let filter = settings["interpolation"].as_str().filter(|name| !["", "random"].contains(name));
+    found["resample"] = json!(filter.unwrap_or("bicubic"));
     Some(found)
 }
 
