@@ -37,6 +37,7 @@ struct PictureInput {
     /// Whether the channels of a pixel follow each other.
     channels_last: bool,
     is_bytes: bool,
+    is_gray: bool,
 }
 
 /// The output that is the vector of a picture.
@@ -147,20 +148,21 @@ impl PictureInput {
                 |side: &Option<usize>| side.map_or("any".to_owned(), |side| side.to_string());
             let shape = input.shape.iter().map(side).collect::<Vec<_>>().join(", ");
             format!(
-                "takes pictures as [{shape}] and not one at a time with three channels; export it again in that form"
+                "takes pictures as [{shape}] and not one at a time with one or three channels; export it again in that form"
             )
         };
         let [batch, first, second, third] = input.shape[..] else { return Err(wrong()) };
-        let channels_last = first != Some(3) && third == Some(3);
+        let has_channels = |side: Option<usize>| matches!(side, Some(1 | 3));
+        let channels_last = !has_channels(first) && has_channels(third);
         let (channels, height, width) =
             if channels_last { (third, first, second) } else { (first, second, third) };
-        if batch.is_some_and(|batch| batch != 1) || channels.is_some_and(|channels| channels != 3) {
+        if batch.is_some_and(|batch| batch != 1) || channels.is_some() && !has_channels(channels) {
             return Err(wrong());
         }
         let side = |side: Option<usize>| side.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
-        let (id, is_bytes) = (input.id, input.is_bytes);
-        let form = InputForm { width: side(width), height: side(height), is_bytes };
-        Ok((Self { id, channels_last, is_bytes }, form))
+        let (id, is_bytes, is_gray) = (input.id, input.is_bytes, channels == Some(1));
+        let form = InputForm { width: side(width), height: side(height), is_bytes, is_gray };
+        Ok((Self { id, channels_last, is_bytes, is_gray }, form))
     }
 
     fn tensor(
@@ -168,10 +170,18 @@ impl PictureInput {
         preprocessing: &Preprocessing,
         picture: &RgbImage,
     ) -> Result<(NodeId, Value), String> {
-        let pixels = preprocessing.apply(picture)?;
+        let pixels = if self.is_gray {
+            preprocessing.apply(&gray(picture))?
+        } else {
+            preprocessing.apply(picture)?
+        };
         let (width, height) = preprocessing.size();
         let (width, height) = (width as usize, height as usize);
-        let (shape, numbers): (_, Vec<f32>) = if self.channels_last {
+        let (shape, numbers): (_, Vec<f32>) = if self.is_gray {
+            let shape =
+                if self.channels_last { [1, height, width, 1] } else { [1, 1, height, width] };
+            (shape, pixels.iter().map(|[gray, ..]| *gray).collect())
+        } else if self.channels_last {
             ([1, height, width, 3], pixels.into_flattened())
         } else {
             let channel = |at: usize| pixels.iter().map(move |pixel| pixel[at]);
@@ -181,6 +191,17 @@ impl PictureInput {
         let value = if self.is_bytes { to_bytes(&tensor).into() } else { tensor.into() };
         Ok((self.id, value))
     }
+}
+
+/// Returns a picture whose channels are its luma, as the Python Imaging Library computes it.
+fn gray(picture: &RgbImage) -> RgbImage {
+    let mut gray = picture.clone();
+    for pixel in gray.pixels_mut() {
+        let [red, green, blue] = pixel.0.map(u32::from);
+        let luma = (red * 19_595 + green * 38_470 + blue * 7_471 + 0x8000) >> 16;
+        pixel.0 = [u8::try_from(luma).unwrap_or(u8::MAX); 3];
+    }
+    gray
 }
 
 /// Converts colors that were not scaled. They are whole numbers from 0 to 255.

@@ -19,6 +19,8 @@ pub struct InputForm {
     pub height: Option<u32>,
     /// Whether the input takes bytes, which the model scales and normalizes itself.
     pub is_bytes: bool,
+    /// Whether the input has one channel.
+    pub is_gray: bool,
 }
 
 const MAX_SIDE: u32 = 2_048;

@@ -182,6 +182,15 @@ pub fn byte_model() -> Vec<u8> {
         .to_bytes()
 }
 
+/// Returns a model whose vector is the shades of all pixels.
+pub fn gray_model() -> Vec<u8> {
+    TinyGraph::default()
+        .input("image", DataType::FLOAT, &[None, Some(1), Some(SIDE), Some(SIDE)])
+        .node("Flatten", &["image"], "embedding")
+        .output("embedding", &[None, Some(SIDE * SIDE)])
+        .to_bytes()
+}
+
 /// Adds an entry of metadata to the bytes of a model. The entry has less than 128 bytes.
 #[must_use]
 pub fn with_metadata(mut model: Vec<u8>, key: &str, value: &str) -> Vec<u8> {

@@ -243,14 +243,15 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    /// Reads a color. A number is that of each channel.
+    /// Reads a color. A number is that of each channel, and so is the only one of a gray input.
     fn color(&mut self, name: &'static str, default: [f32; 3]) -> Result<[f32; 3], String> {
         let given = &self.file[name];
         if given.is_null() {
             self.default(name, &format!("{default:?}"));
             return Ok(default);
         }
-        if let Some(number) = given.as_f64() {
+        let single = given.as_array().filter(|all| all.len() == 1 && self.input.is_gray);
+        if let Some(number) = single.map_or(given, |all| &all[0]).as_f64() {
             return Ok([to_f32(number); 3]);
         }
         let numbers = given.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -262,7 +263,7 @@ impl<'a> SettingsReader<'a> {
     /// Reads the color of the border, which is black in image processors.
     fn border(&self) -> Result<[u8; 3], String> {
         let Some(given) = self.file["border_color"].as_array() else { return Ok([0; 3]) };
-        let channels = given.iter().map(|value| u8::try_from(value.as_u64()?).ok());
+        let channels = given.iter().cycle().take(3).map(|value| u8::try_from(value.as_u64()?).ok());
         let channels: Option<Vec<u8>> = channels.collect();
         channels.and_then(|all| all.try_into().ok()).ok_or_else(|| self.unusable("border color"))
     }

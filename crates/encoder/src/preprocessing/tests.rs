@@ -155,7 +155,7 @@ fn defaults_are_reported_by_name() {
         Preprocessing::read(
             None,
             family,
-            InputForm { width: Some(32), height: Some(16), is_bytes: false },
+            InputForm { width: Some(32), height: Some(16), ..InputForm::default() },
             &mut defaults,
         )
         .unwrap();
@@ -183,9 +183,11 @@ fn unusable_files_are_refused_with_the_key() {
         assert!(reason.contains(words) && reason.contains("; "), "{file}: {reason}");
     }
     let file = json!({"size": 8});
-    let other = InputForm { width: Some(9), height: Some(9), is_bytes: false };
+    let other = InputForm { width: Some(9), height: Some(9), ..InputForm::default() };
     let (read, _) = read_for(&file, other);
     assert!(read.unwrap_err().contains("takes pictures of 9x9 pixels, and preproc"));
+    let gray = InputForm { is_gray: true, ..InputForm::default() };
+    assert!(read_for(&json!({"size": 8, "image_mean": [0.5]}), gray).0.is_ok());
     let (read, _) = read_for(&file, InputForm { is_bytes: true, ..InputForm::default() });
     assert!(read.unwrap_err().contains("from 0 to 255, and preprocessor_config.json scales"));
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tessera_encoder::{Encoder, ModelKind, SelfTest};
 use tessera_testing::tiny_model::{
     COLORS, DIMENSION, ModelFolder, OPPOSITE_COLORS, OWN_COLORS, byte_model, byte_pair_tokenizer,
-    classifier_model, image_model, masked_text_model, preprocessor, with_metadata,
+    classifier_model, gray_model, image_model, masked_text_model, preprocessor, with_metadata,
 };
 
 fn load(folder: &ModelFolder) -> Encoder {
@@ -240,6 +240,18 @@ fn a_model_that_takes_bytes_gets_colors_that_are_not_scaled() {
         refused.contains("whole numbers from 0 to 255, and preprocessor_config.json"),
         "{refused}"
     );
+}
+
+#[test]
+fn a_model_of_gray_pictures_gets_their_luma() {
+    let settings = json!({"size": 8, "do_rescale": false, "image_mean": [0.0], "image_std": [1.0]});
+    let folder = ModelFolder::empty()
+        .with("model.onnx", gray_model())
+        .with_json("preprocessor_config.json", &settings);
+    let halves = RgbImage::from_fn(8, 8, |x, _| Rgb(if x < 4 { [255, 0, 0] } else { [0, 0, 255] }));
+    let found = vector(&load(&folder), &halves);
+    assert_eq!(found.len(), 64);
+    assert!((found[0].to_f32() / found[7].to_f32() - 76.0 / 29.0).abs() < 0.05, "{found:?}");
 }
 
 #[test]
