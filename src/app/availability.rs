@@ -8,7 +8,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Baskets, Job, JobState, Pane, Results, copy, model_offer,
+        App, Baskets, Job, JobState, Pane, Results, copy, kept_tags, model_offer,
         query::diagnostics,
         view::sort_filter::can_sort_by_score,
         viewer::{full_size_reason, other_picture_reason, viewer_reason},
@@ -251,14 +251,30 @@ fn file_reason(app: &App) -> Option<String> {
 
 /// Returns why media of the open dataset cannot be tagged or rated.
 fn tagging_reason(app: &App, action: Action) -> Option<String> {
-    if app.setup.deployment != DeploymentKind::Local {
-        return Some("only media of local folders are tagged here; open a folder".to_owned());
-    }
     if app.setup.read_only {
         return Some("opened with --read-only".to_owned());
     }
+    let kept = if kept_tags::are_kept(app) { kept_tags_reason(app, action) } else { None };
     let nothing_made = action == Action::UndoTags && !app.tagging().can_undo();
-    dataset_open(app).or_else(|| unless(!nothing_made, "no tag was changed since the start"))
+    dataset_open(app)
+        .or(kept)
+        .or_else(|| unless(!nothing_made, "no tag was changed since the start"))
+}
+
+/// Returns why media of a service cannot be tagged, for which tags are kept on this machine.
+fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
+    if action == Action::TagWholeSearch || action.rating().is_some() {
+        return Some(
+            "only media of local folders are rated, or tagged by a whole search; open a folder"
+                .to_owned(),
+        );
+    }
+    let tags = app.tagging().kept.remote(app.results.view()?.search.dataset);
+    match tags.map(|tags| (tags.value(), tags.failure())) {
+        Some((Some(_), _)) => None,
+        Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),
+        Some((None, None)) | None => Some("the tags are loading".to_owned()),
+    }
 }
 
 /// Returns why no model can be had for the open dataset.

@@ -14,6 +14,7 @@ mod copy;
 mod event;
 mod input;
 pub mod jobs;
+mod kept_tags;
 pub mod model_offer;
 mod navigation;
 mod notifications;

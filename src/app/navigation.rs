@@ -205,6 +205,7 @@ impl App {
         {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
+            self.tagging.kept.retry(search.dataset);
             self.results.pages.entry(search).invalidate();
         }
         self.jobs.poll_now(self.panes.focus);

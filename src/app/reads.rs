@@ -18,7 +18,7 @@ use crate::{
     app::{
         App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
         areas::DetailLayout,
-        model_offer,
+        kept_tags, model_offer,
         overlay::{
             export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
             saved_views::needs_saved_views, selection_rows::BasketRows,
@@ -151,6 +151,7 @@ impl App {
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
             self.baskets.to_load(&self.results),
+            kept_tags::state_to_load(self),
             needs_saved_views(self).then_some(StateKey::Views),
             self.history.needs_history().then_some(StateKey::History),
             model_offer::state_to_load(self),
@@ -234,7 +235,8 @@ impl App {
 
     /// Returns the read of the tags that have keys, while the tagging mode is on.
     fn tags_read(&self) -> Option<ScheduledRead> {
-        let dataset = self.dataset().filter(|_| self.tagging.is_on)?.id;
+        let is_needed = self.tagging.is_on && !kept_tags::are_kept(self);
+        let dataset = self.dataset().filter(|_| is_needed)?.id;
         let known = self.tagging.tags.get(&dataset);
         let due = known.map_or(Some(Uptime::ZERO), |tags| tags.due(None))?;
         Some(ScheduledRead { lane: Lane::Tags(dataset), request: Request::Tags(dataset), due })

@@ -393,6 +393,9 @@ impl App {
     fn state_loaded(&mut self, key: StateKey, result: LoadedState) {
         match key {
             StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
+            StateKey::KeptTags(dataset) => {
+                self.tagging.kept.loaded(dataset, result, self.outbox.now);
+            }
             StateKey::History => self.history_loaded(result),
             StateKey::Jobs => {
                 self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);

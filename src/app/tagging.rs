@@ -11,7 +11,10 @@ use tessera_model::{
 };
 
 use crate::{
-    app::{App, Level, Remote, Results},
+    app::{
+        App, Level, Remote, Results,
+        kept_tags::{self, KeptTagsState},
+    },
     input::Action,
     message::{Lane, Request},
 };
@@ -22,6 +25,8 @@ pub struct Tagging {
     /// Whether the next key changes everything that the search finds.
     pub whole_search: bool,
     pub tags: BTreeMap<DatasetId, Remote<DatasetTags>>,
+    /// The tags of services that do not change tags.
+    pub kept: KeptTagsState,
     /// The change that was sent, and those that are sent after it.
     changes: VecDeque<PendingChange>,
     /// The changes that were made, the latest last.
@@ -54,13 +59,16 @@ impl Tagging {
 
     /// Returns the name of the tag with this key: the user's own tags in the order of their creation.
     pub fn name_of_key(&self, dataset: DatasetId, key: usize) -> Option<&SafeText> {
+        if self.kept.get(dataset).is_some() {
+            return self.kept.name_of_key(dataset, key);
+        }
         let own = self.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
         let mut own = own.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
         own.nth(key).map(|tag| &tag.name)
     }
 
     pub fn can_undo(&self) -> bool {
-        !self.made.is_empty()
+        !self.made.is_empty() || self.kept.can_undo()
     }
 }
 
@@ -83,6 +91,9 @@ pub(in crate::app) fn toggle_whole_search(app: &mut App) {
 
 /// Performs an action that tags or rates.
 pub(in crate::app) fn tag(app: &mut App, action: Action) {
+    if kept_tags::are_kept(app) {
+        return kept_tags::tag(app, action);
+    }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let name = match action {
         Action::Pick => Some(PICKED.to_owned()),
@@ -136,6 +147,9 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
 }
 
 pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
+    if kept_tags::are_kept(app) {
+        return kept_tags::create_tag(app, name);
+    }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let define = TagDefinition::Create(None);
     let request = Request::DefineTag(dataset, name.to_owned(), define);
@@ -144,6 +158,9 @@ pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
 }
 
 pub(in crate::app) fn undo_tags(app: &mut App) {
+    if kept_tags::are_kept(app) {
+        return kept_tags::undo(app);
+    }
     let Some((dataset, change)) = app.tagging.made.pop() else { return };
     let request = Request::UndoTags(dataset, change);
     let edit = TagEdit::default();

@@ -11,8 +11,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, Granularity, MediaId,
-    SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
+    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Failure, Granularity, KeptTags,
+    MediaId, SafeText, SelectedCluster, Selection, SelectionEntry, SelectionItem,
 };
 use tessera_wire::{selection, text_encoding::read_text};
 
@@ -174,6 +174,24 @@ fn media_entry(id: MediaId, details: &mut DetailsById) -> (usize, SelectionEntry
     let content = EntryContent::MediaItem(id, known.cluster_id);
     let entity = known.entity_type;
     (order, known.entry(&id.short(), entity, content))
+}
+
+const TAGS: &str = "tessera.kept_tags/1";
+
+/// Writes tags with a selection document for each.
+pub(super) fn write_tags(dataset: DatasetId, tags: &KeptTags) -> Value {
+    let tags = tags.iter().map(|(name, it)| (name.to_string(), write_selection(dataset, it)));
+    json!({ "schema": TAGS, "tags": tags.collect::<serde_json::Map<_, _>>() })
+}
+
+pub(super) fn parse_tags(dataset: DatasetId, document: &Value) -> Result<KeptTags, String> {
+    let tags = document["tags"].as_object().filter(|_| document["schema"] == TAGS);
+    let tags = tags.ok_or_else(|| format!("expected the schema {TAGS}"))?;
+    let read = |(name, selection): (&String, &Value)| {
+        let selection = parse_selection(dataset, selection);
+        Ok((SafeText::name(name), selection.map_err(|reason| format!("tag {name}: {reason}"))?))
+    };
+    tags.iter().map(read).collect()
 }
 
 pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {

@@ -18,8 +18,8 @@ use crate::state::{
 };
 use tessera_files::{Guarantee, missing_guarantees};
 use tessera_model::{
-    DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
-    StateValue, composed,
+    DatasetId, Failure, HistoryEntry, JobRecord, SafeText, SavedSession, SavedView, Selection,
+    StateKey, StateValue, composed,
 };
 
 /// The saved state of a deployment. Without a folder, nothing is saved.
@@ -98,6 +98,7 @@ fn read_all_jobs(paths: &[PathBuf]) -> Result<Vec<JobRecord>, Failure> {
 pub(super) fn file_name(key: &StateKey) -> Option<String> {
     match key {
         StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
+        StateKey::KeptTags(dataset) => Some(format!("tags-{dataset}.json")),
         StateKey::Views => Some("views.json".to_owned()),
         StateKey::Jobs => None,
         StateKey::History => Some("history.json".to_owned()),
@@ -113,6 +114,7 @@ const JOBS: ListFile = ListFile { schema: "tessera.saved_jobs/1", list: "jobs", 
 pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
     let document = match entry {
         StateValue::Basket(dataset, selection) => selections::write_selection(*dataset, selection),
+        StateValue::KeptTags(dataset, tags) => selections::write_tags(*dataset, tags),
         StateValue::Jobs { this_instance, .. } => JOBS.write(this_instance.iter()),
         StateValue::Views(list) => searches::write_views(list),
         StateValue::History(searches) => searches::write_history(searches),
@@ -136,6 +138,9 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
     Ok(match key {
         StateKey::Basket(dataset) => {
             StateValue::Basket(*dataset, selections::parse_selection(*dataset, &document)?)
+        }
+        StateKey::KeptTags(dataset) => {
+            StateValue::KeptTags(*dataset, selections::parse_tags(*dataset, &document)?)
         }
         StateKey::Jobs => StateValue::Jobs {
             this_instance: JOBS.read(&document, |job| job)?,
@@ -261,12 +266,19 @@ pub struct NamedSelection {
 const SELECTIONS_DIR: &str = "selections";
 
 impl StateFolder {
-    /// Returns the selection, or `None` if the name is unknown.
+    /// Returns the selection, or `None` if the name is unknown. `tag:NAME` is what has a tag that is kept on this machine.
     pub fn load_named_selection(
         &self,
         name: &str,
         dataset: DatasetId,
     ) -> Result<Option<Selection>, Failure> {
+        if let Some(tag) = name.strip_prefix("tag:") {
+            let tags = self.load(&StateKey::KeptTags(dataset))?;
+            return Ok(match tags {
+                Some(StateValue::KeptTags(_, mut tags)) => tags.remove(&SafeText::name(tag)),
+                _ => None,
+            });
+        }
         let path = self.named_selection_path(name)?;
         path.exists().then(|| open_selection(&path, dataset)).transpose()
     }

@@ -11,6 +11,7 @@ use crate::{
     app::{
         App, DrawContext, Level, availability, model_offer, suggested_actions::suggested_actions,
     },
+    config::DeploymentKind,
     drawing::{
         ClickTarget, Painter, display_width, field_area, split_columns, split_end, text_cells,
         wrap_words,
@@ -119,7 +120,11 @@ fn tagging_hint(app: &App) -> Option<String> {
     let tags = (0..9).map_while(|key| tagging.name_of_key(dataset, key));
     let tags: Vec<String> =
         (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
-    let keys = "p pick   x reject   Alt-0…5 rate   + new tag   a whole search   u undo   Esc leave";
+    let keys = if app.setup().deployment == DeploymentKind::Local {
+        "p pick   x reject   Alt-0…5 rate   + new tag   a whole search   u undo   Esc leave"
+    } else {
+        "p pick   x reject   + new tag   u undo   Esc leave   (kept on this machine)"
+    };
     Some(format!("{target}:   {}   {keys}", tags.join("   ")))
 }
 

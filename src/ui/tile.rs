@@ -90,7 +90,7 @@ pub(super) fn draw_tile(
     ctx.put(below, 0, &[(glyph, style)]);
     let (_, line) = split_columns(below, text_cells(glyph));
     let text = TileText::new(ctx, tile, state);
-    let badges = badges(ctx.app.results().shows_members(), tile);
+    let badges = badges(ctx.app, ctx.app.results().shows_members(), tile);
     ctx.put(line, 0, &[(badges.as_str(), theme.moving)]);
     let (_, line) = split_columns(line, text_cells(&badges));
     match text.relevance {
@@ -133,7 +133,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         format!("{score}{band} · ")
     });
     let count = text.counts.first().map_or("", String::as_str);
-    let badges = badges(ctx.app.results().shows_members(), tile);
+    let badges = badges(ctx.app, ctx.app.results().shows_members(), tile);
     let parts = [
         (" ", theme.text),
         (glyph, style),
@@ -174,10 +174,11 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
 }
 
 /// Returns the marks of a tile: picked, rejected, the rating, and the number of other tags.
-fn badges(shows_members: bool, tile: &Tile) -> String {
+fn badges(app: &crate::app::App, shows_members: bool, tile: &Tile) -> String {
     let of_cluster = || tile.cluster.tags.iter().map(|tag| &tag.name).collect();
     let single = tile.preview.filter(|_| shows_members || tile.cluster.previews.len() == 1);
-    let tags: Vec<&SafeText> = single.map_or_else(of_cluster, |it| it.tags.iter().collect());
+    let mut tags: Vec<&SafeText> = single.map_or_else(of_cluster, |it| it.tags.iter().collect());
+    tags.extend(app.kept_tags_of(tile.cluster, single));
     let has = |name: &str| tags.iter().any(|tag| tag.as_str() == name);
     let (picked, rejected) = (has(PICKED), has(REJECTED));
     let others = tags.len() - usize::from(picked) - usize::from(rejected);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::app::JobState;
+use tessera::{app::JobState, state::StateFolder};
 
 use crate::journeys::harness::{Person, Service};
 
@@ -62,4 +62,27 @@ async fn a_selection_is_saved_and_opened_again() {
     person.sees("nothing is selected");
     person.press("o enter").await;
     assert_eq!(person.session.app.baskets().selection(person.session.app.results()), Some(&marked));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_of_a_hosted_service_are_kept_on_this_machine_and_exported() {
+    let service = Service::over_paintings(24).await;
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateFolder::in_dir(folder.path().to_owned());
+    let mut person = Person::keeping(&service, state()).await;
+    person.press("; p").await;
+    person.sees("tagged picked: 1 entry; on this machine, as the selection tag:picked");
+    person.sees("✔");
+    person.press("esc q").await;
+    let picked = state().load_named_selection("tag:picked", service.dataset).unwrap().unwrap();
+    assert_eq!(picked.totals().clusters, 1);
+
+    let mut person = Person::keeping(&service, state()).await;
+    person.sees("✔");
+    person.press("M o ctrl-u").await;
+    person.paste("tag:picked");
+    person.press("enter").await;
+    person.sees("loaded 1 entry");
+    person.press("E").await;
+    person.sees("1 cluster of");
 }

@@ -9,9 +9,9 @@ use tessera::state::{StateFolder, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
     EntryContent, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTaskId, FailedExport,
-    Filter, Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, ModelJob, Query,
-    QueryText, Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search,
-    SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
+    Filter, Fraction, Granularity, HistoryEntry, JobKind, JobRecord, KeptTags, MediaId, ModelJob,
+    Query, QueryText, Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView,
+    Search, SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
 };
 use tessera_wire::selection;
 
@@ -227,6 +227,32 @@ fn a_session_round_trips() {
     assert_eq!(reload(&session, "session.json", |_| {}), Ok(session.clone()));
     let invalid = reload(&session, "session.json", |document| document["tabs"] = json!("x"));
     assert!(invalid.is_err());
+}
+
+#[test]
+fn kept_tags_round_trip_and_are_found_as_selections() {
+    let dataset = DatasetId(Uuid::nil());
+    let name = SafeText::name("night / \u{202e}wet");
+    let selection = selection_of_two();
+    let tags = KeptTags::from([
+        (name.clone(), selection.clone()),
+        (SafeText::name("a"), Selection::default()),
+    ]);
+    let value = StateValue::KeptTags(dataset, tags);
+    let file = format!("tags-{dataset}.json");
+    assert_eq!(reload(&value, &file, |_| {}), Ok(value.clone()));
+    for damage in [json!("x"), json!({"a": 1}), json!({"a": {"media_selection": "x"}})] {
+        assert!(reload(&value, &file, |document| document["tags"] = damage.clone()).is_err());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let state = StateFolder::in_dir(folder.path().to_owned());
+    let load = |name: &str| state.load_named_selection(name, dataset).unwrap();
+    assert_eq!(load("tag:a"), None);
+    state.replace(&value).unwrap();
+    assert_eq!(load(&format!("tag:{name}")), Some(selection));
+    assert_eq!(load("tag:unknown"), None);
+    let other = DatasetId(Uuid::from_u128(9));
+    assert_eq!(state.load_named_selection("tag:a", other).unwrap(), None);
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod frames;
 mod get_model;
 mod history;
 mod jobs;
+mod kept_tags;
 mod layout;
 mod login;
 mod manage_dataset;

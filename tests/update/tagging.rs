@@ -183,16 +183,12 @@ fn a_tag_is_created_and_a_problem_of_the_file_is_said_once() {
 }
 
 #[test]
-fn the_mode_ends_with_esc_and_needs_a_local_folder() {
+fn the_mode_ends_with_esc() {
     let mut desk = tagging();
     desk.press("esc");
     assert!(!desk.app.tagging().is_on);
     desk.press("p");
     assert_eq!(desk.requests(), Vec::<&Request>::new(), "p goes to the previous page again");
-    desk.app.setup_mut().deployment = DeploymentKind::Hosted;
-    let reason = unavailable_reason(&desk.app, Action::TagMode).unwrap();
-    assert!(reason.contains("only media of local folders"), "{reason}");
-    desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.app.setup_mut().read_only = true;
     assert!(unavailable_reason(&desk.app, Action::Pick).unwrap().contains("--read-only"));
 }

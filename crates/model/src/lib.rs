@@ -75,7 +75,8 @@ pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
 pub use saved_state::{
-    HistoryEntry, Place, RecentPlace, ResultCount, SavedSession, SavedView, StateKey, StateValue,
+    HistoryEntry, KeptTags, Place, RecentPlace, ResultCount, SavedSession, SavedView, StateKey,
+    StateValue,
 };
 pub use search::{Granularity, Page, Query, Search};
 pub use selection::{

@@ -13,6 +13,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateKey {
     Basket(DatasetId),
+    KeptTags(DatasetId),
     Jobs,
     Views,
     History,
@@ -21,9 +22,13 @@ pub enum StateKey {
     ModelOffer,
 }
 
+/// The tags of a dataset that are kept on this machine, each with what has the tag.
+pub type KeptTags = BTreeMap<SafeText, Selection>;
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateValue {
     Basket(DatasetId, Selection),
+    KeptTags(DatasetId, KeptTags),
     Jobs {
         /// Jobs of this instance and of instances that have exited. The oldest comes first.
         this_instance: Vec<JobRecord>,
@@ -102,6 +107,7 @@ impl StateValue {
     pub fn key(&self) -> StateKey {
         match self {
             Self::Basket(dataset, _) => StateKey::Basket(*dataset),
+            Self::KeptTags(dataset, _) => StateKey::KeptTags(*dataset),
             Self::Jobs { .. } => StateKey::Jobs,
             Self::Views(_) => StateKey::Views,
             Self::History(_) => StateKey::History,

@@ -1,0 +1,195 @@
+//! Tags of datasets whose service has no requests that change tags. They are kept on this machine: each tag of a dataset is
+//! a selection, which commands and the basket load by the name `tag:NAME`. Ratings have no such form.
+
+use std::collections::BTreeMap;
+
+use tessera_model::{
+    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, KeptTags, MediaId, Preview,
+    SafeText, Selection, SelectionEntry, StateKey, StateValue,
+    tag::{PICKED, REJECTED},
+    text::count_with_noun,
+};
+
+use crate::{
+    app::{App, Level, Outbox, Remote, Uptime, service_data::LoadedState},
+    config::DeploymentKind,
+    input::Action,
+    message::{Lane, Request},
+};
+
+/// How many changes can be undone.
+const MAX_UNDO: usize = 50;
+
+#[derive(Debug, Default)]
+pub struct KeptTagsState {
+    by_dataset: BTreeMap<DatasetId, Remote<KeptTags>>,
+    /// The tags before each change, the latest last.
+    before: Vec<(DatasetId, KeptTags)>,
+}
+
+impl KeptTagsState {
+    pub fn remote(&self, dataset: DatasetId) -> Option<&Remote<KeptTags>> {
+        self.by_dataset.get(&dataset)
+    }
+
+    pub fn get(&self, dataset: DatasetId) -> Option<&KeptTags> {
+        self.remote(dataset)?.value()
+    }
+
+    pub fn can_undo(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    /// Returns the name of the tag with this key, in the order of the names.
+    pub fn name_of_key(&self, dataset: DatasetId, key: usize) -> Option<&SafeText> {
+        let mut names = self.get(dataset)?.keys();
+        names.by_ref().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).nth(key)
+    }
+
+    /// Returns the tags of a cluster, or of a media item in it.
+    pub fn names_of(
+        &self,
+        dataset: DatasetId,
+        cluster: ClusterId,
+        media: Option<MediaId>,
+    ) -> impl Iterator<Item = &SafeText> {
+        let has_tag = move |selection: &Selection| match media {
+            Some(media) => contains(selection, media, Some(cluster)),
+            None => selection.cluster(cluster).is_some(),
+        };
+        let tags = self.get(dataset).into_iter().flatten();
+        tags.filter(move |(_, selection)| has_tag(selection)).map(|(name, _)| name)
+    }
+
+    pub(in crate::app) fn loaded(&mut self, dataset: DatasetId, result: LoadedState, now: Uptime) {
+        let tags = result.map(|value| match value {
+            Some(StateValue::KeptTags(_, tags)) => tags,
+            // No other state is stored under this key.
+            _ => KeptTags::default(),
+        });
+        self.by_dataset.entry(dataset).or_default().finish(now, tags);
+    }
+
+    pub(in crate::app) fn retry(&mut self, dataset: DatasetId) {
+        if let Some(tags) = self.by_dataset.get_mut(&dataset).filter(|it| it.value().is_none()) {
+            tags.invalidate();
+        }
+    }
+
+    /// Replaces the tags of a dataset, and saves them.
+    fn replace(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
+        let entry = StateValue::KeptTags(dataset, tags.clone());
+        self.by_dataset.entry(dataset).or_default().replace(tags);
+        outbox.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
+    }
+
+    fn change(&mut self, dataset: DatasetId, tags: KeptTags, outbox: &mut Outbox) {
+        if let Some(before) = self.get(dataset).cloned() {
+            if self.before.len() == MAX_UNDO {
+                self.before.remove(0);
+            }
+            self.before.push((dataset, before));
+        }
+        self.replace(dataset, tags, outbox);
+    }
+}
+
+/// Whether the tags of this deployment are kept on this machine.
+pub(in crate::app) fn are_kept(app: &App) -> bool {
+    app.setup.deployment != DeploymentKind::Local
+}
+
+pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
+    let dataset = app.results.view().filter(|_| are_kept(app))?.search.dataset;
+    let known = app.tagging.kept.remote(dataset);
+    known.is_none_or(|tags| tags.due(None).is_some()).then_some(StateKey::KeptTags(dataset))
+}
+
+/// Adds the tag of an action to the selection, or to what is under the cursor unless that has the tag already.
+pub(in crate::app) fn tag(app: &mut App, action: Action) {
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
+    let name = match action {
+        Action::Pick => Some(SafeText::name(PICKED)),
+        Action::Reject => Some(SafeText::name(REJECTED)),
+        _ => action.tag_key().and_then(|key| app.tagging.kept.name_of_key(dataset, key)).cloned(),
+    };
+    let Some(name) = name else {
+        return app.outbox.notify(Level::Warning, "no tag has this key; + creates a tag");
+    };
+    let selected = app.baskets.selection(&app.results).filter(|it| !it.is_empty()).cloned();
+    let under_cursor = app.under_cursor().map(|it| it.selection());
+    let is_selection = selected.is_some();
+    let Some(target) = selected.or(under_cursor) else { return };
+    // On a selection, a key always adds.
+    let is_removed =
+        !is_selection && target.ordered_entries().into_iter().all(|it| has(tags.get(&name), it));
+    let opposite = [(PICKED, REJECTED), (REJECTED, PICKED)];
+    let opposite = opposite.into_iter().find(|(one, _)| *one == name.as_str() && !is_removed);
+    if let Some(selection) = opposite.and_then(|(_, other)| tags.get_mut(&SafeText::name(other))) {
+        *selection = changed(selection, &target, false);
+    }
+    let selection = tags.entry(name.clone()).or_default();
+    *selection = changed(selection, &target, !is_removed);
+    app.tagging.kept.change(dataset, tags, &mut app.outbox);
+    let entries = count_with_noun(target.len(), "entry", "entries");
+    let text = if is_removed {
+        format!("no longer {name}: {entries}")
+    } else {
+        format!("tagged {name}: {entries}; on this machine, as the selection tag:{name}")
+    };
+    app.outbox.notify(Level::Success, text);
+}
+
+pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
+    let name = SafeText::name(name);
+    tags.entry(name.clone()).or_default();
+    app.tagging.kept.change(dataset, tags, &mut app.outbox);
+    app.outbox.notify(Level::Success, format!("the tag {name} exists on this machine"));
+}
+
+pub(in crate::app) fn undo(app: &mut App) {
+    let Some((dataset, before)) = app.tagging.kept.before.pop() else { return };
+    app.tagging.kept.replace(dataset, before, &mut app.outbox);
+    app.outbox.notify(Level::Success, "undone");
+}
+
+/// Returns a selection with the entries of another one, or without them.
+fn changed(selection: &Selection, by: &Selection, adds: bool) -> Selection {
+    let mut basket = Basket::new(selection.clone());
+    for entry in by.ordered_entries() {
+        if has(Some(basket.selection()), entry) != adds {
+            basket.toggle_media_item(entry.clone());
+        }
+    }
+    basket.selection().clone()
+}
+
+/// Whether a selection contains the whole entry.
+fn has(selection: Option<&Selection>, entry: &SelectionEntry) -> bool {
+    selection.is_some_and(|selection| match &entry.content {
+        EntryContent::MediaItem(media, cluster) => contains(selection, *media, *cluster),
+        EntryContent::Cluster(cluster) => selection.cluster(cluster.id).is_some(),
+    })
+}
+
+fn contains(selection: &Selection, media: MediaId, cluster: Option<ClusterId>) -> bool {
+    let cluster = cluster.and_then(|cluster| selection.cluster(cluster));
+    selection.get(EntryId::MediaItem(media)).is_some()
+        || cluster.is_some_and(|cluster| !cluster.excluded.contains(&media))
+}
+
+impl App {
+    /// Returns the tags of a cluster of the dataset on screen, or of a media item in it, that are kept on this machine.
+    pub fn kept_tags_of(
+        &self,
+        cluster: &Cluster,
+        media: Option<&Preview>,
+    ) -> impl Iterator<Item = &SafeText> {
+        let dataset = self.results.view().map(|view| view.search.dataset);
+        let (id, media) = (cluster.id, media.map(|preview| preview.media));
+        dataset.into_iter().flat_map(move |it| self.tagging.kept.names_of(it, id, media))
+    }
+}

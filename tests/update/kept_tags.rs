@@ -1,0 +1,112 @@
+//! Tests tags of services that have no requests for tags: what a key keeps on this machine, undo, and what is refused.
+
+use tessera::{
+    app::availability::unavailable_reason,
+    input::Action,
+    message::{Lane, Request},
+};
+use tessera_model::{EntryContent, KeptTags, SafeText, Selection, StateKey, StateValue, Status};
+
+use crate::support::desk::{Desk, dataset, page};
+
+fn key() -> StateKey {
+    StateKey::KeptTags(dataset(1, Status::Ready).id)
+}
+
+/// Opens a dataset of a hosted service in the tagging mode.
+fn tagging() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("2 ;");
+    desk
+}
+
+fn saved(desk: &Desk) -> KeptTags {
+    match desk.kept.get(&key()) {
+        Some(StateValue::KeptTags(_, tags)) => tags.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with_tag(desk: &Desk, name: &str) -> usize {
+    saved(desk).get(&SafeText::name(name)).map_or(0, Selection::len)
+}
+
+/// Returns the tags of the cluster under the cursor, and of its preview under the cursor.
+fn shown(desk: &Desk) -> (Vec<String>, Vec<String>) {
+    let results = desk.app.results();
+    let (cluster, preview) = (results.cluster().unwrap(), results.preview().unwrap());
+    let names = |media| desk.app.kept_tags_of(cluster, media).map(ToString::to_string).collect();
+    (names(None), names(Some(preview)))
+}
+
+#[test]
+fn a_key_keeps_a_tag_on_this_machine_and_says_where() {
+    let mut desk = tagging();
+    desk.press("p");
+    assert!(desk.notice().contains("on this machine, as the selection tag:picked"));
+    assert_eq!((with_tag(&desk, "picked"), shown(&desk)), (1, both(&["picked"])));
+    desk.press("x");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (0, 1));
+    assert_eq!(shown(&desk), both(&["rejected"]));
+    desk.press("x");
+    assert_eq!(with_tag(&desk, "rejected"), 0);
+    assert!(desk.notice().contains("no longer rejected"), "{}", desk.notice());
+    desk.press("u u");
+    assert_eq!(shown(&desk), both(&["picked"]));
+    desk.press("u");
+    assert!(saved(&desk).is_empty());
+    assert!(unavailable_reason(&desk.app, Action::UndoTags).unwrap().contains("no tag"));
+    assert!(desk.requests().iter().all(|it| !matches!(it, Request::ChangeTags(..))));
+    assert!(desk.app.tickets().lanes().all(|lane| !matches!(lane, Lane::Tags(_))));
+}
+
+fn both(names: &[&str]) -> (Vec<String>, Vec<String>) {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    (names.clone(), names)
+}
+
+#[test]
+fn a_tag_of_ones_own_has_a_key_and_a_selection_is_only_added() {
+    let mut desk = tagging();
+    desk.press("1");
+    assert!(desk.notice().contains("no tag has this key"), "{}", desk.notice());
+    desk.press("+");
+    desk.type_text("night \u{1b}[31m");
+    desk.press("enter");
+    assert!(desk.kept.get(&key()).is_none(), "an unprintable name is refused");
+    desk.press("ctrl-u");
+    desk.type_text("night");
+    desk.press("enter 1 l space l space 1");
+    assert_eq!(with_tag(&desk, "night"), 3);
+    desk.press("1");
+    assert_eq!(with_tag(&desk, "night"), 3, "a key adds to a selection");
+}
+
+#[test]
+fn a_member_is_tagged_alone_or_left_out_of_its_tagged_cluster() {
+    let mut desk = tagging();
+    desk.press("i p");
+    assert_eq!(shown(&desk), (vec![], vec!["picked".to_owned()]));
+    desk.press("p f3 p i p");
+    assert_eq!(shown(&desk), (vec!["picked".to_owned()], vec![]));
+    let tags = saved(&desk);
+    let entry = tags[&SafeText::name("picked")].ordered_entries()[0].clone();
+    assert!(matches!(entry.content, EntryContent::Cluster(it) if it.excluded.len() == 1));
+}
+
+#[test]
+fn tags_are_there_after_the_next_start_and_what_cannot_be_kept_is_refused() {
+    let mut desk = tagging();
+    desk.press("p");
+    let mut desk = Desk::keeping(desk.kept).opening_clusters(3);
+    assert_eq!(shown(&desk), both(&["picked"]));
+    for action in [Action::TagWholeSearch, Action::Rate0, Action::Rate5] {
+        let reason = unavailable_reason(&desk.app, action).unwrap();
+        assert!(reason.contains("only media of local folders"), "{reason}");
+    }
+    desk.app.setup_mut().read_only = true;
+    assert!(unavailable_reason(&desk.app, Action::Pick).unwrap().contains("--read-only"));
+    desk.press("f");
+    desk.answer_page(page(0, 3));
+    assert_eq!(shown(&desk), both(&["picked"]), "in other searches, too");
+}
