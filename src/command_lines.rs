@@ -52,6 +52,10 @@ pub(crate) fn search_subcommand(search: &Search) -> ShellCommand {
     if !search.filters.is_empty() {
         command = command.option("--vql", vql::write(&search.filters));
     }
+    if let Some(order) = search.order {
+        let reverse = if order.reversed { "--reverse" } else { "" };
+        command = command.option("--sort", order.by.as_str()).text(reverse);
+    }
     if search.page > 0 {
         command = command.option("--page", search.page.to_string());
     }

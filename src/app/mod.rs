@@ -262,8 +262,12 @@ pub trait Dialog: Any + Debug + CloneDialog {
         }
     }
 
-    /// Handles the mouse. The wheel moves the cursor, or scrolls.
     fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        self.turn_wheel(mouse, app);
+    }
+
+    /// Moves the cursor with the wheel, or scrolls.
+    fn turn_wheel(&mut self, mouse: Mouse, app: &App) {
         let key = match mouse.kind {
             MouseKind::WheelUp => Key::Up,
             MouseKind::WheelDown => Key::Down,

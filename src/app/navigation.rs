@@ -200,6 +200,7 @@ impl App {
     pub(in crate::app) fn refresh(&mut self) {
         self.service_data.datasets.invalidate();
         self.service_data.pictures.forget_failures();
+        self.results.continue_scan();
         for search in
             [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]
         {

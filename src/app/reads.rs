@@ -16,7 +16,7 @@ use tessera_picture::Protocol;
 
 use crate::{
     app::{
-        App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime,
+        App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime, View,
         areas::DetailLayout,
         kept_tags, model_offer,
         overlay::{
@@ -104,6 +104,7 @@ impl App {
     pub(in crate::app) fn load_missing(&mut self) {
         let pictures = visible_pictures(self);
         self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
+        self.results.scan_loaded_pages();
         self.cancel_stale(&pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();
@@ -126,7 +127,8 @@ impl App {
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
-        let page_to_select = self.baskets.next_page_to_select().map(|search| {
+        let whole = [self.baskets.next_page_to_select(), self.results.page_to_scan()];
+        let pages_of_whole = whole.into_iter().flatten().map(|search| {
             ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
@@ -136,7 +138,7 @@ impl App {
         reads.extend(self.tags_read());
         reads.extend(self.page_reads());
         reads.extend(self.members_read());
-        reads.extend(page_to_select);
+        reads.extend(pages_of_whole);
         reads.extend(self.jobs_read());
         reads.extend(self.state_reads());
         reads.extend(self.export_reads());
@@ -295,8 +297,11 @@ impl App {
 
     /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages =
-            [self.results.view().map(|view| &view.search), self.baskets.next_page_to_select()];
+        let pages = [
+            self.results.view().map(|view| &view.search),
+            self.baskets.next_page_to_select(),
+            self.results.page_to_scan(),
+        ];
         let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         pages.extend(self.results.pending_search());
         pages.extend(MapView::page_to_load(self));
@@ -353,6 +358,9 @@ impl App {
 
     /// Cancels what the user waits for. Quits if there is nothing to cancel.
     pub(in crate::app) fn stop_or_quit(&mut self) {
+        if self.results.view_mut().is_some_and(View::stop_scan) {
+            return;
+        }
         let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();
         if lanes.is_empty() {
             return self.jobs.quit(&mut self.outbox);

@@ -252,6 +252,7 @@ impl App {
             }
             (Lane::Page(search), Err(failure)) => {
                 self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
+                self.results.scan_failed(&search, &failure);
                 self.page_failed(search, failure);
             }
             (Lane::Members(search, cluster), Ok(Payload::Members(members))) => {

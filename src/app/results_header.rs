@@ -6,7 +6,7 @@ use tessera_model::{Query, text::format_duration};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    app::{App, Remote, Results, Uptime},
+    app::{App, Remote, Results, Uptime, View},
     drawing::wrapped_rows,
 };
 
@@ -19,6 +19,11 @@ pub fn results_notice(app: &App) -> Option<String> {
             None => "a response".to_owned(),
         };
         return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
+    }
+    let view = app.results.view();
+    if let Some(scan) = view.and_then(View::scan).filter(|scan| scan.is_running()) {
+        let found = app.results.page().map_or(0, |page| page.clusters.len());
+        return Some(scan.progress(found));
     }
     if app.results.registering.is_some() {
         return Some("uploading the query image".to_owned());

@@ -236,7 +236,12 @@ impl App {
         // adding one.
         match self.results.view_mut() {
             Some(view) if view.query_image.as_ref() == Some(&image) => {
-                view.replace_search(Search { query: Query::Similar(anchor), page: 0, ..search });
+                view.replace_search(Search {
+                    query: Query::Similar(anchor),
+                    order: None,
+                    page: 0,
+                    ..search
+                });
             }
             _ => self.open_similar_search(search, anchor, image.label(), Some(image)),
         }
@@ -249,7 +254,7 @@ impl App {
         name: SafeText,
         query_image: Option<QueryImage>,
     ) {
-        let search = Search { query: Query::Similar(anchor), page: 0, ..from };
+        let search = Search { query: Query::Similar(anchor), order: None, page: 0, ..from };
         self.history.run_search(
             View { similar_to: Some(name), query_image, ..View::new(search) },
             &mut self.results,
@@ -326,8 +331,8 @@ impl App {
             |view| self.results.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
         let clusters = combine(&clusters_of(&tabs.tab().view), &clusters_of(&other.view), operator);
         let label = format!("{here} {} {there}, of loaded pages", operator.symbol());
-        let computed =
-            Computed { label: SafeText::name(&label), page: Page { clusters, ..Page::default() } };
+        let page = Page { clusters, ..Page::default() };
+        let computed = Computed { label: SafeText::name(&label), page, scan: None };
         let search = Search { page: 0, ..tabs.tab().view.search.clone() };
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
     }

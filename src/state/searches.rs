@@ -10,8 +10,8 @@ use serde::{
 use serde_json::{Value, json};
 
 use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, HistoryEntry, Query, Region, ResultCount, SafeText,
-    SavedSession, SavedView, Search, Timestamp,
+    DatasetId, EntityType, FileOrder, Filter, Granularity, HistoryEntry, Query, Region,
+    ResultCount, SafeText, SavedSession, SavedView, Search, Timestamp,
 };
 use tessera_wire::vql;
 
@@ -26,6 +26,8 @@ struct SearchFields {
     #[serde(rename = "entity_type")]
     entity: EntityType,
     granularity: Granularity,
+    #[serde(rename = "sort", default, skip_serializing_if = "Option::is_none")]
+    order: Option<FileOrder>,
     #[serde(rename = "page_number")]
     page: u32,
 }

@@ -163,6 +163,9 @@ pub fn arrangement_text(results: &Results, view: &View) -> Option<String> {
         let filter = SafeText::name(&options.filter);
         parts.push(format!("{matching} of {all} loaded match “{filter}”, Esc clears"));
     }
+    if let Some(order) = view.search.order {
+        parts.push(format!("whole result sorted by {}", order.description()));
+    }
     if options.order != SortOrder::default() {
         parts.push(format!("loaded page sorted by {}", options.order.name()));
     }

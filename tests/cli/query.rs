@@ -107,6 +107,10 @@ fn other_deployments_refuse_the_filters_of_the_local_deployment_before_the_first
     let words =
         "the filter `path` is an addition of the local deployment; this service does not know it";
     assert!(err.contains(words), "{err}");
+    let sorted = ["search", "browse", "--sort", "bytes", "--dataset", ID];
+    let (code, out, err) = run(home.path(), &[&ELSEWHERE[..], &sorted].concat());
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("sorting a whole result by bytes is an addition"), "{err}");
 }
 
 #[test]

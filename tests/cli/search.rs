@@ -41,6 +41,34 @@ fn document(out: &str) -> Value {
 }
 
 #[test]
+fn a_local_folder_sorts_its_whole_result_by_files() {
+    let (home, _serving) = world();
+    let home = home.path();
+    let folder = home.join("street-cams");
+    let ask = |arguments: &[&str]| {
+        let start = ["--folder", folder.to_str().unwrap(), "search"];
+        run(home, &[&start, arguments].concat())
+    };
+    let first_names = |arguments: &[&str]| {
+        let sorted = [&["browse", "--granularity", "0", "--flat", "--json"], arguments].concat();
+        let (code, out, err) = ask(&sorted);
+        assert_eq!(code, 0, "{err}");
+        let rows = document(&out)["previews"].as_array().cloned().unwrap_or_default();
+        let name = |row: &Value| row["file_name"].as_str().unwrap_or_default().to_owned();
+        rows.iter().map(name).collect::<Vec<_>>()
+    };
+    let by_name = first_names(&["--sort", "name"]);
+    assert_eq!(by_name, ["a.png", "b.png", "c.png"]);
+    let reversed = first_names(&["--sort", "path", "--reverse"]);
+    assert!(reversed.iter().rev().eq(&by_name), "{reversed:?}");
+    let (code, _, err) = ask(&["browse", "--reverse"]);
+    assert_eq!(code, 2, "{err}");
+    let cut = ["media", ID, "--max-score", "0.3", "--sort", "name"];
+    let (code, _, err) = ask(&cut);
+    assert!(code == 2 && err.contains("leave out --sort"), "{code} {err}");
+}
+
+#[test]
 fn pictures_media_and_anchors() {
     let (home, serving) = world();
     let home = home.path();

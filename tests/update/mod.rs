@@ -28,6 +28,7 @@ mod login;
 mod manage_dataset;
 mod map;
 mod mouse;
+mod name_scan;
 mod path_fields;
 mod plots;
 mod query;

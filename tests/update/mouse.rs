@@ -207,6 +207,17 @@ fn rows_of_lists_can_be_clicked() {
 }
 
 #[test]
+fn kinds_of_facets_and_rows_of_the_query_can_be_clicked() {
+    let mut desk = scene::facets(120, 40);
+    let before = texts(&desk).1;
+    click(&mut desk, " issues ");
+    assert_ne!(texts(&desk).1, before, "another kind is shown");
+    desk.press("esc 3");
+    click(&mut desk, "add filter");
+    assert!(desk.app.overlay().is_some(), "a click on the selected row does what Enter does");
+}
+
+#[test]
 fn fields_of_forms_can_be_clicked() {
     let mut desk = scene::browsing(120, 40);
     desk.press("e");

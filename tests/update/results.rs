@@ -9,10 +9,11 @@ use tessera::{
         },
     },
     message::{Lane, Payload, Request},
+    ui,
 };
 use tessera_model::{
-    Cluster, EntityType, Failure, FailureKind, Filter, HistoryEntry, Page, Relevance, SafeText,
-    ScoreKind, Search, StateKey, StateValue, Status,
+    Cluster, EntityType, Failure, FailureKind, FileOrder, FileSortKey, Filter, HistoryEntry, Page,
+    Relevance, SafeText, ScoreKind, Search, StateKey, StateValue, Status,
     set_algebra::{SetOperator, combine},
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
@@ -561,6 +562,40 @@ fn a_name_that_is_not_on_the_page_is_searched_in_the_whole_dataset_by_enter() {
     desk.answer_page(Page::default());
     desk.press("esc");
     assert_eq!(desk.app.results().visible_clusters().len(), 3, "the page is whole again");
+}
+
+#[test]
+fn a_local_folder_sorts_the_whole_result_and_other_services_the_loaded_page() {
+    let mut desk = local_desk(120, 40);
+    desk.press(",");
+    desk.type_text("newest");
+    desk.press("enter");
+    let order = FileOrder { by: FileSortKey::Date, reversed: true };
+    let search = desk.app.results().view().unwrap().search.clone();
+    assert_eq!(search.order, Some(order));
+    assert!(desk.requests().contains(&&Request::Explore(search.clone())));
+    desk.answer_page(page(5, 100));
+    let view = desk.app.results().view().unwrap();
+    let text = ui::arrangement_text(desk.app.results(), view);
+    assert_eq!(text.as_deref(), Some("whole result sorted by date, newest first"));
+    desk.press("n");
+    let next = Search { page: 1, ..search.clone() };
+    assert!(desk.requests().contains(&&Request::Explore(next)));
+    desk.answer_page(page(200, 1));
+    desk.press(",");
+    desk.type_text("order of the");
+    desk.press("enter");
+    assert_eq!(desk.app.results().view().unwrap().search, Search { order: None, ..search });
+    let mut elsewhere = Desk::with_clusters(3);
+    elsewhere.press(",");
+    let items = |desk: &Desk| {
+        let list = desk.app.dialog::<CommandList>().unwrap();
+        let labels = list.list.items().iter().map(|item| item.label.to_string());
+        (list.title.to_string(), labels.collect::<Vec<_>>().join("; "))
+    };
+    let (title, labels) = items(&elsewhere);
+    assert_eq!(title, "Sort the loaded page");
+    assert!(labels.contains("name, from A to Z") && !labels.contains("date"), "{labels}");
 }
 
 #[test]

@@ -201,6 +201,7 @@ impl Client {
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
         self.service().require_known(&search.filters)?;
+        self.service().require_order(search.order)?;
         let (path, parameters) = (self.explore_path(search), endpoints::explore_parameters(search));
         let page = self.get(Endpoint::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
@@ -226,6 +227,7 @@ impl Client {
         cluster: ClusterId,
     ) -> Result<Vec<Preview>, Failure> {
         self.service().require_known(&search.filters)?;
+        self.service().require_order(search.order)?;
         let path = endpoints::similarity_cluster(search.dataset, cluster);
         let parameters = endpoints::explore_parameters(search);
         self.get(Endpoint::Members, &path, &parameters, |members| read_members(members)).await

@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use secrecy::SecretString;
 
 use crate::reach::{is_loopback, target_error};
-use tessera_model::{DatasetId, Failure, Filter};
+use tessera_model::{DatasetId, Failure, FileOrder, Filter};
 use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
 
 /// How requests authenticate (API document, "Authentication").
@@ -139,6 +139,19 @@ impl ServiceConfig {
                 Err(Failure::local(sentence).with_remedy("Remove the filter, or open the folder"))
             }
         }
+    }
+
+    /// Refuses an order of the whole result that the service would ignore, before anything is sent.
+    ///
+    /// # Errors
+    /// There is an order, and the service is not the local deployment.
+    pub fn require_order(&self, order: Option<FileOrder>) -> Result<(), Failure> {
+        let Some(order) = order.filter(|_| !self.knows_local_filters) else { return Ok(()) };
+        let sentence = format!(
+            "sorting a whole result by {} is an addition of the local deployment; this service does not know it",
+            order.by.as_str()
+        );
+        Err(Failure::local(sentence).with_remedy("Sort the loaded rows, or open the folder"))
     }
 
     /// Refuses to export the rest of a search on a service that would ignore the search, before anything is sent.

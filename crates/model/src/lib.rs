@@ -15,6 +15,7 @@ pub mod enrichment;
 pub mod export;
 mod facet;
 pub mod failure;
+mod file_order;
 pub mod ids;
 pub mod ingest;
 pub mod job;
@@ -63,6 +64,7 @@ pub use facet::{
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };
+pub use file_order::{FileOrder, FileSortKey};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{

@@ -5,8 +5,8 @@ use std::{collections::HashSet, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Anchor, Cluster, ClusterId, DatasetId, EntityType, Filter, Fraction, Operation, QueryText,
-    ScoreScale,
+    Anchor, Cluster, ClusterId, DatasetId, EntityType, FileOrder, Filter, Fraction, Operation,
+    QueryText, ScoreScale,
 };
 
 /// How coarse the clusters are, from 0 (finest) to 4. The wire calls this number `threshold`; the screen avoids that
@@ -102,6 +102,8 @@ pub struct Search {
     pub entity: EntityType,
     /// For an uploaded anchor, this must be the granularity with which the anchor was registered.
     pub granularity: Granularity,
+    /// The order of the whole result, which only local deployments know. `None` leaves the order to the service.
+    pub order: Option<FileOrder>,
     /// The page number, counted from 0.
     pub page: u32,
 }
@@ -114,6 +116,7 @@ impl Search {
             filters: Vec::new(),
             entity: EntityType::default(),
             granularity: Granularity::DEFAULT,
+            order: None,
             page: 0,
         }
     }
@@ -122,7 +125,9 @@ impl Search {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,
             Query::Caption { .. } => Operation::TextSearch,
-            Query::Browse if !self.filters.is_empty() => Operation::TextSearch,
+            Query::Browse if !self.filters.is_empty() || self.order.is_some() => {
+                Operation::TextSearch
+            }
             Query::Browse => Operation::Read,
         }
     }

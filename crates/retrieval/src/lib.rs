@@ -7,6 +7,7 @@ mod caption_postings;
 mod checked_file;
 mod dataset_index;
 mod file_names;
+mod file_order;
 mod filter_mask;
 mod index_builder;
 mod index_cache;

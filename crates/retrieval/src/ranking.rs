@@ -1,5 +1,5 @@
-//! Ranks the clusters of a search in memory by their best matching member. This file decides the order of the clusters
-//! of a search. Without scores, and among equal scores, clusters keep the order of browsing, which `cluster_step` of the
+//! Ranks the clusters of a search in memory by their best matching member, by scores or by an order of files. This file
+//! decides the order of the clusters of a search. Without scores, and among equal scores, clusters keep the order of browsing, which `cluster_step` of the
 //! service computes.
 //!
 //! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
@@ -28,11 +28,34 @@ pub struct Scores {
     pub kind: &'static str,
 }
 
+/// Which members match, and what orders them.
+#[derive(Default)]
+pub struct MatchingMembers {
+    pub mask: Vec<bool>,
+    pub scores: Option<Scores>,
+    /// The position of each matching member in an order of files, which takes the place of the order by scores.
+    pub positions: Option<Vec<u32>>,
+}
+
+impl MatchingMembers {
+    /// Returns a number that sorts matching members.
+    fn sort_key(&self, member: usize) -> i64 {
+        match (&self.positions, &self.scores) {
+            (Some(positions), _) => positions[member].into(),
+            (None, Some(scores)) => total_order(scores.values[member]).into(),
+            (None, None) => 0,
+        }
+    }
+
+    fn score(&self, member: usize) -> Option<f32> {
+        self.scores.as_ref().map(|scores| scores.values[member])
+    }
+}
+
 pub struct ClusterRanking {
     index: Arc<DatasetIndex>,
     clusters: MemberClusters,
-    mask: Vec<bool>,
-    scores: Option<Scores>,
+    found: MatchingMembers,
     /// The ranks of clusters, best first.
     order: Vec<u32>,
     /// The scores of members that were found by their names.
@@ -44,29 +67,27 @@ impl ClusterRanking {
     pub fn new(
         index: Arc<DatasetIndex>,
         grouping: Grouping,
-        mut mask: Vec<bool>,
-        scores: Option<Scores>,
+        mut found: MatchingMembers,
         name_distances: Vec<f32>,
     ) -> Self {
+        const NOT_FOUND: i64 = i64::MAX;
         let clusters = MemberClusters::new(&index, grouping);
-        let mut best = vec![f32::INFINITY; clusters.members(&index).len()];
-        for (member, (matches, &rank)) in mask.iter_mut().zip(clusters.ranks(&index)).enumerate() {
-            let score = scores.as_ref().map_or(0.0, |scores| scores.values[member]);
-            *matches &= score.is_finite();
-            if *matches {
+        let mut best = vec![NOT_FOUND; clusters.members(&index).len()];
+        for (member, &rank) in clusters.ranks(&index).iter().enumerate() {
+            found.mask[member] &= found.score(member).is_none_or(f32::is_finite);
+            if found.mask[member] {
                 let best = &mut best[rank as usize];
-                *best = best.min(score);
+                *best = found.sort_key(member).min(*best);
             }
         }
-        let found = (0..).zip(best).filter(|(_, score)| score.is_finite());
-        // Equal scores keep the order of browsing.
-        let mut order: Vec<(i32, u32)> =
-            found.map(|(cluster, score)| (total_order(score), cluster)).collect();
-        if scores.is_some() {
+        let matching = (0..).zip(best).filter(|(_, key)| *key != NOT_FOUND);
+        // Equal keys keep the order of browsing.
+        let mut order: Vec<(i64, u32)> = matching.map(|(cluster, key)| (key, cluster)).collect();
+        if found.scores.is_some() || found.positions.is_some() {
             order.sort_unstable();
         }
         let order = order.into_iter().map(|(_, cluster)| cluster).collect();
-        Self { index, clusters, mask, scores, order, name_distances }
+        Self { index, clusters, found, order, name_distances }
     }
 
     pub fn name_distances(&self) -> &[f32] {
@@ -74,12 +95,12 @@ impl ClusterRanking {
     }
 
     pub fn score_kind(&self) -> Option<&'static str> {
-        self.scores.as_ref().map(|scores| scores.kind)
+        self.found.scores.as_ref().map(|scores| scores.kind)
     }
 
     /// Returns the matching members of all clusters, in the order of the index.
     pub fn members(&self) -> impl Iterator<Item = SelectedMember> {
-        let matching = self.mask.iter().enumerate().filter(|(_, matches)| **matches);
+        let matching = self.found.mask.iter().enumerate().filter(|(_, matches)| **matches);
         matching.map(|(member, _)| self.selected(member))
     }
 
@@ -88,16 +109,23 @@ impl ClusterRanking {
         self.matching_of(cluster).map(|member| self.selected(member))
     }
 
+    /// Returns the matching members of one cluster, best first. Equal members keep the order of the index.
+    pub fn best_members_of(&self, cluster: u32) -> Vec<SelectedMember> {
+        let mut members: Vec<usize> = self.matching_of(cluster).collect();
+        members.sort_by_key(|&member| self.found.sort_key(member));
+        members.into_iter().map(|member| self.selected(member)).collect()
+    }
+
     fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
         let members = self.clusters.members(&self.index).of(cluster).iter();
-        members.map(|&member| member as usize).filter(|&member| self.mask[member])
+        members.map(|&member| member as usize).filter(|&member| self.found.mask[member])
     }
 
     fn selected(&self, member: usize) -> SelectedMember {
         SelectedMember {
             row: self.index.members.rows[member],
             cluster: self.clusters.ranks(&self.index)[member],
-            score: self.scores.as_ref().map(|scores| scores.values[member]),
+            score: self.found.score(member),
         }
     }
 
@@ -115,7 +143,7 @@ impl ClusterRanking {
     fn cluster_match(&self, cluster: u32) -> ClusterMatch {
         let columns = &self.index.members;
         let mut found = ClusterMatch { cluster, ..ClusterMatch::default() };
-        let (mut pictures, mut videos) = (Vec::new(), Vec::new());
+        let (mut pictures, mut videos, mut best) = (Vec::new(), Vec::new(), Vec::new());
         for member in self.matching_of(cluster) {
             let (row, picture_row) = (columns.rows[member], columns.picture_rows[member]);
             let video = columns.videos[member];
@@ -128,9 +156,11 @@ impl ClusterRanking {
             } else {
                 found.counts.images += 1;
             }
-            let score = self.scores.as_ref().map(|scores| scores.values[member]);
-            insert_best(&mut found.best_members, row, score);
+            insert_best(&mut best, self.found.sort_key(member), member);
         }
+        let with_score =
+            |(_, member): (i64, usize)| (columns.rows[member], self.found.score(member));
+        found.best_members = best.into_iter().map(with_score).collect();
         found.counts.images += count_distinct(pictures);
         found.counts.videos = count_distinct(videos);
         found
@@ -150,12 +180,10 @@ fn total_order(score: f32) -> i32 {
 }
 
 /// Inserts a member if it is among the best ones. Among equal members, earlier ones come first.
-fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
-    // With half precision, a picture may have a small negative distance from itself.
-    let value = score.unwrap_or_default();
-    let position = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
+fn insert_best(best: &mut Vec<(i64, usize)>, key: i64, member: usize) {
+    let position = best.partition_point(|&(other, _)| other <= key);
     if position < MAX_PREVIEWS {
-        best.insert(position, (row, score));
+        best.insert(position, (key, member));
         best.truncate(MAX_PREVIEWS);
     }
 }

@@ -15,8 +15,9 @@ use tessera_store::{
 
 use crate::{
     dataset_index::DatasetIndex,
+    file_order::file_positions,
     filter_mask::{FilterMask, condition},
-    ranking::{BM25, ClusterRanking, Scores},
+    ranking::{BM25, ClusterRanking, MatchingMembers, Scores},
     search_context::{SearchContext, lower_distances_of_copies},
     search_query::{RetrievalError, SearchQuery},
     table_ranking::TableRanking,
@@ -80,6 +81,21 @@ impl SearchRanking {
             Self::InMemory(ranking) => Box::new(ranking.members_of(cluster)),
             Self::InTable(ranking) => Box::new(ranking.members(store, Some(cluster))?.into_iter()),
         })
+    }
+
+    /// Returns the matching members of one cluster, best first.
+    pub fn best_members_of(
+        &self,
+        store: &Store,
+        cluster: u32,
+    ) -> Result<Vec<SelectedMember>, RetrievalError> {
+        let ranking = match self {
+            Self::InMemory(ranking) => return Ok(ranking.best_members_of(cluster)),
+            Self::InTable(ranking) => ranking,
+        };
+        let mut members = ranking.members(store, Some(cluster))?;
+        members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
+        Ok(members)
     }
 
     /// Returns the kind of the scores in the spelling of the wire, or `None` if the query does not rank.
@@ -164,13 +180,12 @@ impl QueryRun<'_> {
             let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
             self.mask.by_score(&distances.values, |score| score < max_score.value());
         }
-        Ok(ClusterRanking::new(
-            self.index.clone(),
-            query.grouping,
-            self.mask.into_mask(),
-            scores,
-            self.name_distances,
-        ))
+        let mask = self.mask.into_mask();
+        let files = &self.index.members.properties;
+        let positions = query.order.map(|order| file_positions(files, &mask, order));
+        let found = MatchingMembers { mask, scores, positions };
+        let index = self.index.clone();
+        Ok(ClusterRanking::new(index, query.grouping, found, self.name_distances))
     }
 
     /// Applies a filter. Returns the scores by which the filter can rank.

@@ -3,7 +3,7 @@
 use std::io;
 
 use tessera_encoder::LoadError;
-use tessera_model::{Anchor, EntityType, Filter, vql::Fraction};
+use tessera_model::{Anchor, EntityType, FileOrder, Filter, vql::Fraction};
 use tessera_search::{member_search::Grouping, text::full_text_query::SyntaxError};
 use tessera_store::StoreError;
 
@@ -19,6 +19,8 @@ pub struct SearchQuery {
     pub max_score: Option<Fraction>,
     pub filters: Vec<Filter>,
     pub grouping: Grouping,
+    /// The order of files, in place of the order by scores.
+    pub order: Option<FileOrder>,
 }
 
 /// The reason why a query has no result.
@@ -27,6 +29,8 @@ pub enum RetrievalError {
     AnchorNotFound,
     /// The query has a maximum score, but no part that ranks by similarity.
     NoSimilarity,
+    /// The database searches the dataset, and its search table has no order of files.
+    NoFileOrder,
     /// The encoder rejects the text. The message says why.
     UnencodableText(String),
     /// The files of the dataset's own model cannot be read.

@@ -51,6 +51,9 @@ impl TableRanking {
         }
         let found = store.read(|c| search_table::find(c, dataset.id, query.entity))?;
         let Some(table) = found else { return Ok(None) };
+        if query.order.is_some() {
+            return Err(RetrievalError::NoFileOrder);
+        }
         if table.generation != dataset.generation {
             return Err(RetrievalError::Outdated);
         }

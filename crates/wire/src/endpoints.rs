@@ -29,6 +29,8 @@ pub mod query {
     pub const TAGS: &str = "tags";
     pub const VQL: &str = "vql";
     pub const PAGE_NUMBER: &str = "page_number";
+    /// Orders the whole result by a property of files. Only local services have this parameter.
+    pub const SORT: &str = "sort";
     pub const BOUNDING_BOX: &str = "bounding_box";
     pub const FILE_NAME: &str = "file_name";
     pub const EXPORT_FORMAT: &str = "export_format";
@@ -321,10 +323,11 @@ pub fn export_preview(id: DatasetId) -> String {
 
 pub fn explore_parameters(search: &Search) -> Parameters {
     let page = (query::PAGE_NUMBER, search.page.to_string());
-    [search_parameters(search), vec![page]].concat()
+    let sort = search.order.map(|order| (query::SORT, order.to_string()));
+    search_parameters(search).into_iter().chain(sort).chain([page]).collect()
 }
 
-/// Returns the parameters of `explore` without the page.
+/// Returns the parameters of `explore` that say what is found, without the order and the page.
 pub fn search_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
     match &search.query {

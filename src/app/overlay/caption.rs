@@ -84,7 +84,7 @@ impl Dialog for CaptionSearchForm {
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         match self.to_query() {
-            Ok(query) => app.open_search(Search { query, page: 0, ..search }),
+            Ok(query) => app.open_search(Search { query, order: None, page: 0, ..search }),
             Err(reason) => {
                 app.outbox.notify(Level::Warning, reason);
                 app.overlays.open(*self);

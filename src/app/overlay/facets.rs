@@ -18,12 +18,12 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level,
+        App, Dialog, DrawContext, Level, Mouse, MouseKind,
         overlay::fields::KeyResult,
-        pane::{cycle, moved_cursor, rows_to_move, scroll_top},
+        pane::{cycle, inner_area, moved_cursor, rows_to_move, scroll_top},
     },
     config::DeploymentKind,
-    drawing::{below, display_width, gauge},
+    drawing::{below, display_width, gauge, text_cells},
     input::{Chord, Key},
 };
 
@@ -252,6 +252,24 @@ impl Dialog for Facets {
 
     fn select_item(&mut self, index: usize, app: &App) {
         self.cursor = moved_cursor(index, 0, self.values(app).len());
+    }
+
+    /// A click on the name of a kind shows that kind.
+    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+        self.turn_wheel(mouse, app);
+        let inside = inner_area(self.area(app.screen.size));
+        if mouse.kind != MouseKind::Click || mouse.row != inside.y {
+            return;
+        }
+        let mut end = inside.x + 1;
+        let clicked = Facets::sections(app).into_iter().find(|section| {
+            let start = end;
+            end += text_cells(&section.label(app)) + 2;
+            (start..end).contains(&mouse.column)
+        });
+        if let Some(section) = clicked {
+            *self = Self::at(section);
+        }
     }
 
     fn accept(self: Box<Self>, app: &mut App) {

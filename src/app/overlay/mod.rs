@@ -53,7 +53,7 @@ use crate::{
             path_fields::typed_path,
             pick_list::Command,
             saved_views::{ViewNameInput, delete_view, open_saved_view},
-            sort_filter::sort_by,
+            sort_filter::{sort_by, sort_files},
         },
         own_commands::run_own_command,
     },
@@ -146,6 +146,7 @@ impl App {
             Command::SetTileSize(size) => self.panes.tile_size = size,
             Command::ShowFacts(facts) => self.overlays.open(facts),
             Command::Sort(order) => sort_by(self, order),
+            Command::SortFiles(order) => sort_files(self, Some(order)),
         }
     }
 

@@ -7,7 +7,9 @@ use ratatui::{
     layout::Rect,
     text::{Line, Span},
 };
-use tessera_model::{DatasetId, HistoryEntry, SafeText, search_form, set_algebra::SetOperator};
+use tessera_model::{
+    DatasetId, FileOrder, HistoryEntry, SafeText, search_form, set_algebra::SetOperator,
+};
 use tui_input::Input;
 
 use crate::{
@@ -47,6 +49,8 @@ pub enum Command {
     SetTileSize(TileSize),
     ShowFacts(FactSheet),
     Sort(SortOrder),
+    /// Sorts the whole result by its files.
+    SortFiles(FileOrder),
 }
 
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! Shows the input that filters the loaded datasets or clusters, and the list of their sort orders. The filter applies
-//! while it is typed. In a local deployment, the typed text can also be searched for in all names of the dataset.
+//! while it is typed. The typed text can also be searched for in all names of the dataset: a local deployment has such a
+//! search, and all pages of another one are looked at.
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    Filter, Search,
+    FileOrder, Filter, Search,
     text::grouped_with_noun,
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
@@ -35,7 +36,7 @@ pub struct FilterInput {
 /// Whether the text is searched for in all names of the dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameSearch {
-    /// Datasets have no such search, and neither have other deployments.
+    /// Datasets have no such search.
     Unavailable,
     Available,
     Requested,
@@ -121,9 +122,8 @@ impl FilterInput {
         let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, pane) {
             let text = options.filter.as_str().into();
-            let is_possible =
-                pane == Pane::Results && app.setup.deployment == DeploymentKind::Local;
-            let names = if is_possible { NameSearch::Available } else { NameSearch::Unavailable };
+            let has_names = pane == Pane::Results;
+            let names = if has_names { NameSearch::Available } else { NameSearch::Unavailable };
             app.overlays.open(FilterInput { pane, text, names });
         }
     }
@@ -158,8 +158,11 @@ pub(crate) fn names_text(app: &App) -> String {
     count.map_or_else(|| "names".to_owned(), |count| grouped_with_noun(count, "name", "names"))
 }
 
-/// Searches the paths of the whole dataset, whatever was searched for before.
+/// Searches the names of the whole dataset, whatever was searched for before.
 fn search_names(app: &mut App, text: &str) {
+    if app.setup.deployment != DeploymentKind::Local {
+        return app.results.scan_names(text);
+    }
     let Some(filter) = names_filter(text) else { return };
     let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
     let Search { entity, granularity, dataset, .. } = search;
@@ -187,22 +190,35 @@ pub(in crate::app) fn open_sort_list(app: &mut App) {
     else {
         return;
     };
-    let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
+    let is_whole = pane != Pane::Datasets && sorts_files(app);
+    let keys = match pane {
+        Pane::Datasets => SortKey::DATASETS,
+        _ if is_whole => SortKey::CLUSTERS_OF_SORTED_FILES,
+        _ => SortKey::CLUSTERS,
+    };
+    let of_files = app.results.view().and_then(|view| view.search.order);
     let orders = keys.iter().flat_map(|&by| {
         let directions = if by == SortKey::Service { &[false][..] } else { &[false, true] };
         directions.iter().map(move |&reversed| SortOrder { by, reversed })
     });
     let items = orders.map(|order| {
         PickItem::new(Command::Sort(order), order.name())
+            .note(if is_whole && order.by != SortKey::Service { "of the loaded page" } else { "" })
             .unavailable(order_unavailable(&app.results, order))
-            .current(order == current)
+            .current(order == current && of_files.is_none())
     });
+    let whole = FileOrder::all().filter(|_| is_whole).map(|order| {
+        PickItem::new(Command::SortFiles(order), order.description())
+            .note("of the whole result")
+            .current(of_files == Some(order))
+    });
+    let title = if is_whole { "Sort the results" } else { "Sort the loaded page" };
     CommandList::open(
         &mut app.overlays,
         &app.screen,
         ListKind::SortOrders,
-        "Sort the loaded page",
-        items.collect(),
+        title,
+        items.chain(whole).collect(),
     );
 }
 
@@ -213,6 +229,25 @@ pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
     if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, app.panes.focus) {
         options.order = order;
     }
+    if order.by == SortKey::Service && app.panes.focus != Pane::Datasets {
+        sort_files(app, None);
+    }
+}
+
+/// Returns whether the deployment sorts the whole result on screen.
+fn sorts_files(app: &App) -> bool {
+    let is_search = app.results.view().is_some_and(|view| view.computed.is_none());
+    is_search && app.setup.deployment == DeploymentKind::Local
+}
+
+/// Loads the result again in an order of files, or in the order of the service.
+pub(in crate::app) fn sort_files(app: &mut App, order: Option<FileOrder>) {
+    app.results.edit_view(|view| {
+        if view.search.order != order {
+            view.list_options.order = SortOrder::default();
+            view.replace_search(Search { order, page: 0, ..view.search.clone() });
+        }
+    });
 }
 
 /// Returns why the clusters cannot be sorted in this order. Scores with an unknown direction cannot be sorted.

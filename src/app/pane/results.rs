@@ -9,12 +9,17 @@ use std::{
 
 use lru::LruCache;
 use tessera_model::{
-    Cluster, ClusterId, DatasetId, FailureKind, Page, Preview, Query, ScoreScale, Search, Status,
+    Cluster, ClusterId, DatasetId, Failure, FailureKind, Granularity, Page, Preview, Query,
+    SafeText, ScoreScale, Search, Status,
 };
 
 use crate::app::{
-    Level, MemberList, MissingMembers, Outbox, QueryImage, RecentImages, Remote, ServiceData, Tabs,
-    Uptime, View, view::PendingPage,
+    Computed, Level, MemberList, MissingMembers, Outbox, QueryImage, RecentImages, Remote,
+    ServiceData, Tabs, Uptime, View,
+    view::{
+        PendingPage,
+        name_scan::{NameScan, ScanState},
+    },
 };
 
 #[derive(Debug, Default)]
@@ -86,12 +91,15 @@ impl Results {
         self.edit_tabs(|tabs| change(&mut tabs.tab_mut().view));
     }
 
-    /// Handles Esc: stays on this page, closes the members, clears the filter, or goes back. Returns `false` at the
+    /// Handles Esc: stays on this page, closes the members, stops the search of all names, clears the filter, or goes back. Returns `false` at the
     /// first view of the tab.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = &mut self.tabs else { return false };
         let view = &mut tabs.tab_mut().view;
-        if view.pending_page.take().is_some() || view.members_top_row.take().is_some() {
+        if view.pending_page.take().is_some()
+            || view.members_top_row.take().is_some()
+            || view.stop_scan()
+        {
             return true;
         }
         if !view.list_options.filter.is_empty() {
@@ -353,5 +361,51 @@ impl Results {
 impl Results {
     pub fn tab_count(&self) -> usize {
         self.tabs().map_or(0, |tabs| tabs.all().len())
+    }
+}
+
+impl Results {
+    /// Opens a view that collects the clusters with a text in their names. The finest clusters have the fewest members
+    /// that the service does not list.
+    pub(in crate::app) fn scan_names(&mut self, text: &str) {
+        let Some(Search { dataset, entity, .. }) = self.view().map(|view| view.search.clone())
+        else {
+            return;
+        };
+        let granularity = Granularity::FINEST;
+        let search = Search { entity, granularity, ..Search::browse(dataset) };
+        let scan = NameScan::new(search.clone(), text);
+        let computed = Computed { label: scan.label(0), page: Page::default(), scan: Some(scan) };
+        let view = View { computed: Some(computed), ..View::new(search) };
+        self.edit_tabs(|tabs| tabs.tab_mut().push(view));
+    }
+
+    /// Returns the page that the search of all names on screen waits for.
+    pub(in crate::app) fn page_to_scan(&self) -> Option<&Search> {
+        self.view()?.scan()?.page_to_scan()
+    }
+
+    /// Looks for the name on the pages that are loaded.
+    pub(in crate::app) fn scan_loaded_pages(&mut self) {
+        while let Some(search) = self.page_to_scan().cloned() {
+            let page = self.pages.get(&search).and_then(|page| page.value().cloned());
+            let Some(page) = page else { return };
+            // The pages that the user has visited stay loaded.
+            self.pages.demote(&search);
+            self.edit_view(|view| _ = view.edit_scan(|scan, found| scan.look_at(page, found)));
+        }
+    }
+
+    /// Stops the search of all names because a page could not be loaded.
+    pub(in crate::app) fn scan_failed(&mut self, search: &Search, failure: &Failure) {
+        if self.page_to_scan() == Some(search) {
+            let why = SafeText::detail(&failure.to_string());
+            self.edit_view(|view| _ = view.edit_scan(|scan, _| scan.end(ScanState::Failed(why))));
+        }
+    }
+
+    /// Continues the search of all names on screen, unless it is complete.
+    pub(in crate::app) fn continue_scan(&mut self) {
+        self.edit_view(|view| _ = view.edit_scan(|scan, _| scan.resume()));
     }
 }

@@ -2,6 +2,7 @@
 //! views.
 
 mod history;
+pub(in crate::app) mod name_scan;
 pub(in crate::app) mod pictures;
 pub mod sort_filter;
 pub mod tiles;
@@ -16,7 +17,13 @@ use std::mem;
 use tessera_model::{ClusterId, DatasetId, Page, Query, SafeText, Search};
 
 use crate::{
-    app::{Setup, view::sort_filter::ListOptions},
+    app::{
+        Setup,
+        view::{
+            name_scan::{NameScan, ScanState},
+            sort_filter::ListOptions,
+        },
+    },
     config::SearchDefaults,
 };
 
@@ -55,6 +62,8 @@ pub struct Computed {
     /// The origin of the clusters, such as `A − B, of loaded pages`.
     pub label: SafeText,
     pub page: Page,
+    /// The search of all names that computes the clusters page by page.
+    pub scan: Option<NameScan>,
 }
 
 impl View {
@@ -90,6 +99,30 @@ impl View {
             list_options: std::mem::take(&mut self.list_options),
             ..Self::new(search)
         };
+    }
+}
+
+impl View {
+    /// Returns the search of all names that computes the clusters, if one does.
+    pub fn scan(&self) -> Option<&NameScan> {
+        self.computed.as_ref()?.scan.as_ref()
+    }
+
+    /// Changes the search of all names, and the label that says how far it is.
+    pub(in crate::app) fn edit_scan<T>(
+        &mut self,
+        change: impl FnOnce(&mut NameScan, &mut Page) -> T,
+    ) -> Option<T> {
+        let Computed { label, page, scan } = self.computed.as_mut()?;
+        let scan = scan.as_mut()?;
+        let result = change(scan, page);
+        *label = scan.label(page.clusters.len());
+        Some(result)
+    }
+
+    /// Stops a running search of all names. Returns whether there was one.
+    pub(in crate::app) fn stop_scan(&mut self) -> bool {
+        self.edit_scan(|scan, _| scan.end(ScanState::Stopped)).unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tessera_model::{Cluster, Dataset, Page, ScoreKind, VideoFrame, search_form};
+use tessera_model::{Cluster, Dataset, Page, Preview, ScoreKind, VideoFrame, search_form};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
@@ -36,6 +36,8 @@ pub enum SortKey {
 
 impl SortKey {
     pub const CLUSTERS: &[Self] = &[Self::Service, Self::Score, Self::Size, Self::Name];
+    /// The orders of a page whose result is sorted by its files.
+    pub const CLUSTERS_OF_SORTED_FILES: &[Self] = &[Self::Service, Self::Score, Self::Size];
     pub const DATASETS: &[Self] = &[Self::Service, Self::Name, Self::Status, Self::Size];
 }
 
@@ -154,16 +156,18 @@ fn matches_text(cluster: &Cluster, needle: &str) -> bool {
         return true;
     }
     let previews = cluster.previews.iter();
-    let names = previews.clone().map(|preview| &preview.file_name);
-    let videos = previews.clone().filter_map(|preview| Some(&preview.frame.as_ref()?.video));
-    let captions = previews.filter_map(|preview| preview.caption.as_ref());
+    let captions = previews.clone().filter_map(|preview| preview.caption.as_ref());
     let tags = cluster.tags.iter().map(|tag| &tag.name);
     let texts = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
-    names
-        .chain(videos)
-        .chain(captions)
-        .chain(texts)
-        .any(|text| search_form(text.as_str()).contains(needle))
+    previews.into_iter().any(|preview| has_name(preview, needle))
+        || captions.chain(texts).any(|text| search_form(text.as_str()).contains(needle))
+}
+
+/// Returns whether the name of a file or of its video contains `needle`, which is in its search form.
+pub fn has_name(preview: &Preview, needle: &str) -> bool {
+    let video = preview.frame.as_ref().map(|frame| &frame.video);
+    let mut names = [Some(&preview.file_name), video].into_iter().flatten();
+    names.any(|name| search_form(name.as_str()).contains(needle))
 }
 
 /// Scores that differ by less than this are shown as equal.

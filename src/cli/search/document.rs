@@ -182,6 +182,9 @@ fn query_json(entry: &HistoryEntry) -> Value {
     query["entity_type"] = search.entity.as_str().into();
     query["granularity"] = search.granularity.level().into();
     query["vql"] = parse_own_json(&vql::write(&search.filters));
+    if let Some(order) = search.order {
+        query["sort"] = order.to_string().into();
+    }
     query
 }
 

@@ -40,6 +40,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     }
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
     connection.client.service().require_known(&filters)?;
+    connection.client.service().require_order(options.order())?;
     let dataset_of_view = dataset.map(|id| id.to_string());
     let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
     let replaced_count = match &options.mark {

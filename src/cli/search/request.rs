@@ -2,12 +2,15 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+use clap::{
+    Args, Subcommand,
+    builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser as _},
+};
 use tessera_client::{Client, QueryImageUpload, TextSearchPath};
 use tessera_model::{
-    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, Filter, Fraction,
-    Granularity, HistoryEntry, MediaId, Query, QueryText, Region, SafeText, SavedView, Search,
-    ShellCommand, Status, TagId,
+    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, FileOrder,
+    FileSortKey, Filter, Fraction, Granularity, HistoryEntry, MediaId, Query, QueryText, Region,
+    SafeText, SavedView, Search, ShellCommand, Status, TagId,
     vql::{InvalidField, LabelRule},
 };
 
@@ -103,6 +106,9 @@ pub struct CutOptions {
     pub max_score: Option<Fraction>,
 }
 
+/// The keys of `--sort`.
+const SORT_KEYS: [&str; 4] = ["name", "date", "bytes", "path"];
+
 #[derive(Debug, Default, Args)]
 pub struct SearchOptions {
     /// Members of the clusters: images or objects.
@@ -113,6 +119,12 @@ pub struct SearchOptions {
     pub granularity: Option<Granularity>,
     #[command(flatten)]
     pub filters: FilterOptions,
+    /// Sort the whole result by its files; only local services do.
+    #[arg(long, value_name = "KEY", value_parser = PossibleValuesParser::new(SORT_KEYS).try_map(|key| key.parse::<FileSortKey>()))]
+    pub sort: Option<FileSortKey>,
+    /// Reverse the order of --sort: newest, largest or Z first.
+    #[arg(long, requires = "sort")]
+    pub reverse: bool,
     #[command(flatten)]
     pub pages: PageOptions,
     #[command(flatten)]
@@ -196,6 +208,10 @@ impl DisplayOptions {
 }
 
 impl SearchOptions {
+    pub fn order(&self) -> Option<FileOrder> {
+        self.sort.map(|by| FileOrder { by, reversed: self.reverse })
+    }
+
     pub fn search(
         &self,
         dataset: DatasetId,
@@ -206,6 +222,7 @@ impl SearchOptions {
             filters,
             entity: self.entity.unwrap_or(defaults.entity),
             granularity: self.granularity.unwrap_or(defaults.granularity),
+            order: self.order(),
             page: self.pages.page,
             ..Search::browse(dataset)
         }
@@ -300,6 +317,11 @@ impl SearchRequest {
             }
         };
         filters.extend(options.filters.read()?);
+        if options.sort.is_some() && cut.max_score.is_some() {
+            let message = "--max-score stops at the first result beyond it, so the results must be closest first; \
+                           leave out --sort";
+            return Err(CliError::usage(message));
+        }
         if kind == "vql" && filters.is_empty() {
             return Err(CliError::usage(
                 "give a filter with QUERY, --vql JSON, -f FILE, --label or --tag",

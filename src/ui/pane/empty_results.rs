@@ -31,11 +31,18 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
     ctx.centered_message(body, ctx.theme.text, &lines);
 }
 
+/// Says why nothing was computed: set operations left nothing, or no name was found.
+fn computed_lines(view: &View) -> Vec<String> {
+    match view.scan() {
+        Some(scan) => scan.empty_lines(),
+        None => ["No clusters remain.", "Ctrl-W closes this tab"].map(str::to_owned).into(),
+    }
+}
+
 pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
     let theme = ctx.theme;
     if view.computed.is_some() {
-        let lines = ["No clusters remain.", "Ctrl-W closes this tab"];
-        return ctx.centered_message(body, theme.text, &lines);
+        return ctx.centered_message(body, theme.text, &computed_lines(view));
     }
     let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
     let is_encoding = |job: &&Job| {
@@ -90,11 +97,9 @@ pub(in crate::ui) fn draw_filtered(ctx: &mut DrawContext, body: Rect, view: &Vie
     let clusters = grouped_with_noun(loaded as u64, "loaded cluster", "loaded clusters");
     let page = view.search.page + 1;
     let looked = format!("The filter has looked at the {clusters} of page {page}. Esc clears it");
-    let mut lines = vec!["No loaded cluster matches the filter.".to_owned(), looked];
-    if ctx.app.setup().deployment == DeploymentKind::Local {
-        let key = ctx.first_key(Action::Filter).unwrap_or_default();
-        lines.push(format!("{key}, then Enter searches all {}", names_text(ctx.app)));
-    }
+    let key = ctx.first_key(Action::Filter).unwrap_or_default();
+    let all_names = format!("{key}, then Enter searches all {}", names_text(ctx.app));
+    let lines = ["No loaded cluster matches the filter.".to_owned(), looked, all_names];
     ctx.centered_message(body, ctx.theme.text, &lines);
 }
 

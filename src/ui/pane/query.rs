@@ -192,7 +192,9 @@ fn draw_form(
             }
             None => draw_add_row(ctx, area, row),
         }
-        ctx.select_row(area, row, selected && focused);
+        if focused {
+            ctx.list_row(area, row, index, selected);
+        }
     }
     ctx.put_lines(below(area, area.height.saturating_sub(tail_rows)), tail);
 }

@@ -75,6 +75,7 @@ fn a_view_searches_its_dataset_or_the_open_one_without_disabled_filters() {
         filters: vec![Filter::uniqueness(0.5).unwrap()],
         entity: EntityType::Objects,
         granularity: Granularity::new(4).unwrap(),
+        order: None,
         page: 0,
     };
     assert_eq!(search, expected);

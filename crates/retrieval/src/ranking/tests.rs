@@ -66,7 +66,8 @@ fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {
     let values = members.iter().map(|member| member.score).collect();
     let scores = is_scored.then_some(Scores { values, kind: ScoreKind::COSINE_DISTANCE });
     let grouping = Grouping::Level(Granularity::FINEST);
-    ClusterRanking::new(index_of(members), grouping, mask, scores, Vec::new())
+    let found = MatchingMembers { mask, scores, positions: None };
+    ClusterRanking::new(index_of(members), grouping, found, Vec::new())
 }
 
 /// Returns the matching members with their rows, of one cluster or of all.
@@ -133,6 +134,34 @@ proptest! {
         prop_assert_eq!(ranking.members().map(|m| m.row).collect::<Vec<_>>(), rows(None));
         let of_cluster = ranking.members_of(cluster).map(|m| m.row).collect::<Vec<_>>();
         prop_assert_eq!(of_cluster, rows(Some(cluster)));
+    }
+
+    #[test]
+    fn an_order_of_files_takes_the_place_of_the_scores(
+        members in proptest::collection::vec(member(), 0..300),
+        seed in 0..1000_u32,
+    ) {
+        let count = u32::try_from(members.len()).unwrap();
+        let positions: Vec<u32> =
+            (0..count).map(|member| (member * 7919 + seed) % count.max(1)).collect();
+        let found = MatchingMembers {
+            mask: members.iter().map(|member| member.matches).collect(),
+            scores: None,
+            positions: Some(positions.clone()),
+        };
+        let grouping = Grouping::Level(Granularity::FINEST);
+        let ranking = ClusterRanking::new(index_of(&members), grouping, found, Vec::new());
+        let pages: Vec<ClusterMatch> = (0..4).flat_map(|page| ranking.page(page)).collect();
+        let position = |row: i64| positions[usize::try_from(row - 100).unwrap()];
+        let firsts: Vec<u32> = pages.iter().map(|page| position(page.best_members[0].0)).collect();
+        prop_assert!(firsts.is_sorted());
+        for page in &pages {
+            let best = ranking.best_members_of(page.cluster);
+            prop_assert!(best.is_sorted_by_key(|member| position(member.row)));
+            let shown = page.best_members.iter().map(|(row, _)| *row);
+            prop_assert!(shown.eq(best.iter().take(MAX_PREVIEWS).map(|member| member.row)));
+        }
+        prop_assert_eq!(pages.len(), expected(&members, false).len());
     }
 
     #[test]

@@ -12,12 +12,12 @@ use super::{
     AppState, RequestCost, add_media,
     checked_routes::CheckedRoutes,
     dataset::ServiceModel,
-    explore::{cluster_body, parse_search, preview_body},
+    explore::{cluster_body, parse_sorted_search, preview_body},
     media::{FileContent, FileResponse, respond_with_file},
     openapi::{BusyError, CommonErrors, DatasetErrors, StatusErrors},
     parameters::{
         ClusterPath, CountParams, DatasetPath, DirectExportParams, ExploreParams, ImagePath,
-        PageParams, QueryParams, UserConfigParams,
+        PageParams, QueryParams, SortParams, UserConfigParams,
     },
     problem::Problem,
     signed_links::SignedLinks,
@@ -280,7 +280,7 @@ fn respond_with_spooled(
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
-    params(ClusterPath, ExploreParams, PageParams),
+    params(ClusterPath, ExploreParams, SortParams, PageParams),
     responses(
         (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
         StatusErrors,
@@ -293,7 +293,7 @@ pub(crate) async fn similarity_cluster(
     links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<Option<ClusterBody>>, Problem> {
-    let search = parse_search(&state, &params)?;
+    let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
     let members = state
         .run_blocking(RequestCost::Expensive, move |deployment| {

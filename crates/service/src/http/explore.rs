@@ -9,7 +9,9 @@ use super::{
     AppState, RequestCost,
     checked_routes::CheckedRoutes,
     openapi::{BusyError, StatusErrors},
-    parameters::{DatasetPath, ExploreParams, MAX_CAPTION_CHARS, PageParams, QueryParams},
+    parameters::{
+        DatasetPath, ExploreParams, MAX_CAPTION_CHARS, PageParams, QueryParams, SortParams,
+    },
     problem::Problem,
     signed_links::SignedLinks,
 };
@@ -37,7 +39,7 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}",
-    params(DatasetPath, ExploreParams, PageParams),
+    params(DatasetPath, ExploreParams, SortParams, PageParams),
     responses(
         (status = 200, description = "At most 100 clusters", body = ExploreBody),
         (status = 400, description = "A parameter differs from the anchor's registration", body = ProblemBody),
@@ -51,7 +53,7 @@ pub(crate) async fn explore(
     links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<ExploreBody>, Problem> {
-    let search = parse_search(&state, &params)?;
+    let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
     let cost = if search.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
     let found = state
@@ -152,6 +154,16 @@ fn day(milliseconds: i64) -> Option<String> {
     Some(OffsetDateTime::from_unix_timestamp(milliseconds / 1000).ok()?.date().to_string())
 }
 
+/// Reads the parameters of a search with the order of its result, which is an addition of this service.
+pub(crate) fn parse_sorted_search(
+    state: &AppState,
+    params: &QueryParams,
+) -> Result<SearchParams, Problem> {
+    let expected = "Input should be name, date, bytes or path, after a minus for the reverse order";
+    let order = params.parse(query::SORT, expected, |raw| raw.parse().ok())?;
+    Ok(SearchParams { order, ..parse_search(state, params)? })
+}
+
 /// Reads the parameters. `entity_type` is required unless the service is lenient.
 pub(crate) fn parse_search(
     state: &AppState,
@@ -176,6 +188,7 @@ pub(crate) fn parse_optional_search(
         max_score: params.parse(query::TEXTUAL_SIMILARITY_THRESHOLD, number, fraction)?,
         filters: filters(state, params)?,
         granularity: params.granularity()?,
+        order: None,
     })
 }
 

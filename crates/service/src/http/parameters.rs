@@ -199,6 +199,9 @@ described!(MediaLinkPath => [path(MEDIA_ID, uuid()), path("version", pattern("^[
 
 parameters! {
     ExploreParams => [vec![required(query::ENTITY_TYPE, entity())], search_parameters()].concat();
+    SortParams => [optional(query::SORT, one_of(&SORTS)).with_description(
+        "Order of the whole result by files; a minus reverses it. An addition of this service",
+    )];
     PageParams => [optional(query::PAGE_NUMBER, unsigned(isize::MAX)).with_description("0-based; 100 clusters a page")];
     ExportParams => [
         vec![
@@ -250,6 +253,7 @@ parameters! {
     ];
 }
 
+const SORTS: [&str; 8] = ["name", "-name", "date", "-date", "bytes", "-bytes", "path", "-path"];
 const VQL_EXAMPLE: &str = r#"[{"labels":{"op":"one_of","value":["van"]}},{"issues":{"op":"issue","value":"blur","mode":"out"}}]"#;
 
 fn search_parameters() -> Vec<Parameter> {

@@ -168,6 +168,10 @@ impl From<RetrievalError> for Problem {
                 query::TEXTUAL_SIMILARITY_THRESHOLD,
                 "Nothing is ranked by similarity: add caption, an anchor, or such a filter",
             ),
+            RetrievalError::NoFileOrder => Self::invalid_query(
+                query::SORT,
+                "The database searches this dataset, and cannot sort it by files: leave sort out",
+            ),
             RetrievalError::UnencodableText(message) => {
                 Self::invalid_query(query::CAPTION, &message)
             }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::ServiceError;
 use crate::Deployment;
 use tessera_model::{
-    Anchor, AnchorKind, ClusterId, DatasetId, EntityType, Filter, Granularity, MediaId, Operation,
-    Page, Query, Search, UserTags, vql::Fraction,
+    Anchor, AnchorKind, ClusterId, DatasetId, EntityType, FileOrder, Filter, Granularity, MediaId,
+    Operation, Page, Query, Search, UserTags, vql::Fraction,
 };
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
 use tessera_search::member_search::Grouping;
@@ -29,6 +29,8 @@ pub(crate) struct SearchParams {
     /// The bound below which scores must be.
     pub max_score: Option<Fraction>,
     pub filters: Vec<Filter>,
+    /// The order of the whole result by a property of files.
+    pub order: Option<FileOrder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,15 +56,16 @@ impl From<&Search> for SearchParams {
             caption: caption.map(|(text, _)| text.as_str().to_owned()),
             max_score: caption.and_then(|(_, max_score)| max_score),
             filters: search.filters.clone(),
+            order: search.order,
         }
     }
 }
 
 impl SearchParams {
-    /// Whether the search neither ranks nor filters, so that the stored clusters are the result.
+    /// Whether the search neither ranks, filters nor sorts, so that the stored clusters are the result.
     pub(crate) fn is_browse(&self) -> bool {
         let ranks = self.anchor.is_some() || self.caption.is_some() || self.max_score.is_some();
-        !ranks && self.filters.is_empty()
+        !ranks && self.filters.is_empty() && self.order.is_none()
     }
 
     pub(super) fn operation(&self) -> Operation {
@@ -113,6 +116,7 @@ impl Deployment {
             caption: params.caption.clone(),
             max_score: params.max_score,
             filters: params.filters.clone(),
+            order: params.order,
         })
     }
 
@@ -391,8 +395,7 @@ impl Deployment {
         let RankedCluster { entity, grouping, rank, ranking } =
             self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
-        let mut members: Vec<_> = ranking.members_of(&self.store, rank)?.collect();
-        members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
+        let members = ranking.best_members_of(&self.store, rank)?;
         let members = members.into_iter().skip(skip).take(Page::SIZE);
         let members = members.map(|member| (member.row, member.score)).collect();
         let shown = [ShownMembers { rank, members }];

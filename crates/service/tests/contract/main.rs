@@ -87,6 +87,7 @@ mod shared_folder;
 mod shutdown;
 mod similarity;
 mod similarity_ranges;
+mod sorted;
 mod statement_batch;
 mod states;
 mod store_outage;

@@ -73,12 +73,17 @@ fn a_search_sends_only_the_parameters_of_its_query() {
             filters,
             entity: EntityType::Objects,
             granularity: Granularity::new(4).unwrap(),
+            order: None,
             page: 3,
             dataset: dataset_id(),
         };
         let always = "entity_type=OBJECTS&threshold=4&page_number=3";
         assert_eq!(query_of(&explore_parameters(&search)), format!("{sent}{always}"));
     }
+    let order = Some("-date".parse().unwrap());
+    let sorted = Search { order, ..Search::browse(dataset_id()) };
+    let sent = "entity_type=IMAGES&threshold=2&sort=-date&page_number=0";
+    assert_eq!(query_of(&explore_parameters(&sorted)), sent);
 }
 
 #[test]
