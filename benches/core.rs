@@ -95,6 +95,7 @@ fn dataset() -> Dataset {
         progress: Some(100),
         owner: None,
         created_at: None,
+        updated_at: None,
         n_images: Some(10_000),
         n_videos: None,
         n_objects: None,

@@ -307,14 +307,14 @@ pub enum Payload {
     Page(Page),
     Members(Vec<Preview>),
     Map(MediaMap),
-    Dataset(Dataset),
+    Dataset(Box<Dataset>),
     Enrichment(Enrichment),
     Overview(Overview),
     Record(Vec<RecordField>),
     LocalDataset(LocalDataset),
     /// The number of uploads that a removal has kept.
     DatasetRemoved(u64),
-    DatasetRenamed(Dataset),
+    DatasetRenamed(Box<Dataset>),
     Rescanned(RescanResult),
     FileActionPlanned(Box<FileActionPreview>),
     /// An action on files was carried out, or undone.
@@ -332,7 +332,7 @@ pub enum Payload {
     /// The folder of a model that was downloaded.
     ModelFolder(PathBuf),
     /// The dataset, after its media were encoded.
-    ModelGiven(Dataset),
+    ModelGiven(Box<Dataset>),
     Downloaded(Archive),
     Picture(Thumbnail),
     Folder(FolderListing),

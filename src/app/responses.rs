@@ -133,7 +133,7 @@ impl App {
                 self.service_data.refresh_pinned(&mut self.outbox);
                 self.service_data.datasets.finish(self.outbox.now, Err(failure));
             }
-            (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
+            (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(*dataset),
             // A pinned dataset is polled, and the log has the reason of each failure, so no
             // notification is needed.
             (Lane::Dataset(id), Err(_)) if self.service_data.pinned.contains(&id) => {}

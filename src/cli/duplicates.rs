@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use tessera_curation::{
     FileAction, LinkKind,
-    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide},
+    duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide, without_linked},
 };
 use tessera_model::{Fraction, text::count_with_noun};
 
@@ -88,7 +88,10 @@ impl DuplicatesOptions {
         let (id, min) = (dataset.id, self.min_similarity.value());
         let sets = run_blocking(move || similar.similar(id, min)).await?;
         let rule = self.keep.clone().unwrap_or(KeepRule::Largest);
-        let groups = decide(&sets, &rule, self.identical);
+        let mut groups = decide(&sets, &rule, self.identical);
+        if self.link == Some(LinkChoice::Hard) {
+            groups = without_linked(groups);
+        }
         describe(context, &groups);
         let Some(action) = action else { return print_groups(context, &groups) };
         if groups.is_empty() {
@@ -102,7 +105,10 @@ impl DuplicatesOptions {
 /// Says how much there is, and what the rule does not decide.
 fn describe(context: &Context, groups: &[DuplicateGroup]) {
     let others = || groups.iter().flat_map(|group| &group.others);
-    let freed: u64 = others().map(|other| other.image.original.content.size).sum();
+    let freed: u64 = others()
+        .filter(|other| !other.is_linked())
+        .map(|other| other.image.original.content.size)
+        .sum();
     let copies = count_with_noun(others().count(), "copy", "copies");
     let count = count_with_noun(groups.len(), "group", "groups");
     context.messages.info(format!("{count} with {copies} to remove ({})", format_bytes(freed)));

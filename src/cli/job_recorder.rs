@@ -105,21 +105,39 @@ impl Connection<'_> {
 
     /// Records that the archive was downloaded, so that nothing downloads it again.
     pub fn record_download(&self, task: ExportTaskId, archive: &Archive) {
+        let archive = archive.clone();
+        self.record_export(task, SavedJobState::Downloaded { archive, export_task_id: task });
+    }
+
+    /// Records that an export has ended, because the process that started it may be gone.
+    pub fn record_end(&self, export: &ExportTask) {
+        if let Some(failure) = export.failure() {
+            let reason = SafeText::detail(&failure.to_string());
+            let state = SavedJobState::Failed { reason, export: Some(export.into()) };
+            self.record_export(export.id, state);
+        } else if export.has_ended() {
+            self.record_export(export.id, SavedJobState::Completed { export_task_id: export.id });
+        }
+    }
+
+    /// Changes the state of a saved export that no running process follows.
+    fn record_export(&self, task: ExportTaskId, state: SavedJobState) {
+        let is_download = matches!(state, SavedJobState::Downloaded { .. });
         let write = || -> Result<(), Failure> {
             if let Some(StateValue::Jobs { mut this_instance, .. }) =
                 self.state.load(&StateKey::Jobs)?
                 && let Some(job) =
                     this_instance.iter_mut().find(|job| job.state.export() == Some(task))
+                && (is_download || job.state.is_running())
             {
                 job.ended_at = Some(timestamp_now());
-                job.state =
-                    SavedJobState::Downloaded { archive: archive.clone(), export_task_id: task };
+                job.state = state;
                 self.state.replace_jobs(this_instance)?;
             }
             Ok(())
         };
         if let Err(failure) = write() {
-            self.context.messages.warn(format!("the download was not recorded: {failure}"));
+            self.context.messages.warn(format!("the job was not saved: {failure}"));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::command_lines::job_command_line;
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
-        deployment,
+        deployment::{self, LOCAL_NAME},
         values::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
@@ -220,41 +220,50 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
             })?,
     };
     let requests = &[Endpoint::Dataset, Endpoint::ExportStatus];
-    let connection = context.connect_to(&deployment.target(context)?, requests).await?;
-    let outcome = follow(&connection, &stored.job).await.and_then(|status| {
+    let connection =
+        context.connect_to(&deployment.target(context, &stored.job)?, requests).await?;
+    let outcome = follow(&connection, &stored.job).await.and_then(|(status, exit)| {
         let mut facts = job_json(deployment, stored);
         facts["state"] = status.as_str().into();
-        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
+        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))?;
+        Ok(exit)
     });
     connection.close(outcome).await
 }
 
 impl DeploymentJobs {
-    fn target(&self, context: &Context) -> CliResult<ServiceTarget> {
+    fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
         if let Some(profile) = &self.profile {
             return Ok(ServiceTarget::Profile(profile.clone()));
         }
         let selected = deployment::select_target(&context.global, &context.settings)?;
         selected.filter(|target| target.name() == self.deployment_name).ok_or_else(|| {
-            CliError::usage(format!(
-                "{} is not a profile; give the deployment of the job with --base-url and --kind",
-                self.deployment_name
-            ))
+            CliError::usage(if self.deployment_name == LOCAL_NAME {
+                format!(
+                    "the job belongs to the folder {} of this machine; give its path with --folder",
+                    job.dataset_name
+                )
+            } else {
+                format!(
+                    "{} is not a profile; give the deployment of the job with --base-url and --kind",
+                    self.deployment_name
+                )
+            })
         })
     }
 }
 
-/// Follows a job and returns its final status. Nothing is saved, because the job may belong to
-/// another process.
-async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
+/// Follows a job and returns its final status. Only the end of an export is saved, because the job may belong to another
+/// process.
+async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(SafeText, Exit)> {
     match &job.state {
         SavedJobState::Failed { reason, .. } => Err(CliError::new(Exit::Remote, reason.as_str())),
         SavedJobState::Uncertain { reason } => Err(CliError::new(Exit::Network, reason.as_str())),
-        SavedJobState::Done { status_new } => Ok(status_new.clone()),
-        SavedJobState::Downloaded { .. } => Ok(SafeText::name("downloaded")),
+        SavedJobState::Done { status_new } => Ok((status_new.clone(), Exit::Done)),
+        SavedJobState::Downloaded { .. } => Ok((SafeText::name("downloaded"), Exit::Done)),
         SavedJobState::Accepted => {
             let mut job = Job::resume(JobId::default(), job.clone());
-            connection.follow_operation(&mut job).await
+            Ok((connection.follow_operation(&mut job).await?, Exit::Done))
         }
         state => {
             // The saved state may be old, so the service is asked what became of the export.
@@ -262,10 +271,12 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
             let state = state.export().map_or(SavedJobState::Sent, running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
             let export = connection.follow_export(&mut job, None).await?;
-            match export.failure() {
-                Some(failure) => Err(failure.into()),
-                None => Ok(SafeText::name(export.state.as_str())),
+            connection.record_end(&export);
+            if let Some(failure) = export.failure() {
+                return Err(failure.into());
             }
+            let exit = connection.context.warn_of_shortfall(&export);
+            Ok((SafeText::name(export.state.as_str()), exit))
         }
     }
 }

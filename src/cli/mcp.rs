@@ -7,7 +7,7 @@ use std::{
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _},
     process::{Output, Stdio},
     sync::{Arc, Mutex, PoisonError},
-    thread,
+    thread::{self, JoinHandle},
 };
 
 use clap::{Args, Command as CommandDefinition, ValueEnum as _};
@@ -154,54 +154,63 @@ impl Server {
     /// Answers requests until standard input ends.
     fn serve(self: Arc<Self>) -> CliResult {
         let mut input = BufReader::new(Keyboard);
+        let mut calls: Vec<JoinHandle<()>> = Vec::new();
         loop {
             let mut line = Vec::new();
             let read = input.by_ref().take(MAX_MESSAGE_BYTES).read_until(b'\n', &mut line);
             let read = read.map_err(|error| CliError::io("read standard input", &error))?;
             if read == 0 {
-                self.stop_all();
+                // A request that was read is answered, because its writer may still read.
+                for call in calls {
+                    let _ = call.join();
+                }
                 return Ok(Exit::Done);
             }
+            calls.retain(|call| !call.is_finished());
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             match serde_json::from_slice::<Value>(&line) {
-                Ok(message) => Self::handle(&self, &message)?,
+                Ok(message) => calls.extend(Self::handle(&self, &message)?),
                 Err(error) => respond(&Value::Null, Err((PARSE_ERROR, error.to_string())))?,
             }
         }
     }
 
-    fn handle(this: &Arc<Self>, message: &Value) -> CliResult<()> {
+    /// Answers a message, or returns the thread that answers it.
+    fn handle(this: &Arc<Self>, message: &Value) -> CliResult<Option<JoinHandle<()>>> {
         let (method, parameters) = (message["method"].as_str(), &message["params"]);
         let id = message.get("id").cloned();
         let Some(method) = method else {
             // A response needs no response. This server sends no requests.
             let is_response = message.get("result").or(message.get("error")).is_some();
             let error = (INVALID_REQUEST, "a message needs a method".to_owned());
-            return if is_response { Ok(()) } else { respond(&id.unwrap_or_default(), Err(error)) };
+            if !is_response {
+                respond(&id.unwrap_or_default(), Err(error))?;
+            }
+            return Ok(None);
         };
         let Some(id) = id else {
             if method == "notifications/cancelled" {
                 this.stop(&parameters["requestId"]);
             }
-            return Ok(());
+            return Ok(None);
         };
-        match method {
-            "initialize" => respond(&id, Ok(initialization(parameters))),
-            "ping" => respond(&id, Ok(json!({}))),
-            "tools/list" => respond(&id, Ok(json!({ "tools": this.tools() }))),
+        let outcome = match method {
+            "initialize" => Ok(initialization(parameters)),
+            "ping" => Ok(json!({})),
+            "tools/list" => Ok(json!({ "tools": this.tools() })),
             "tools/call" => match this.command_of(parameters) {
                 Ok(arguments) => {
                     let server = Arc::clone(this);
                     // Calls may take long, so the next message is read meanwhile.
-                    thread::spawn(move || server.call(&id, &arguments));
-                    Ok(())
+                    return Ok(Some(thread::spawn(move || server.call(&id, &arguments))));
                 }
-                Err(reason) => respond(&id, Err((INVALID_PARAMS, reason))),
+                Err(reason) => Err((INVALID_PARAMS, reason)),
             },
-            unknown => respond(&id, Err((METHOD_NOT_FOUND, format!("unknown method {unknown}")))),
-        }
+            unknown => Err((METHOD_NOT_FOUND, format!("unknown method {unknown}"))),
+        };
+        respond(&id, outcome).map(|()| None)
     }
 
     fn offered(&self) -> impl Iterator<Item = &'static Tool> {
@@ -308,12 +317,6 @@ impl Server {
     fn stop(&self, id: &Value) {
         if let Some(process) = self.running().get(&id.to_string()) {
             // The process may have ended already.
-            let _ = kill_process(*process, Signal::TERM);
-        }
-    }
-
-    fn stop_all(&self) {
-        for process in self.running().values() {
             let _ = kill_process(*process, Signal::TERM);
         }
     }

@@ -159,6 +159,11 @@ async fn edit(
     let edit = edit.map_err(CliError::usage)?;
     let work = async |connection: &Connection<'_>, dataset: &Dataset| {
         let target = media.target(connection, dataset).await?;
+        if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
+            let count = local.count_tagged(dataset.id, target.clone()).await?;
+            let media = grouped_with_noun(count as u64, "media item", "media items");
+            context.messages.info(format!("would change the tags or the rating of {media}"));
+        }
         Ok(connection.client.change_tags(dataset.id, &target, &edit).await?)
     };
     change(context, &[Endpoint::ChangeTags], work).await

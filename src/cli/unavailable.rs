@@ -15,7 +15,7 @@ use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{
     Cover, DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists,
-    SafeText, SelectionItem,
+    SafeText, SelectionItem, TagTarget,
 };
 
 /// The settings of local deployments, which are empty because this build has none.
@@ -79,6 +79,10 @@ impl LocalService {
     }
 
     pub fn originals(&self) -> OriginalLookup {
+        match *self {}
+    }
+
+    pub async fn count_tagged(&self, _: DatasetId, _: TagTarget) -> CliResult<usize> {
         match *self {}
     }
 

@@ -105,7 +105,6 @@ struct EventLoop<'a> {
     confirmed_protocol: Option<Protocol>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 enum LoopEvent {
     Signal(Option<Signal>),
     Input(Vec<Event>, Option<probe::Capabilities>),

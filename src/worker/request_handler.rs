@@ -95,7 +95,7 @@ impl RequestHandler {
                 let list = client.list_datasets().await?;
                 Payload::Datasets(list.datasets, list.unreadable)
             }
-            Request::Dataset(dataset) => Payload::Dataset(client.dataset(dataset).await?),
+            Request::Dataset(dataset) => Payload::Dataset(Box::new(client.dataset(dataset).await?)),
             Request::Explore(search) => Payload::Page(client.explore(&search).await?),
             Request::Members(search, cluster) => {
                 Payload::Members(client.cluster_members(&search, cluster).await?)
@@ -113,7 +113,7 @@ impl RequestHandler {
                 Payload::DatasetRemoved(client.remove_dataset(dataset).await?)
             }
             Request::RenameDataset(dataset, name) => {
-                Payload::DatasetRenamed(client.rename_dataset(dataset, &name).await?)
+                Payload::DatasetRenamed(Box::new(client.rename_dataset(dataset, &name).await?))
             }
             Request::Rescan(dataset, patterns) => {
                 Payload::Rescanned(client.rescan(dataset, patterns.as_ref()).await?)
@@ -188,7 +188,7 @@ impl RequestHandler {
             Request::GiveModel(dataset, folder) => {
                 let progress = self.progress_callback(ticket.clone());
                 let given = self.models.give(client, dataset, folder, progress);
-                Payload::ModelGiven(given.await?)
+                Payload::ModelGiven(Box::new(given.await?))
             }
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());

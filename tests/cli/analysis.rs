@@ -232,6 +232,9 @@ fn a_folder_becomes_sets_for_a_training() {
         done(&["tag", "add", "hard", "--files-from", list.to_str().unwrap()])
             .contains("changed\t2")
     );
+    let misspelled = ["dataset", "split", "80/20", "--without", "rejectd", "--folder"];
+    let (code, _, err) = run(home, &[&misspelled[..], &[folder.to_str().unwrap()]].concat());
+    assert!(code == 5 && err.contains("`rejectd`"), "{code} {err}");
     let sets = done(&["dataset", "split", "80/10/10", "--by", "label", "--without", "rejected"]);
     let count = |line: &str| line.split('\t').nth(1)?.parse::<usize>().ok();
     assert_eq!(
@@ -294,7 +297,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     let bytes = fs::read(file).unwrap();
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, _, err) = embeddings(&["export", file]);
-    assert!(code == 2 && err.contains("nothing is overwritten"), "{code} {err}");
+    assert!(code == 1 && err.contains("nothing is overwritten"), "{code} {err}");
     assert_eq!(fs::read(file).unwrap(), bytes);
     // The last row is of a picture that is elsewhere, and the picture of its place has none.
     let names = home.join("vectors.txt");

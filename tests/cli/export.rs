@@ -86,6 +86,23 @@ fn an_export_is_started_followed_fetched_and_inspected() {
 }
 
 #[test]
+fn pictures_that_an_archive_lacks_are_named_and_the_export_is_partly_done() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    fs::remove_file(home.join("pictures/b.png")).unwrap();
+    for format in ["json", "yolo", "hf-parquet"] {
+        let start = ["export", "start", "pictures", "--format", format, "--images"];
+        let download = ["--name", format, "--download", "."];
+        for rest in [&download[..], &["--wait"]] {
+            let (code, _, err) = json(home, &serving, &[&start[..], rest].concat());
+            assert_eq!(code, 9, "{format}: {err}");
+            let warning = "1 picture could not be read and was left out: b.png";
+            assert!(err.contains(warning), "{format}: {err}");
+        }
+    }
+}
+
+#[test]
 fn quiet_prints_the_id_which_is_all_that_later_commands_need() {
     let (home, serving) = world(&[]);
     let home = home.path();

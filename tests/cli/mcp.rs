@@ -49,6 +49,16 @@ impl Assistant {
         self.ask("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
+    /// Closes standard input, and returns the responses to what the server had read.
+    fn end_and_receive(self) -> Vec<Value> {
+        let Self { mut child, input, output } = self;
+        drop(input);
+        let lines = output.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap());
+        let responses = lines.collect();
+        assert!(child.wait().unwrap().success());
+        responses
+    }
+
     /// Closes standard input, which ends the server.
     fn end(self) {
         let Self { mut child, input, output } = self;
@@ -90,6 +100,20 @@ fn an_assistant_searches_a_folder_and_changes_nothing() {
     assert_eq!(checked["result"]["isError"], false, "a failed check is a result");
     assert_eq!(checked["result"]["structuredContent"]["passed"], false);
     assistant.end();
+}
+
+#[test]
+fn requests_that_were_read_are_answered_after_the_input_has_ended() {
+    let (home, folder) = home();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    for id in 0..2 {
+        let params = json!({"name": "dataset_list", "arguments": {}});
+        let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
+        assistant.send(&call.to_string());
+    }
+    let responses = assistant.end_and_receive();
+    assert_eq!(responses.len(), 2, "{responses:?}");
+    assert!(responses.iter().all(|it| it["result"]["isError"] == false), "{responses:?}");
 }
 
 #[test]

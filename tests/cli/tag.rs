@@ -93,6 +93,16 @@ fn wrong_uses_are_explained_and_change_nothing() {
         let (code, _, err) = run(home.path(), &[arguments, &["--profile", "here"]].concat());
         assert!(code != 0 && err.contains(expected), "{arguments:?}: {code} {err}");
     }
+    let list = home.path().join("list");
+    fs::write(&list, "nowhere.png").unwrap();
+    let add = ["tag", "add", "x", "--files-from", list.to_str().unwrap(), "--profile", "here"];
+    for arguments in [&add[..], &[&add[..], &["--dry-run"]].concat()] {
+        let (code, _, err) = run(home.path(), arguments);
+        assert!(code == 5 && err.contains("nowhere.png"), "{arguments:?}: {code} {err}");
+    }
+    let rehearsal = ["tag", "add", "x", "--all", "--profile", "here", "--dry-run"];
+    let (code, _, err) = run(home.path(), &rehearsal);
+    assert!(code == 0 && err.contains("of 3 media items"), "{code} {err}");
     assert_eq!(listed(home.path()), [""; 0]);
 }
 

@@ -194,6 +194,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
         progress: Some(100),
         owner: Some(SafeText::name("me")),
         created_at: Some(SafeText::name("2026-11-21T09:00:00.000000")),
+        updated_at: None,
         n_images: Some(240),
         n_videos: Some(0),
         n_objects: Some(0),

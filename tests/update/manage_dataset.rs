@@ -93,7 +93,7 @@ fn a_dataset_is_renamed() {
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::RenameDataset(id, "my photos".to_owned())]);
     let renamed = Dataset { name: SafeText::name("my photos"), ..dataset(1, Status::Ready) };
-    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(renamed));
+    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(Box::new(renamed)));
     assert!(desk.notice().contains("my photos"), "{}", desk.notice());
     desk.take(|lane| *lane == Lane::Datasets);
 }

@@ -368,12 +368,12 @@ fn a_dataset_opened_by_id_is_kept_in_the_list() {
     let hidden = dataset(7, Status::Ready);
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
-    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(Box::new(hidden.clone())));
     assert_eq!(desk.app.results().view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(desk.app.service_data().dataset_list().len(), 2, "the list lacks it; it stays");
-    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(dataset(7, Status::Indexing)));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(Box::new(dataset(7, Status::Indexing))));
     assert_eq!(desk.app.service_data().dataset(hidden.id).unwrap().status, Status::Indexing);
 }
 
@@ -385,6 +385,6 @@ fn a_dataset_opens_by_id_when_the_list_fails() {
     let hidden = dataset(7, Status::Ready);
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
-    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(Box::new(hidden.clone())));
     assert_eq!(desk.app.results().view().unwrap().search.dataset, hidden.id);
 }

@@ -15,7 +15,7 @@ use tessera_model::text::composed;
 
 use crate::{
     FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
-    plan::LinkKind,
+    file_operations::is_same_file, plan::LinkKind,
 };
 
 /// An image that has near-duplicates.
@@ -129,6 +129,13 @@ pub struct OtherImage {
     pub is_identical: bool,
 }
 
+impl OtherImage {
+    /// Whether its file is another name of the kept file, so that removing it frees nothing.
+    pub fn is_linked(&self) -> bool {
+        is_same_file(&self.image.original.path, &self.kept).unwrap_or(false)
+    }
+}
+
 /// Divides images into groups by a rule. Each image is in one group at most.
 pub fn decide(
     sets: &[SimilarImages],
@@ -139,6 +146,16 @@ pub fn decide(
         sets.iter().flat_map(|set| Decision::new(set, rule, only_identical).groups()).collect();
     groups.sort_by(|one, other| one.kept[0].original.path.cmp(&other.kept[0].original.path));
     groups
+}
+
+/// Removes the images that are links to a kept file already, because another link would free nothing.
+pub fn without_linked(groups: Vec<DuplicateGroup>) -> Vec<DuplicateGroup> {
+    let remaining = |mut group: DuplicateGroup| {
+        let is_undecided = group.others.is_empty();
+        group.others.retain(|other| !other.is_linked());
+        (is_undecided || !group.others.is_empty()).then_some(group)
+    };
+    groups.into_iter().filter_map(remaining).collect()
 }
 
 /// The decision about the images of one set.

@@ -71,6 +71,7 @@ pub struct Journal {
     pub(crate) states: Vec<StepState>,
     is_finished: bool,
     is_undone: bool,
+    path: PathBuf,
     file: File,
     _lock: File,
 }
@@ -103,7 +104,6 @@ impl JournalFolder {
         }
         let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
         write_durably(&path, text)?;
-        self.remove_old()?;
         let states = vec![StepState::Unknown; plan.steps.len()];
         let contents = Contents {
             header,
@@ -163,7 +163,8 @@ impl JournalFolder {
         Ok(self.newest()?.as_ref().and_then(number).map_or(1, |last: u64| last + 1))
     }
 
-    fn remove_old(&self) -> io::Result<()> {
+    /// Removes the oldest journals. Only an action that did something takes the place of an older one.
+    pub(crate) fn remove_old(&self) -> io::Result<()> {
         let paths = self.paths()?;
         let old = paths.len().saturating_sub(KEPT_JOURNALS);
         paths.iter().take(old).try_for_each(fs::remove_file)
@@ -224,7 +225,8 @@ impl Contents {
         let mut file = OpenOptions::new().append(true).open(path)?;
         // A record that was cut off must not swallow the next one.
         file.write_all(b"\n")?;
-        Ok(Journal { header, steps, states, is_finished, is_undone, file, _lock: lock })
+        let path = path.to_owned();
+        Ok(Journal { header, steps, states, is_finished, is_undone, path, file, _lock: lock })
     }
 }
 
@@ -242,6 +244,19 @@ impl Journal {
     pub(crate) fn finish(&mut self, record: &Record) -> io::Result<()> {
         self.append(record)?;
         synced(self.file.sync_all())
+    }
+
+    /// Removes the folders that the action created. A folder with files stays.
+    pub(crate) fn remove_new_folders(&self) {
+        for folder in self.header.new_folders.iter().rev() {
+            let _ = fs::remove_dir(&folder.0);
+        }
+    }
+
+    /// Removes the journal of an action that did nothing, which leaves nothing to undo.
+    pub(crate) fn discard(self) -> io::Result<()> {
+        self.remove_new_folders();
+        fs::remove_file(&self.path)
     }
 }
 

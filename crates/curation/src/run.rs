@@ -42,7 +42,7 @@ pub fn run(
     progress: Progress<'_>,
 ) -> Result<Outcome, Error> {
     let journal = folder.begin(plan, started_at)?;
-    carry_out(journal, Attempt::First, progress)
+    carry_out(folder, journal, Attempt::First, progress)
 }
 
 /// Carries out the remaining steps of an interrupted action.
@@ -51,7 +51,7 @@ pub fn resume(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome,
     if journal.is_finished() {
         return Err(Error::Nothing);
     }
-    carry_out(journal, Attempt::AfterCrash, progress)
+    carry_out(folder, journal, Attempt::AfterCrash, progress)
 }
 
 /// Whether a step may have been done, or begun, before a crash.
@@ -62,6 +62,7 @@ enum Attempt {
 }
 
 fn carry_out(
+    folder: &JournalFolder,
     mut journal: Journal,
     attempt: Attempt,
     progress: Progress<'_>,
@@ -110,11 +111,22 @@ fn carry_out(
         }
         outcome.done += usize::from(journal.states[number] == StepState::Done);
     }
+    end(folder, journal, outcome.done)?;
+    Ok(outcome)
+}
+
+/// Ends a run after which a number of files are done.
+fn end(folder: &JournalFolder, mut journal: Journal, done: usize) -> Result<(), Error> {
     let files =
         journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
     sync_folders(files)?;
-    journal.finish(&Record::Finished)?;
-    Ok(outcome)
+    if done == 0 {
+        journal.discard()?;
+    } else {
+        journal.finish(&Record::Finished)?;
+        folder.remove_old()?;
+    }
+    Ok(())
 }
 
 fn describe(error: &io::Error, step: &Step) -> String {

@@ -54,10 +54,7 @@ pub fn undo(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, E
     let files =
         journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
     sync_folders(files)?;
-    for folder in journal.header.new_folders.iter().rev() {
-        // A folder with other files stays.
-        let _ = fs::remove_dir(&folder.0);
-    }
+    journal.remove_new_folders();
     // The files that could not be put back can be tried again when the cause is removed. An attempt that puts none of
     // them back gives them up, so that older actions can be undone.
     let is_repeated = journal.states.contains(&StepState::Undone);

@@ -273,6 +273,22 @@ fn an_undo_that_fails_twice_makes_way_for_the_action_before() {
 }
 
 #[test]
+fn an_action_that_did_nothing_takes_the_place_of_no_other() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let before = desk.files();
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &originals[..1]));
+    let plan = planned(FileAction::Trash, &originals[2..]);
+    fs::write(&originals[2].path, "edited").unwrap();
+    for _ in 0..25 {
+        assert_eq!(desk.run(&plan).done, 0);
+    }
+    fs::write(&originals[2].path, "third").unwrap();
+    assert!(desk.undo().done > 0);
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
 fn a_copy_is_replaced_by_a_link_and_separated_again() {
     let desk = Desk::new();
     let kept = desk.original("kept.jpg", "same");

@@ -169,6 +169,8 @@ pub struct Dataset {
     pub owner: Option<SafeText>,
     /// The time as received, because the service sends no time zone.
     pub created_at: Option<SafeText>,
+    /// The time of the last change of the record as received, if the service sends it.
+    pub updated_at: Option<SafeText>,
     pub n_images: Option<u64>,
     pub n_videos: Option<u64>,
     pub n_objects: Option<u64>,

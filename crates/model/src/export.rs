@@ -196,6 +196,11 @@ impl ExportTask {
         let sentence = format!("the export ended with {state}");
         Some(Failure::new(FailureKind::Rejected, sentence).with_detail(self.message.clone()))
     }
+
+    /// What a completed export lacks. A service has nothing else to say about an export that is whole.
+    pub fn shortfall(&self) -> Option<&SafeText> {
+        self.message.as_ref().filter(|_| self.state == ExportState::Completed)
+    }
 }
 
 /// A verified archive on this machine.

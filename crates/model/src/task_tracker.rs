@@ -10,11 +10,17 @@ use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp}
 /// After this time, a higher number of media is enough to conclude that the addition finished.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
+/// What a short operation changes in the record of a dataset, even if no poll observes its status: the time of the last
+/// change, and the problem that the service reports.
+type RecordMarks = (Option<SafeText>, Option<SafeText>);
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskTracker {
     status_before: Option<Status>,
     media_before: Option<u64>,
+    record_before: Option<RecordMarks>,
     accepted_at: Timestamp,
+    /// Whether the dataset shows that the operation has begun.
     status_changed: bool,
     /// The status, the percentage and the number of media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
@@ -34,6 +40,7 @@ impl TaskTracker {
         Self {
             status_before: dataset.map(|dataset| dataset.status.clone()),
             media_before: dataset.and_then(media_count),
+            record_before: dataset.map(record_marks),
             ..Self::default()
         }
     }
@@ -49,8 +56,11 @@ impl TaskTracker {
 
     pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> TaskStatus {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
-        self.status_changed |=
-            self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
+        self.status_changed |= self
+            .status_before
+            .as_ref()
+            .is_some_and(|from| *from != dataset.status)
+            || self.record_before.as_ref().is_some_and(|before| *before != record_marks(dataset));
         let more_media = self.added_media_count().is_some_and(|added| added > 0);
         let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
         let began = self.status_changed || (settled && more_media);
@@ -106,6 +116,10 @@ impl TaskTracker {
 fn failed(sentence: &str, dataset: &Dataset) -> TaskStatus {
     let failure = Failure::new(FailureKind::Unexpected, sentence);
     TaskStatus::Failed(failure.with_detail(dataset.error.clone()))
+}
+
+fn record_marks(dataset: &Dataset) -> RecordMarks {
+    (dataset.updated_at.clone(), dataset.error.clone())
 }
 
 fn media_count(dataset: &Dataset) -> Option<u64> {

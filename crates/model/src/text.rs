@@ -7,9 +7,15 @@
 //! Names that users type are compared with names from outside in one form. Unicode writes `é` as one character (NFC, as
 //! keyboards do) or as two (NFD, as the file names of macOS do), and both look the same.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{
+    borrow::Cow,
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    time::Duration,
+};
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -21,10 +27,15 @@ const MAX_MARKS: usize = 8;
 /// The number of characters after the first one of a joined emoji. Real emojis need up to ten.
 const MAX_JOINED_CHARS: usize = 12;
 
-/// One line of printable text of bounded length, without control characters and bidirectional overrides.
-#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
-pub struct SafeText(String);
+/// One line of printable text of bounded length, without control characters and bidirectional overrides. Texts are equal
+/// if they print the same.
+#[derive(Clone, Default)]
+pub struct SafeText {
+    /// The printable text. The text as it was received follows it, if it is not printable as it is.
+    texts: Box<str>,
+    /// The length of the printable text.
+    printable: usize,
+}
 
 impl SafeText {
     /// The limit in characters, like the limits below.
@@ -43,7 +54,11 @@ impl SafeText {
             }
             push_grapheme(&mut clean, cluster);
         }
-        Self(clean)
+        let printable = clean.len();
+        if clean != raw {
+            clean.push_str(raw);
+        }
+        Self { texts: clean.into(), printable }
     }
 
     pub fn name(raw: &str) -> Self {
@@ -63,16 +78,30 @@ impl SafeText {
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.texts.split_at(self.printable).0
+    }
+
+    /// Returns the text as it was received, for documents that escape what a terminal interprets. It must not be printed.
+    pub fn received(&self) -> &str {
+        match self.texts.split_at(self.printable) {
+            (printable, "") => printable,
+            (_, received) => received,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.as_str().is_empty()
     }
 
     /// Returns the width in terminal cells.
     pub fn width(&self) -> usize {
-        self.0.width()
+        self.as_str().width()
+    }
+}
+
+impl Serialize for SafeText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -85,19 +114,45 @@ impl<'de> Deserialize<'de> for SafeText {
 
 impl AsRef<str> for SafeText {
     fn as_ref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl fmt::Display for SafeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
+        f.pad(self.as_str())
     }
 }
 
 impl fmt::Debug for SafeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
+        write!(f, "{:?}", self.as_str())
+    }
+}
+
+impl PartialEq for SafeText {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for SafeText {}
+
+impl Hash for SafeText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl PartialOrd for SafeText {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SafeText {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other.as_str())
     }
 }
 
@@ -113,10 +168,12 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// Whether a spreadsheet would calculate a cell of a table instead of showing it. Such a cell needs an apostrophe in front
-/// of it, because a name from outside could be a formula that sends data elsewhere.
-pub fn is_formula(cell: &str) -> bool {
-    cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && cell.parse::<f64>().is_err()
+/// Whether a cell of a table needs an apostrophe in front of it, because a spreadsheet would calculate it. A name from
+/// outside could be a formula that sends data elsewhere. A cell that looks like one with its apostrophe needs another one,
+/// so that readers can remove exactly one.
+pub fn needs_apostrophe(cell: &str) -> bool {
+    let text = cell.trim_start_matches('\'');
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
 }
 
 pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(

@@ -4,7 +4,7 @@
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use tessera_media::{ingest::file_names::printable_path, object_storage::StorageError};
-use tessera_model::Failure;
+use tessera_model::{Failure, FailureKind};
 use tessera_picture::PictureFormat;
 use tessera_store::{StoreError, postgres::StoreAddress};
 
@@ -19,6 +19,10 @@ pub enum LocalError {
     /// The files of the folder or of a selection cannot be listed, for example because the patterns of the folder are
     /// wrong, or the folder cannot be watched. The message says why.
     Unlistable(String),
+    /// A dataset or a media item does not exist. The message says which.
+    NotFound(String),
+    /// A file cannot be written, or exists already. The message says why.
+    File(String),
     EmptyFolder(PathBuf),
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
@@ -47,6 +51,7 @@ pub enum LocalError {
 }
 
 impl fmt::Display for LocalError {
+    #[expect(clippy::too_many_lines, reason = "one sentence for each error")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchFolder(path) => {
@@ -94,7 +99,11 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::Archive(it) | Self::ObjectStorage(it) | Self::Unlistable(it) => f.write_str(it),
+            Self::Archive(it)
+            | Self::ObjectStorage(it)
+            | Self::Unlistable(it)
+            | Self::NotFound(it)
+            | Self::File(it) => f.write_str(it),
             Self::Model(why) => f.write_str(why),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
@@ -111,6 +120,8 @@ impl LocalError {
                 | Self::Store(_)
                 | Self::Bucket(_)
                 | Self::ObjectStorage(_)
+                | Self::NotFound(_)
+                | Self::File(_)
         )
     }
 }
@@ -119,7 +130,11 @@ impl std::error::Error for LocalError {}
 
 impl From<LocalError> for Failure {
     fn from(error: LocalError) -> Self {
-        Self::local(error.to_string())
+        let kind = match error {
+            LocalError::NotFound(_) => FailureKind::NotFound,
+            _ => FailureKind::Local,
+        };
+        Self::new(kind, error.to_string())
     }
 }
 

@@ -34,8 +34,6 @@ use tessera_store::{
 };
 
 const FILE: &str = "tags.jsonl";
-/// Where a file with unreadable lines is kept before it is written again.
-const DAMAGED_FILE: &str = "tags.damaged.jsonl";
 /// The maximum size of the file, which has about 200 bytes for each tagged picture.
 const MAX_BYTES: u64 = 512 << 20;
 /// The number of unreadable lines that are reported one by one.
@@ -114,10 +112,11 @@ pub(crate) fn synchronize(
             Ok(())
         })?;
         problems.extend(report(&unreadable));
-        if !unreadable.is_empty()
-            && let Err(cause) = location.set_damaged_aside()
-        {
-            return Ok([problems, unusable(&cause)].concat());
+        if !unreadable.is_empty() {
+            match location.set_damaged_aside() {
+                Ok(kept) => problems.push(kept),
+                Err(cause) => return Ok([problems, unusable(&cause)].concat()),
+            }
         }
     }
     let (state, snapshot) = store.read(|c| {
@@ -154,9 +153,6 @@ fn report(unreadable: &[(usize, String)]) -> Vec<String> {
         .collect();
     if let Some(more) = unreadable.len().checked_sub(MAX_REPORTED).filter(|more| *more > 0) {
         lines.push(format!("{TAGS_FOLDER}/{FILE}: {more} more lines were not read"));
-    }
-    if !lines.is_empty() {
-        lines.push(format!("the file with these lines is kept as {TAGS_FOLDER}/{DAMAGED_FILE}"));
     }
     lines
 }
@@ -224,8 +220,16 @@ impl TagFolder {
         Ok(Some(bytes))
     }
 
-    fn set_damaged_aside(&self) -> io::Result<()> {
-        fs::rename(self.path(FILE), self.path(DAMAGED_FILE))
+    /// Gives a file with unreadable lines an unused name before it is written again, and reports the name.
+    fn set_damaged_aside(&self) -> io::Result<String> {
+        let numbered = (2..).map(|number| format!("tags.damaged-{number}.jsonl"));
+        for name in std::iter::once("tags.damaged.jsonl".to_owned()).chain(numbered) {
+            if if_exists(fs::symlink_metadata(self.path(&name)))?.is_none() {
+                fs::rename(self.path(FILE), self.path(&name))?;
+                return Ok(format!("the file with these lines is kept as {TAGS_FOLDER}/{name}"));
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     fn write(&self, lines: &[u8]) -> io::Result<()> {

@@ -43,6 +43,8 @@ pub struct DatasetRecord {
     pub patterns: PatternLists,
     /// A number that increases when users change tags or ratings.
     pub tag_revision: i64,
+    /// When the last indexing task began.
+    pub updated_at: Option<i64>,
 }
 
 impl DatasetRecord {
@@ -66,6 +68,7 @@ impl DatasetRecord {
             language: CaptionLanguage::default(),
             patterns: PatternLists::default(),
             tag_revision: 0,
+            updated_at: None,
         }
     }
 }
@@ -74,7 +77,9 @@ const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
                               indexed, chosen, model, patterns, require(dataset.intact),
                               require(coalesce(caption_language.intact, caption_language.dataset IS NULL)),
-                              coalesce(revision, 0), require(coalesce(tag_state.intact, tag_state.dataset IS NULL))
+                              coalesce(revision, 0), require(coalesce(tag_state.intact, tag_state.dataset IS NULL)),
+                              (SELECT task.created_at FROM indexing_task task WHERE task.dataset = id
+                               ORDER BY task.row DESC LIMIT 1)
                               FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id
                               LEFT JOIN tag_state ON tag_state.dataset = id";
 
@@ -100,6 +105,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
         model: row.get::<Option<Vec<u8>>>(15)?.map(path_from_bytes),
         patterns: from_json(row, 16)?,
         tag_revision: row.get(19)?,
+        updated_at: row.get(21)?,
     })
 }
 

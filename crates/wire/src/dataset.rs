@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::fields::{Fields, count, first_text, percent, required, text};
+use crate::fields::{Fields, as_received, count, first_text, percent, required, text};
 use tessera_model::{Dataset, DatasetId, DatasetList, Link, RecordField, SafeText, Status};
 
 /// The record of a dataset.
@@ -71,7 +71,7 @@ pub struct DatasetExtras {
     pub source_dataset_id: Option<Uuid>,
     /// The user who created the dataset.
     pub created_by: Uuid,
-    /// When the record was last edited.
+    /// When the record was last edited. A local service sends when the last operation began.
     pub updated_at: Option<String>,
     /// A picture that represents the dataset.
     pub preview_uri: String,
@@ -110,10 +110,10 @@ pub fn legacy_status(status: &Status) -> &str {
 impl DatasetBody {
     /// Writes the record as far as a client has read it.
     pub fn new(dataset: &Dataset) -> Self {
-        let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
+        let text = |text: &Option<SafeText>| text.as_ref().map(as_received);
         Self {
             id: dataset.id,
-            display_name: dataset.name.to_string(),
+            display_name: as_received(&dataset.name),
             status: text(&dataset.legacy_status),
             status_new: dataset.status.as_str().to_owned(),
             progress: dataset.progress,
@@ -156,6 +156,7 @@ pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
         progress: percent(value, "progress"),
         owner: text(value, "owned_by").map(|owner| SafeText::name(&owner)),
         created_at: text(value, "created_at").map(|time| SafeText::name(&time)),
+        updated_at: text(value, "updated_at").map(|time| SafeText::name(&time)),
         n_images: count(value, "n_images"),
         n_videos: count(value, "n_videos"),
         n_objects: count(value, "n_objects"),

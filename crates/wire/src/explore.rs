@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::{
     endpoints::query,
-    fields::{Fields, count, first_text, names, parsed, required, text},
+    fields::{Fields, as_received, count, first_text, names, parsed, required, text},
     preview::{LinkForm, PreviewBody, matched_by, read_preview, read_relevance, score_type},
 };
 use tessera_model::{
@@ -120,7 +120,7 @@ impl ClusterBody {
     /// Writes the cluster as far as a client has read it.
     pub fn new(cluster: &Cluster, links: LinkForm) -> Self {
         let relevance = cluster.relevance.as_ref();
-        let tag = |tag: &Tag| TagBody { id: tag.id, name: tag.name.to_string() };
+        let tag = |tag: &Tag| TagBody { id: tag.id, name: as_received(&tag.name) };
         Self {
             cluster_id: cluster.id,
             r#type: cluster.entity.as_str(),
@@ -133,9 +133,9 @@ impl ClusterBody {
             relevance_score_type: relevance.map(score_type),
             matched_by: relevance.and_then(matched_by),
             previews: cluster.previews.iter().map(|it| PreviewBody::new(it, links)).collect(),
-            labels: list_or_null(&cluster.labels, SafeText::to_string),
+            labels: list_or_null(&cluster.labels, as_received),
             user_tags: list_or_null(&cluster.tags, tag),
-            captions: list_or_null(&cluster.captions, SafeText::to_string),
+            captions: list_or_null(&cluster.captions, as_received),
         }
     }
 }

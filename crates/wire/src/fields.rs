@@ -166,6 +166,11 @@ pub fn percent<'a>(object: impl Into<Fields<'a>>, key: &str) -> Option<u8> {
     number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
 }
 
+/// Returns a text as the service sent it, because JSON escapes what a terminal interprets.
+pub(crate) fn as_received(text: &SafeText) -> String {
+    text.received().to_owned()
+}
+
 /// Reads names in any shape: a string, a list of strings, a list of objects with `name`, `text`, `caption` or `id`, or
 /// an object whose keys are the names.
 pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<SafeText> {

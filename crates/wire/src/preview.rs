@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::{
     export::column,
-    fields::{Fields, count, first_text, names, number, required, text},
+    fields::{Fields, as_received, count, first_text, names, number, required, text},
     vql::write_scalar,
 };
 use tessera_model::{
@@ -213,9 +213,9 @@ impl PreviewBody {
             image_uri: None,
             media_uri: links.write(preview.original.as_ref(), preview.original_file()),
             media_thumb_uri: links.write(preview.thumbnail.as_ref(), None),
-            caption: preview.caption.as_ref().map(ToString::to_string),
-            file_name: preview.file_name.to_string(),
-            original_uri: preview.original_uri.as_ref().map(ToString::to_string),
+            caption: preview.caption.as_ref().map(as_received),
+            file_name: as_received(&preview.file_name),
+            original_uri: preview.original_uri.as_ref().map(as_received),
             original_path: path.and_then(Path::to_str).map(str::to_owned),
             video_uri: links.write(frame.and_then(|frame| frame.link.as_ref()), video),
             frame_timestamp: frame.and_then(|frame| frame.seconds),
@@ -224,14 +224,16 @@ impl PreviewBody {
             relevance_score_type: relevance.map(score_type),
             matched_by: relevance.and_then(matched_by),
             user_tags: (!preview.tags.is_empty())
-                .then(|| preview.tags.iter().map(SafeText::to_string).collect()),
+                .then(|| preview.tags.iter().map(as_received).collect()),
             rating: (preview.rating > 0).then_some(preview.rating),
             width,
             height,
             bytes: preview.file.bytes,
-            date: preview.file.date.as_ref().map(ToString::to_string),
-            camera: preview.file.camera.as_ref().map(ToString::to_string),
-            columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
+            date: preview.file.date.as_ref().map(as_received),
+            camera: preview.file.camera.as_ref().map(as_received),
+            columns: write_columns(
+                preview.own.iter().map(|(name, value)| (name.received(), value)),
+            ),
         }
     }
 }

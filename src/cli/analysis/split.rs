@@ -116,6 +116,13 @@ impl DatasetSplitOptions {
         let context = connection.context;
         self.require_new(connection, dataset, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
+        for tag in &self.without {
+            // A tag without media divides the same way as no tag, and may be a mistake in its name.
+            if !rows.iter().any(|row| row.tags.contains(tag)) {
+                let message = format!("no media item of the dataset has the tag `{tag}`");
+                return Err(CliError::not_found(message).with_remedy("tessera tag list"));
+            }
+        }
         rows.retain(|row| !row.tags.iter().any(|tag| self.without.contains(tag)));
         if rows.is_empty() {
             return Err(CliError::failed("no media item is left to divide"));
@@ -156,7 +163,7 @@ impl DatasetSplitOptions {
         }
         if let Some(list) = self.list.as_deref().filter(|list| list.exists()) {
             let message = format!("{} exists already; --force replaces it", list.display());
-            return Err(CliError::usage(message));
+            return Err(CliError::failed(message));
         }
         for set in sets {
             require_unused_name(&connection.state, &set.name, dataset.id)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tessera_client::{ExistingFile, ExtractOptions, Originals};
 use tessera_files::Guarantee;
 use tessera_model::{
-    Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection, SafeText,
+    Archive, ArchiveName, ExportTask, ExportTaskId, Extraction, Failure, Inspection, SafeText,
     export::NameSample, text::count_with_noun,
 };
 
@@ -167,12 +167,18 @@ pub(super) async fn list_originals(
 
 impl DownloadedArchive {
     /// Warns about every problem of the archive, and returns the exit code.
-    pub(super) fn report_problems(&self, context: &Context, export: &FoundExport) -> Exit {
+    pub(super) fn report_problems(
+        &self,
+        context: &Context,
+        export: &FoundExport,
+        task: &ExportTask,
+    ) -> Exit {
         let with_images = export.request().map(|request| request.spec.include_images);
         let mut problems = match &self.inspection {
             Ok(inspection) => archive_problems(inspection, with_images),
             Err(failure) => vec![failure.to_string()],
         };
+        problems.extend(task.shortfall().map(ToString::to_string));
         if let Some(extraction) = &self.extraction
             && extraction.rejected_entries.count > 0
         {
@@ -186,6 +192,12 @@ impl DownloadedArchive {
 }
 
 impl Context {
+    /// Warns about what a completed export lacks, and returns the exit code.
+    pub(in crate::cli) fn warn_of_shortfall(&self, task: &ExportTask) -> Exit {
+        let problems: Vec<String> = task.shortfall().map(ToString::to_string).into_iter().collect();
+        self.warn_of_problems(&problems)
+    }
+
     pub(super) fn warn_of_problems(&self, problems: &[String]) -> Exit {
         for problem in problems {
             self.messages.warn(problem);
@@ -245,7 +257,7 @@ pub(super) async fn download(
     let downloaded = target.download(connection, &export).await?;
     connection.record_download(export.task, &downloaded.archive);
     connection.context.print(&export_document(&export, &task, Some(&downloaded)))?;
-    Ok(downloaded.report_problems(connection.context, &export))
+    Ok(downloaded.report_problems(connection.context, &export, &task))
 }
 
 async fn archive_path(

@@ -156,8 +156,10 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
 async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult {
     let export = lookup.find(connection).await?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
+    connection.record_end(&task);
     connection.context.print(&export_document(&export, &task, None))?;
-    Ok(if task.failure().is_some() { Exit::Remote } else { Exit::Done })
+    let exit = connection.context.warn_of_shortfall(&task);
+    Ok(if task.failure().is_some() { Exit::Remote } else { exit })
 }
 
 async fn watch(
@@ -171,7 +173,10 @@ async fn watch(
     let outcome = followed.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {
         Poller::new(context, interval).emit_end(&outcome)?;
-        return outcome.map(|_| Exit::Done);
+        return outcome.map(|task| context.warn_of_shortfall(&task));
     }
-    context.print(&export_document(&export, &outcome?, None))
+    let task = outcome?;
+    connection.record_end(&task);
+    context.print(&export_document(&export, &task, None))?;
+    Ok(context.warn_of_shortfall(&task))
 }

@@ -121,7 +121,7 @@ impl ExportStartOptions {
         });
         started.job = recorder.job().record();
         context.print(&export_document(&started, &task, Some(&downloaded)))?;
-        Ok(downloaded.report_problems(context, &started))
+        Ok(downloaded.report_problems(context, &started, &task))
     }
 
     /// Returns the selection with what is sent of it, or `None` for the whole dataset.
@@ -281,9 +281,11 @@ fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError 
 /// Prints the export, or only its ID with `--quiet`.
 fn print_export(context: &Context, export: &FoundExport, task: &ExportTask) -> CliResult {
     if context.global.quiet && !context.out.is_machine() {
-        return context.print_line(export.task);
+        context.print_line(export.task)?;
+    } else {
+        context.print(&export_document(export, task, None))?;
     }
-    context.print(&export_document(export, task, None))
+    Ok(context.warn_of_shortfall(task))
 }
 
 #[derive(Debug, Args)]

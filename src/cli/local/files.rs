@@ -11,7 +11,7 @@ use tessera_client::OriginalLookup;
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_model::{
     DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, Failure, MediaId, Search,
-    SelectionItem,
+    SelectionItem, TagTarget,
 };
 use tessera_service::{Deployment, LocalError};
 
@@ -68,6 +68,11 @@ impl LocalService {
     pub fn originals(&self) -> OriginalLookup {
         let deployment = self.deployment.clone();
         Arc::new(move |id| deployment.original_file(id))
+    }
+
+    /// Counts the media items whose tags a change would concern, and changes nothing.
+    pub async fn count_tagged(&self, dataset: DatasetId, target: TagTarget) -> CliResult<usize> {
+        self.blocking(move |it| it.count_tagged(dataset, &target)).await
     }
 
     /// Writes the vectors of a dataset to a new file.

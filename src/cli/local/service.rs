@@ -345,7 +345,11 @@ fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
 
 impl From<LocalError> for CliError {
     fn from(error: LocalError) -> Self {
-        let exit = if error.is_usage_error() { Exit::Usage } else { Exit::Failed };
+        let exit = match error {
+            LocalError::NotFound(_) => Exit::NotFound,
+            _ if error.is_usage_error() => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Self::new(exit, error.to_string())
     }
 }

@@ -210,7 +210,9 @@ pub async fn carry_out_and_report(
     let work = move |progress: Progress<'_>| file_actions::carry_out(&carried_out, progress);
     let outcome = run_with_progress(context, plan.action.name(), work).await?;
     report(context, &outcome);
-    context.messages.info("`tessera media undo` reverts this action");
+    if outcome.done > 0 {
+        context.messages.info("`tessera media undo` reverts this action");
+    }
     let failed: HashMap<&Path, &str> =
         outcome.failed.iter().map(|it| (it.path.as_path(), it.reason.as_str())).collect();
     let tried = plan.steps.len() - outcome.not_tried;

@@ -6,7 +6,7 @@ use std::env;
 use serde_json::{Map, Value};
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
-    text::{is_formula, truncate},
+    text::{needs_apostrophe, truncate},
     vql::ColumnValue,
 };
 use unicode_width::UnicodeWidthStr as _;
@@ -232,7 +232,7 @@ pub(super) fn csv(document: &Document) -> PrintableText {
     let columns = document.columns();
     let field = |value: &Value| {
         let cell = cell_text(value);
-        match (is_formula(&cell), cell.contains(['"', ','])) {
+        match (needs_apostrophe(&cell), cell.contains(['"', ','])) {
             (false, false) => cell,
             (true, _) => format!("\"'{}\"", cell.replace('"', "\"\"")),
             (false, true) => format!("\"{}\"", cell.replace('"', "\"\"")),

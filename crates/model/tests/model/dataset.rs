@@ -134,6 +134,7 @@ pub fn record(status: &str, n_images: Option<u64>) -> Dataset {
         progress: None,
         owner: None,
         created_at: None,
+        updated_at: None,
         n_images,
         n_videos: None,
         n_objects: None,

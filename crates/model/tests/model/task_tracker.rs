@@ -13,6 +13,7 @@ fn dataset(status: &str, images: u64) -> Dataset {
         progress: Some(50),
         owner: None,
         created_at: None,
+        updated_at: None,
         n_images: Some(images),
         n_videos: None,
         n_objects: None,
@@ -141,5 +142,18 @@ fn images_and_videos_that_came_are_counted() {
         let mut tracker = TaskTracker::starting_from(Some(&before));
         tracker.observe(&addition(false), Timestamp::ZERO, &now);
         assert_eq!(tracker.added_media_count(), added, "{before:?}");
+    }
+}
+
+#[test]
+fn an_operation_that_no_poll_observes_shows_in_the_record() {
+    let before = Dataset { error: Some(SafeText::name("a.png")), ..dataset("PARTIAL INDEX", 10) };
+    let at = |time| Dataset { updated_at: Some(SafeText::name(time)), ..before.clone() };
+    let error = |error| Dataset { error: Some(SafeText::name(error)), ..before.clone() };
+    for (before, after) in [(at("10:00"), at("10:01")), (before.clone(), error("b.png"))] {
+        let mut tracker = TaskTracker::starting_from(Some(&before));
+        let mut observe = |now| tracker.observe(&addition(false), Timestamp::ZERO, now);
+        assert_eq!(observe(&before), TaskStatus::Running);
+        assert!(matches!(observe(&after), TaskStatus::Failed(_)), "it added nothing");
     }
 }

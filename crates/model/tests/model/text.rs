@@ -274,3 +274,22 @@ fn a_truncated_text_fills_its_width_as_far_as_its_characters_allow() {
         assert_eq!(truncate(text, cells), shown, "{text} in {cells}");
     }
 }
+
+#[test]
+fn a_text_that_is_not_printable_keeps_what_was_received() {
+    for raw in ["", "plain", "a\nb", "\u{202e}x", "a\u{1b}[2J"] {
+        let text = SafeText::name(raw);
+        assert_eq!(text.received(), raw);
+        assert!(!text.as_str().contains(char::is_control), "{text}");
+        assert_eq!(text.as_str(), text.to_string());
+    }
+}
+
+#[test]
+fn one_apostrophe_is_added_to_what_a_spreadsheet_would_calculate_or_a_reader_would_remove() {
+    for (cell, needed) in
+        [("=1", true), ("'=1", true), ("-5 C", true), ("-5", false), ("'-5", false), ("'a", false)]
+    {
+        assert_eq!(needs_apostrophe(cell), needed, "{cell}");
+    }
+}

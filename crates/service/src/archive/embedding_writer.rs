@@ -35,7 +35,18 @@ struct NewFile {
     target: PathBuf,
 }
 
+fn unknown_format(target: &Path) -> String {
+    format!("{}: give a name that ends in .parquet or .npy", target.display())
+}
+
 impl EmbeddingWriter {
+    /// Fails unless the end of a name says which format its file has.
+    pub fn check_name(target: &Path) -> Result<(), String> {
+        let extension = target.extension().unwrap_or_default().to_ascii_lowercase();
+        let is_known = extension == "parquet" || extension == "npy";
+        if is_known { Ok(()) } else { Err(unknown_format(target)) }
+    }
+
     /// Begins a file for vectors of a dimension. The end of its name says which format it has.
     ///
     /// # Errors
@@ -60,10 +71,7 @@ impl EmbeddingWriter {
                 array.write_all(&header).map_err(|error| file.failed(&error))?;
                 Format::Npy { array, file, list, names }
             }
-            _ => {
-                let name = target.display();
-                return Err(format!("{name}: give a name that ends in .parquet or .npy"));
-            }
+            _ => return Err(unknown_format(target)),
         };
         Ok(Self { dimension, rows: 0, format })
     }

@@ -1,7 +1,7 @@
 //! The rows of the metadata of an archive, one per media item. `json_document` and `parquet_columns` write the same rows.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     io,
     path::PathBuf,
 };
@@ -244,41 +244,51 @@ impl Categories {
 /// The pictures that an archive lacks.
 #[derive(Debug, Default)]
 pub(crate) struct MissingPictures {
-    /// The rows of pictures that could not be read.
-    pub unreadable: HashSet<i64>,
+    /// The pictures that could not be read, by row.
+    pub unreadable: BTreeMap<i64, MediaRecord>,
     /// The pictures whose files have changed since they were indexed, by row.
     pub changed: BTreeMap<i64, MediaRecord>,
 }
 
-/// The maximum number of changed files that a message names.
+/// The maximum number of pictures of a kind that a message names.
 const MAX_NAMED: usize = 10;
 
 impl MissingPictures {
     pub fn contains(&self, row: i64) -> bool {
-        self.unreadable.contains(&row) || self.changed.contains_key(&row)
+        self.unreadable.contains_key(&row) || self.changed.contains_key(&row)
     }
 
     /// Describes what is missing, or returns `None` if nothing is.
     pub fn message(&self) -> Option<String> {
         let mut parts = Vec::new();
         if !self.unreadable.is_empty() {
-            parts.push(format!("{} pictures could not be read", self.unreadable.len()));
+            parts.push(format!(
+                "{} could not be read and {} left out: {}",
+                count_with_noun(self.unreadable.len() as u64, "picture", "pictures"),
+                if self.unreadable.len() == 1 { "was" } else { "were" },
+                first_names(&self.unreadable)
+            ));
         }
         if !self.changed.is_empty() {
-            let first = self.changed.values().take(MAX_NAMED);
-            let mut names: Vec<String> =
-                first.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
-            let further = self.changed.len().saturating_sub(MAX_NAMED);
-            if further > 0 {
-                names.push(format!("and {further} more"));
-            }
             let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
             parts.push(format!(
                 "{count} changed after indexing and {} left out: {}. Rescan the dataset, and export again",
                 if self.changed.len() == 1 { "was" } else { "were" },
-                names.join(", ")
+                first_names(&self.changed)
             ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }
+}
+
+/// Returns the first names of some pictures, separated by commas.
+fn first_names(pictures: &BTreeMap<i64, MediaRecord>) -> String {
+    let first = pictures.values().take(MAX_NAMED);
+    let mut names: Vec<String> =
+        first.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
+    let further = pictures.len().saturating_sub(MAX_NAMED);
+    if further > 0 {
+        names.push(format!("and {further} more"));
+    }
+    names.join(", ")
 }

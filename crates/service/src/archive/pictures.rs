@@ -76,7 +76,7 @@ fn open_picture(
                 Err(_) => {}
             }
         }
-        missing.unreadable.insert(media.row);
+        missing.unreadable.insert(media.row, media.clone());
         return Ok(None);
     }
     match content.folders.file(media) {
@@ -87,7 +87,7 @@ fn open_picture(
         Ok(file) => Ok(Some(Picture::File(file))),
         Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
         Err(_) => {
-            missing.unreadable.insert(media.row);
+            missing.unreadable.insert(media.row, media.clone());
             Ok(None)
         }
     }
@@ -142,7 +142,7 @@ fn copy_picture(
     // One byte more than the indexed size shows that the file is growing.
     match copy_indexed(&mut file.take(media.size + 1), media, out)? {
         Copied::Complete => return Ok(true),
-        Copied::Unreadable => drop(missing.unreadable.insert(media.row)),
+        Copied::Unreadable => drop(missing.unreadable.insert(media.row, media.clone())),
         Copied::Changed => drop(missing.changed.insert(media.row, media.clone())),
     }
     Ok(false)

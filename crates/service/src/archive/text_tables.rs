@@ -12,7 +12,7 @@ use super::{
     parquet_table::{Cell, Field, FieldKind},
 };
 use crate::task_error::TaskError;
-use tessera_model::{Annotation, text::is_formula};
+use tessera_model::{Annotation, text::needs_apostrophe};
 use tessera_wire::fields::format_iso8601;
 
 /// Returns a row as a JSON object.
@@ -89,7 +89,7 @@ fn cell_text(kind: FieldKind, cell: &Cell) -> String {
             value => return value.to_string(),
         },
     };
-    if is_formula(&text) { format!("'{text}") } else { text.into_owned() }
+    if needs_apostrophe(&text) { format!("'{text}") } else { text.into_owned() }
 }
 
 /// Joins names by `|`. Names that contain a separator make the cell a JSON list.

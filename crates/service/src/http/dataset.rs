@@ -73,7 +73,10 @@ pub(crate) fn dataset_body(record: DatasetRecord) -> DatasetBody {
         n_videos: Some(record.n_videos),
         n_objects: Some(record.n_objects),
         fatal_error_msg: record.fatal_error,
-        extras: Some(DatasetExtras::default()),
+        extras: Some(DatasetExtras {
+            updated_at: record.updated_at.map(format_iso8601),
+            ..DatasetExtras::default()
+        }),
     }
 }
 

@@ -74,7 +74,8 @@ impl Deployment {
             let why = "no picture has a vector of the model yet; wait until the dataset is indexed";
             return Err(LocalError::Model(why.to_owned()));
         }
-        let mut writer = EmbeddingWriter::create(target, dimension).map_err(LocalError::Model)?;
+        EmbeddingWriter::check_name(target).map_err(LocalError::Model)?;
+        let mut writer = EmbeddingWriter::create(target, dimension).map_err(LocalError::File)?;
         let mut coverage = Coverage { covered: 0, all: 0 };
         let written = self.store.read(|c| {
             Ok(media::for_each_with_features(c, id, EntityType::Images, None, |features| {
@@ -90,8 +91,11 @@ impl Deployment {
                 writer.push(&features.media.file_path(), &vector).map_err(Refusal::File)
             }))
         })?;
-        written?;
-        let names = writer.finish().map_err(LocalError::Model)?;
+        written.map_err(|refusal| match refusal {
+            Refusal::File(why) => LocalError::File(why),
+            store @ Refusal::Store(_) => store.into(),
+        })?;
+        let names = writer.finish().map_err(LocalError::File)?;
         Ok(EmbeddingExport { model, dimension, coverage, names })
     }
 

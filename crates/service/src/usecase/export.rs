@@ -25,7 +25,7 @@ use crate::{
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportPreview, ExportSpec,
-    ExportTaskId, Granularity, MediaId, Operation, SelectionItem, text::is_formula,
+    ExportTaskId, Granularity, MediaId, Operation, SelectionItem, text::needs_apostrophe,
 };
 use tessera_retrieval::SearchRanking;
 use tessera_search::member_search::Grouping;
@@ -406,7 +406,7 @@ impl Deployment {
                 }
                 for item in items {
                     let name = item.file_name();
-                    let name = if is_formula(&name) { format!("'{name}") } else { name };
+                    let name = if needs_apostrophe(&name) { format!("'{name}") } else { name };
                     table.write_record([name, item.id.to_string()]).map_err(failed)?;
                 }
             }

@@ -262,9 +262,11 @@ impl Deployment {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
 pub(super) fn unlistable(error: ServiceError) -> LocalError {
-    LocalError::Unlistable(error.sentence())
+    match error {
+        ServiceError::NotFound(sentence) => LocalError::NotFound(sentence),
+        other => LocalError::Unlistable(other.sentence()),
+    }
 }
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {

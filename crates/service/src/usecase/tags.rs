@@ -4,9 +4,10 @@ use bytes::Bytes;
 
 use super::{
     ExportScope, SearchParams, ServiceError,
+    local_originals::unlistable,
     search::{require_searchable, until_current},
 };
-use crate::Deployment;
+use crate::{Deployment, LocalError};
 use tessera_model::{
     DatasetId, EntityType, Operation, SafeText, TagChangeId, TagColor, TagDefinition, TagEdit,
 };
@@ -157,6 +158,27 @@ impl Deployment {
 }
 
 impl Deployment {
+    /// Counts the media items whose tags a change would concern, and changes nothing.
+    ///
+    /// # Errors
+    /// The dataset, a media item or a file does not exist.
+    pub fn count_tagged(
+        &self,
+        id: DatasetId,
+        target: &tessera_model::TagTarget,
+    ) -> Result<usize, LocalError> {
+        let rows = match target {
+            tessera_model::TagTarget::Files(files) => {
+                self.require_dataset(id).and_then(|record| self.file_rows(&record, files))
+            }
+            tessera_model::TagTarget::Selection(items) => self.rows_of_items(id, items),
+            tessera_model::TagTarget::Search(search) => {
+                Ok(self.store.read(|c| media::rows(c, id, search.entity))?)
+            }
+        };
+        rows.map(|rows| rows.len()).map_err(unlistable)
+    }
+
     /// Returns the rows of the images and frames in files.
     fn file_rows(
         &self,

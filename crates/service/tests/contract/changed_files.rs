@@ -119,6 +119,18 @@ async fn a_file_with_another_time_but_the_same_content_is_unchanged() {
 }
 
 #[tokio::test]
+async fn an_export_leaves_out_removed_files_and_names_them() {
+    let service = Service::of(&pictures(4)).await;
+    std::fs::remove_file(service.place.picture("p002.png")).unwrap();
+    for format in ["json", "webdataset", "hf-parquet", "imagefolder"] {
+        let query = format!("file_name=a&export_format={format}&include_images=true");
+        let (task, _) = archive(&service, &query).await;
+        let message = "1 picture could not be read and was left out: p002.png";
+        assert_eq!(task["result_message"], message, "{format}");
+    }
+}
+
+#[tokio::test]
 async fn an_export_leaves_out_changed_files_and_names_them() {
     let service = Service::of(&pictures(8)).await;
     replace(&service.place.picture("p002.png"), false);

@@ -223,6 +223,13 @@ async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     assert!(problems.contains("tags.jsonl, line 2: it is not an entry in JSON"), "{problems}");
     assert!(service.place.picture(".tessera/tags.damaged.jsonl").exists());
     assert_eq!(tagged_files(&service.place).len(), 2);
+    let place = service.stop().await;
+    place.put(FILE, b"{\"path\":\n");
+    let service = Service::at(place, true).await;
+    let problems = service.tags().await["file_problems"].to_string();
+    assert!(problems.contains("tags.damaged-2.jsonl"), "{problems}");
+    let first = fs::read_to_string(service.place.picture(".tessera/tags.damaged.jsonl")).unwrap();
+    assert!(first.starts_with(added), "the earlier damaged file stays");
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     assert_eq!(skipped, [], "the folder of the tags is neither media nor skipped");
 }

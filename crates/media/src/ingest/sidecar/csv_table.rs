@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tessera_model::text::is_formula;
+use tessera_model::text::needs_apostrophe;
 
 use super::{
     column_names::{CAPTION_ALIASES, known_name, name_file_column},
@@ -89,6 +89,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
             diagnostics.report(NOT_UTF_8);
             continue;
         };
+        let row = without_apostrophes(&names, row);
         let Some(name) = row.get(file_name).filter(|name| !name.trim().is_empty()) else {
             diagnostics.report("it has no file_name");
             continue;
@@ -134,12 +135,10 @@ fn describe_cells<'a>(
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
     let side = |name| find(name)?.trim().parse().ok();
-    let is_export = find("media_id").is_some();
+    let is_export = find(EXPORT_MARK).is_some();
     let unit = BoxUnit::of_row(is_export, side("width"), side("height"));
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
-    let caption = caption.map(plain_cell);
     for (column, cell) in columns {
-        let cell = plain_cell(cell);
         push_cell(&mut description.own, column, cell, is_export, &mut diagnostics.refused);
         match column {
             "label" => push_name(&mut description.labels, cell),
@@ -161,9 +160,19 @@ fn describe_cells<'a>(
     description
 }
 
-/// Returns a cell as it was before an export put an apostrophe in front of it, so that no spreadsheet calculates it.
-fn plain_cell(cell: &str) -> &str {
-    cell.strip_prefix('\'').filter(|plain| is_formula(plain)).unwrap_or(cell)
+/// The column that marks the rows of an export of this program.
+const EXPORT_MARK: &str = "media_id";
+
+/// Returns the cells of a row as they were before an export put apostrophes in front of some, so that no spreadsheet
+/// calculates them. The cells of other programs and of users stay as they are.
+fn without_apostrophes<'a>(names: &[String], mut row: Vec<&'a str>) -> Vec<&'a str> {
+    let mut cells = names.iter().zip(&row);
+    if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
+        for cell in &mut row {
+            *cell = cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell);
+        }
+    }
+    row
 }
 
 /// Adds the names in a cell to `names`. A cell is a JSON list, or names separated by `|` or `;`. Returns `None` if the

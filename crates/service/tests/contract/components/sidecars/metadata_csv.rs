@@ -29,6 +29,23 @@ fn invalid_rows_are_reported_and_the_others_used() {
 }
 
 #[test]
+fn only_the_apostrophes_of_an_export_are_removed() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let read = |row: &str| {
+        folder.write("metadata.csv", format!("file_name,media_id,caption,label\n1.jpg,{row}\n"));
+        folder.descriptions()
+    };
+    for (text, escaped) in [("@home' she said", "'@home' she said"), ("'=already", "''=already")] {
+        assert_eq!(
+            read(&format!(",{escaped},{escaped}")),
+            [describe("1.jpg", escaped, escaped, "", "")]
+        );
+        let exported = read(&format!("m,{escaped},{escaped}"));
+        assert_eq!(exported, [describe("1.jpg", text, text, "", "")]);
+    }
+}
+
+#[test]
 fn a_table_without_file_names_is_reported() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for (table, why) in [
