@@ -53,6 +53,7 @@ async fn one_unreadable_value_hides_nothing_else() {
         (plain, lone.into_bytes(), "holiday \u{fffd}", "not Unicode"),
         (plain, missing.into_bytes(), "nights", "NaN"),
         (plain, format!("\u{feff}{}", named("marked")).into_bytes(), "marked", ""),
+        (plain, named("a\u{1b}[2J\u{202e}\n").into_bytes(), "a\u{1b}[2J\u{202e}\n", ""),
         (plain, utf16(&format!("\u{feff}{}", named("wide"))), "wide", ""),
         ("application/json; charset=\"ISO-8859-1\"", latin, "caf\u{e9}", ""),
     ] {

@@ -355,3 +355,24 @@ async fn fields_that_cannot_be_read_are_warned_about_once() {
                    read: datasets.n_images is an unexpected list\n";
     assert_eq!((code, err.as_str()), (0, warning));
 }
+
+/// The addition is often over before the first poll, and the dataset then has the same status as before.
+#[test]
+fn an_addition_that_adds_nothing_fails_each_time() {
+    let (home, folder) = home(2);
+    let added = home.path().join("added.png");
+    picture(&added);
+    let broken = home.path().join("broken.png");
+    let bytes = std::fs::read(&added).unwrap();
+    std::fs::write(&broken, &bytes[..bytes.len() / 2]).unwrap();
+    let add = |file: &Path| {
+        let files = ["--folder", folder.to_str().unwrap(), "--file", file.to_str().unwrap()];
+        let wait = ["--wait", "--yes", "--timeout", "50s"];
+        run(home.path(), &[&["media", "add"], &files[..], &wait].concat())
+    };
+    assert_eq!(add(&added).0, 0, "the dataset is PARTIAL INDEX");
+    for _ in 0..6 {
+        let (code, _, err) = add(&broken);
+        assert_eq!(code, 7, "{err}");
+    }
+}
