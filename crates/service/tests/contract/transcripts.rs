@@ -111,7 +111,7 @@ impl Transcript {
             Value::Object(fields) => {
                 let named = fields.into_iter().map(|(name, value)| {
                     let value = match (name.as_str(), value) {
-                        ("created_at", Value::String(_)) => json!("TIME"),
+                        ("created_at" | "updated_at", Value::String(_)) => json!("TIME"),
                         ("date" | "from" | "to", Value::String(_)) => json!("DAY"),
                         ("version", Value::String(_)) => json!("VERSION"),
                         (_, value) => self.with_words(value),
