@@ -41,7 +41,7 @@ pub enum Lane {
     LocalDataset(DatasetId),
     /// The files that belong to a dataset of a local folder.
     FilePatterns(DatasetId),
-    /// Removing, renaming or rescanning a dataset of a local folder. It is a write, so it is never cancelled.
+    /// Removing, renaming or rescanning a dataset of a local folder, or cancelling its indexing. It is a write, so it is never cancelled.
     Manage(DatasetId),
     /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
     FileAction(DatasetId),
@@ -178,6 +178,7 @@ pub enum Request {
     RenameDataset(DatasetId, String),
     /// Patterns replace those that were chosen for the dataset before.
     Rescan(DatasetId, Option<PatternLists>),
+    CancelIndexing(DatasetId),
     /// Finds the originals of a selection, and plans an action on them.
     PlanFileAction(DatasetId, Vec<SelectionItem>, FileAction),
     /// What an action does to the images of these groups that are not kept.
@@ -316,6 +317,7 @@ pub enum Payload {
     DatasetRemoved(u64),
     DatasetRenamed(Box<Dataset>),
     Rescanned(RescanResult),
+    IndexingCancelled(Dataset),
     FileActionPlanned(Box<FileActionPreview>),
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),

@@ -207,6 +207,7 @@ impl App {
             Action::AddMedia => AddMediaForm::open(self),
             Action::Reindex => ReindexConfirmation::open(self),
             Action::Rescan => manage_dataset::rescan(self),
+            Action::CancelIndexing => manage_dataset::cancel_indexing(self),
             Action::ChooseFiles => file_patterns::request_patterns(self),
             Action::RenameDataset => TextPrompt::open_for_rename(self),
             Action::RemoveDataset => manage_dataset::request_removal(self),

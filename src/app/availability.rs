@@ -111,6 +111,7 @@ fn needs_service(action: Action) -> bool {
             | Action::AddMedia
             | Action::Reindex
             | Action::Rescan
+            | Action::CancelIndexing
             | Action::ChooseFiles
             | Action::RenameDataset
             | Action::RemoveDataset
@@ -201,6 +202,7 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::AddMedia
         | Action::Reindex
         | Action::Rescan
+        | Action::CancelIndexing
         | Action::ChooseFiles
         | Action::RenameDataset
         | Action::RemoveDataset
@@ -214,8 +216,9 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
             .filter(|_| app.target_dataset().is_none_or(|dataset| !dataset.status.is_busy())),
         Action::Reindex => target_allows(app, Operation::Reindex),
         Action::Rescan | Action::ChooseFiles | Action::RenameDataset | Action::RemoveDataset => {
-            management_reason(app)
+            managed_dataset(app).and_then(at_rest).err()
         }
+        Action::CancelIndexing => managed_dataset(app).and_then(being_indexed).err(),
         Action::StopWatching => {
             let watches = |job: &Job| job.is_active() && !matches!(job.state(), JobState::Starting);
             unless(app.jobs.selected().is_some_and(watches), "this job is not being watched")
@@ -316,16 +319,23 @@ fn diverse_reason(app: &App) -> Option<String> {
         .or_else(|| status_allows(app, Operation::VisualSearch))
 }
 
-/// Returns why the target dataset cannot be removed, renamed or rescanned.
-fn management_reason(app: &App) -> Option<String> {
+/// Returns the dataset that can be managed here, or why there is none.
+fn managed_dataset(app: &App) -> Result<&Dataset, String> {
     if app.setup.deployment != DeploymentKind::Local {
-        return Some("only datasets of local folders are managed here; open a folder".to_owned());
+        return Err("only datasets of local folders are managed here; open a folder".to_owned());
     }
-    let Some(dataset) = app.target_dataset() else {
-        return Some("no dataset is selected".to_owned());
-    };
-    let status = dataset.status.as_str();
-    unless(!dataset.status.is_busy(), &format!("not available while {status}; wait until it ends"))
+    app.target_dataset().ok_or_else(|| "no dataset is selected".to_owned())
+}
+
+fn at_rest(dataset: &Dataset) -> Result<(), String> {
+    if !dataset.status.is_busy() {
+        return Ok(());
+    }
+    Err(format!("not available while {}; wait until it ends", dataset.status.as_str()))
+}
+
+fn being_indexed(dataset: &Dataset) -> Result<(), String> {
+    if dataset.status.is_busy() { Ok(()) } else { Err("nothing is being indexed".to_owned()) }
 }
 
 fn target_allows(app: &App, operation: Operation) -> Option<String> {

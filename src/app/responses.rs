@@ -184,7 +184,7 @@ impl App {
         known.finish(self.outbox.now, encoding);
     }
 
-    /// Applies what removing, renaming and rescanning datasets has done.
+    /// Applies what removing, renaming and rescanning datasets, and cancelling their indexing, has done.
     fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
@@ -203,6 +203,11 @@ impl App {
             }
             (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => {
                 manage_dataset::rescanned(self, rescan);
+            }
+            (Lane::Manage(_), Ok(Payload::IndexingCancelled(dataset))) => {
+                let text = format!("cancelled the indexing of {}", dataset.name);
+                self.outbox.notify(Level::Success, text);
+                self.service_data.datasets.invalidate();
             }
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
                 file_actions::planned(self, dataset, preview);

@@ -205,6 +205,7 @@ actions! {
     AddMedia, "add-media", "add media", Jobs, "Add media to the dataset";
     Reindex, "reindex", "reindex", Jobs, "Cluster the dataset again (reindex)";
     Rescan, "rescan", "rescan", Jobs, "Find what has changed in the folder of a local dataset, and index it";
+    CancelIndexing, "cancel-indexing", "cancel indexing", Jobs, "Cancel the indexing of a local dataset; a rescan continues it";
     ChooseFiles, "choose-files", "files", Jobs, "Choose which files of a local folder belong to the dataset, by patterns";
     RenameDataset, "rename-dataset", "rename", Jobs, "Rename a local dataset";
     RemoveDataset, "remove-dataset", "remove", Jobs, "Remove a local dataset from the index; its files are not touched";

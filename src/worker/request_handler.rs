@@ -118,6 +118,9 @@ impl RequestHandler {
             Request::Rescan(dataset, patterns) => {
                 Payload::Rescanned(client.rescan(dataset, patterns.as_ref()).await?)
             }
+            Request::CancelIndexing(dataset) => {
+                Payload::IndexingCancelled(client.cancel_indexing(dataset).await?)
+            }
             Request::PlanFileAction(dataset, items, action) => {
                 let find = move |finder: &dyn OriginalFinder| {
                     let found = finder.selected(dataset, &items)?;

@@ -11,11 +11,12 @@ const EXAMPLES: &str = include_str!("../../assets/examples.txt");
 
 /// Commands that need a terminal, a browser, a model, a server or a bucket, or that run until they are stopped. Other tests
 /// run them. Their examples are only parsed.
-const ONLY_PARSED: [&str; 27] = [
+const ONLY_PARSED: [&str; 28] = [
     "duplicates --folder photos --review",
     "tessera demo",
     "tessera open",
     "tessera tui",
+    "tessera dataset cancel",
     "tessera dataset open",
     "tessera init",
     "tessera serve",

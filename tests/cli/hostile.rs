@@ -113,6 +113,7 @@ const CASES: &[&str] = &[
     "config show",
     "config unset MIX",
     "config validate",
+    "dataset cancel ID",
     "dataset leaks MIX MIX ID",
     "dataset list",
     "dataset list --csv",

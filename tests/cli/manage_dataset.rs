@@ -104,6 +104,9 @@ fn a_running_service_is_managed_without_a_restart() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("added\t1\n") && out.contains("removed\t1\n"), "{out}");
     assert!(out.contains("status\tREADY"), "{out}");
+    let (code, _, err) = asked(&serving, home, &["dataset", "cancel"]);
+    assert_eq!(code, 6, "{err}");
+    assert!(err.contains("No indexing of this dataset is running"), "{err}");
     let dry = ["dataset", "remove", "pictures", "--dry-run"];
     let (code, out, err) = asked(&serving, home, &dry);
     assert_eq!(code, 0, "{err}");

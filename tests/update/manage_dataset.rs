@@ -120,6 +120,20 @@ fn a_rescan_reports_what_it_found() {
 }
 
 #[test]
+fn the_indexing_of_a_dataset_is_cancelled() {
+    let mut desk = local(Status::Indexing);
+    let known = dataset(1, Status::Error);
+    desk.press("1 X");
+    assert_eq!(desk.requests(), [&Request::CancelIndexing(known.id)]);
+    desk.answer(Lane::Manage(known.id), Payload::IndexingCancelled(known));
+    assert!(desk.notice().contains("cancelled the indexing of set-1"), "{}", desk.notice());
+    let reason = |desk: &Desk| unavailable_reason(&desk.app, Action::CancelIndexing);
+    assert_eq!(reason(&local(Status::Indexing)), None);
+    assert_eq!(reason(&local(Status::Ready)).unwrap(), "nothing is being indexed");
+    assert!(reason(&Desk::with_clusters(3)).unwrap().contains("local folders"));
+}
+
+#[test]
 fn the_files_of_a_folder_are_chosen_by_patterns() {
     let mut desk = local(Status::Ready);
     let id = dataset(1, Status::Ready).id;

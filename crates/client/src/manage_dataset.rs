@@ -1,4 +1,4 @@
-//! Manages the datasets of a local service: removes, renames and rescans them. Each change is sent once.
+//! Manages the datasets of a local service: removes, renames and rescans them, and cancels their indexing. Each change is sent once.
 
 use crate::{
     client::{Client, NO_PARAMETERS},
@@ -61,6 +61,18 @@ impl Client {
         });
         let request = self.request(Endpoint::Rescan, &path, &NO_PARAMETERS, body);
         self.fetch_as(&request, |rescan| read_rescan(rescan)).await
+    }
+
+    /// Cancels the creation, addition or reindex that is running on a dataset. Returns the dataset, which has the status
+    /// ERROR.
+    ///
+    /// # Errors
+    /// [`Conflict`](tessera_model::FailureKind::Conflict) if none is running.
+    pub async fn cancel_indexing(&self, id: DatasetId) -> Result<Dataset, Failure> {
+        let path = endpoints::cancel_indexing(id);
+        let request =
+            self.request(Endpoint::CancelIndexing, &path, &NO_PARAMETERS, RequestBody::Post);
+        self.fetch_as(&request, |record| read_dataset(record)).await
     }
 
     /// Says what the format of an export leaves out or changes, in the whole dataset or in a selection. Nothing is

@@ -11,6 +11,7 @@ use super::{
     columns::{from_json, to_json},
     dataset,
     engine::{Connection, QueryError, Result, Row, Transaction, params},
+    lease::{self, LeasedTask},
     now_micros, query, remove_ranges, store_now,
 };
 use serde::{Deserialize, Serialize};
@@ -194,6 +195,12 @@ pub fn finish(transaction: &Transaction, done: &IndexingTask, unread: Option<&st
 pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Result<()> {
     set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
+}
+
+/// Ends a running indexing task as failed, and takes it away from its worker.
+pub fn cancel(transaction: &Transaction, running: &IndexingTask, why: &str) -> Result<()> {
+    lease::end_all(transaction, [LeasedTask::Indexing(running.row)].into_iter())?;
+    fail(transaction, running, why)
 }
 
 fn set_final_state(transaction: &Transaction, running: &IndexingTask, stage: &str) -> Result<()> {

@@ -86,6 +86,8 @@ pub enum Endpoint {
     RenameDataset,
     /// Compares the folder of a dataset of a local service with its index.
     Rescan,
+    /// Cancels the indexing of a dataset of a local service.
+    CancelIndexing,
     /// The tags of a dataset of a local service.
     Tags,
     /// Changes the tags and ratings of media items.
@@ -148,6 +150,7 @@ impl Endpoint {
             Self::RemoveDataset => ("remove the dataset", LOCAL_DATASET, 1),
             Self::RenameDataset => ("rename the dataset", LOCAL_DATASET, 1),
             Self::Rescan => ("rescan the folder", LOCAL_DATASET, 1),
+            Self::CancelIndexing => ("cancel the indexing", LOCAL_DATASET, 1),
             Self::Tags => ("list the tags", LOCAL_DATASET, 3),
             Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
             Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
@@ -180,6 +183,7 @@ impl Endpoint {
             | Self::Enrichment
             | Self::LocalDataset
             | Self::RenameDataset
+            | Self::CancelIndexing
             | Self::Raw => StatusField::State,
             Self::Explore
             | Self::Members
@@ -206,7 +210,11 @@ impl Endpoint {
     pub fn manages_local_dataset(self) -> bool {
         matches!(
             self,
-            Self::LocalDataset | Self::RemoveDataset | Self::RenameDataset | Self::Rescan
+            Self::LocalDataset
+                | Self::RemoveDataset
+                | Self::RenameDataset
+                | Self::Rescan
+                | Self::CancelIndexing
         )
     }
 
@@ -304,6 +312,11 @@ pub fn rename_dataset(id: DatasetId) -> String {
 /// The path of the `POST` that rescans a folder, which is never retried automatically.
 pub fn rescan(id: DatasetId) -> String {
     format!("{LOCAL_PREFIX}/dataset/{id}/rescan")
+}
+
+/// The path of the `POST` that cancels the indexing of a dataset, which is never retried automatically.
+pub fn cancel_indexing(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/cancel")
 }
 
 /// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.

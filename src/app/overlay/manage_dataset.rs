@@ -1,4 +1,4 @@
-//! Manages a dataset of a local folder: asks before its index is removed, and requests a rescan.
+//! Manages a dataset of a local folder: asks before its index is removed, requests a rescan, and cancels the indexing.
 
 use ratatui::{layout::Rect, text::Line};
 use tessera_model::{
@@ -83,6 +83,12 @@ pub fn confirm_removal(app: &mut App, dataset: DatasetId, local: &LocalDataset) 
 pub fn rescan(app: &mut App) {
     if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
         app.outbox.send(Lane::Manage(id), Request::Rescan(id, None));
+    }
+}
+
+pub fn cancel_indexing(app: &mut App) {
+    if let Some(id) = app.target_dataset().map(|dataset| dataset.id) {
+        app.outbox.send(Lane::Manage(id), Request::CancelIndexing(id));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `tessera dataset remove`, `rename` and `rescan`: manage the datasets of a local service. Files of the user are only
+//! `tessera dataset remove`, `rename`, `rescan` and `cancel`: manage the datasets of a local service. Files of the user are only
 //! read.
 
 use std::time::Duration;
@@ -26,6 +26,11 @@ const REMOVAL_COLUMNS: &[Column] = &[
     Column::new("uploads kept", "uploads"),
 ];
 const RENAME_COLUMNS: &[Column] = &[Column::new("id", "id"), Column::new("name", "display_name")];
+const CANCEL_COLUMNS: &[Column] = &[
+    Column::new("id", "id"),
+    Column::new("name", "display_name"),
+    Column::new("status", "status_new"),
+];
 const RESCAN_COLUMNS: &[Column] = &[
     Column::new("dataset", "dataset_id"),
     Column::new("added", "added"),
@@ -104,6 +109,17 @@ pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str)
         context.print(&Document::one("tessera.dataset/1", fields, RENAME_COLUMNS))
     };
     context.with_connection(&[Endpoint::RenameDataset], work).await
+}
+
+pub(super) async fn cancel(context: &Context, dataset: Option<&str>) -> CliResult {
+    context.require_writable()?;
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(dataset).await?;
+        let cancelled = connection.client.cancel_indexing(dataset.id).await?;
+        let fields = dataset_document(&cancelled);
+        context.print(&Document::one("tessera.dataset/1", fields, CANCEL_COLUMNS))
+    };
+    context.with_connection(&[Endpoint::CancelIndexing], work).await
 }
 
 pub(super) async fn rescan(

@@ -78,6 +78,13 @@ pub enum DatasetCommand {
         #[arg(long)]
         wait: bool,
     },
+    /// Cancel the indexing of a dataset of a local folder. What was read from its files is kept.
+    ///
+    /// The dataset then has the status ERROR, until a rescan continues the indexing.
+    Cancel {
+        /// ID or name of the dataset.
+        dataset: Option<String>,
+    },
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
     Split(DatasetSplitOptions),
     /// Select the media that look least like each other. Local deployments only.
@@ -138,6 +145,7 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         DatasetCommand::Rescan { dataset, patterns, wait } => {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
+        DatasetCommand::Cancel { dataset } => manage::cancel(context, dataset.as_deref()).await,
         DatasetCommand::Split(options) => options.run(context).await,
         DatasetCommand::Diverse(options) => options.run(context).await,
         DatasetCommand::Embeddings { command } => command.run(context).await,

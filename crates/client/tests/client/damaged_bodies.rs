@@ -76,7 +76,7 @@ fn has_evidence(endpoint: &str, http_status: u16, body: &Value) -> bool {
         "api_credentials" => {
             matches!(&body["api_key"], Value::String(_) | Value::Number(_) | Value::Bool(_))
         }
-        "dataset" | "rename_dataset" => is_id("id") || is_id("dataset_id"),
+        "dataset" | "rename_dataset" | "cancel_indexing" => is_id("id") || is_id("dataset_id"),
         "explore" => body["clusters"].is_array(),
         "datasets" => {
             body.is_array() || body.as_object().is_some_and(|it| it.values().any(Value::is_array))

@@ -18,7 +18,7 @@ use crate::recorded_readings::{
 /// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
 /// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 28] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 29] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -41,6 +41,7 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 28] = [
     ("remove_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rename_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rescan",                  [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("cancel_indexing",         [0,      1,   1,   2,   1,   1,   1,   1]),
     ("tags",                    [0,      3,   3,   2,   1,   3,   3,   3]),
     ("change_tags",             [0,      1,   1,   2,   1,   1,   1,   1]),
     ("define_tag",              [0,      1,   1,   2,   1,   1,   1,   1]),
@@ -145,6 +146,9 @@ pub(crate) async fn perform(
             .map(|uploads| single(format!("uploads {uploads}"))),
         "rename_dataset" => {
             client.rename_dataset(dataset(), "my photos").await.map(|it| single(dataset_line(&it)))
+        }
+        "cancel_indexing" => {
+            client.cancel_indexing(dataset()).await.map(|it| single(dataset_line(&it)))
         }
         "rescan" => client.rescan(dataset(), None).await.map(|RescanResult { changes, is_indexing }| {
             let changes = changes.map(|FileChanges { added, changed, removed }| {

@@ -38,6 +38,7 @@ fn beginning(endpoint: &str) -> &'static str {
         "remove_",
         "rename_",
         "rescan",
+        "cancel_",
         "change_tags",
         "define_tag",
         "undo_tags",

@@ -1,5 +1,5 @@
-//! Manages the datasets of this service, below `/local`: the state of a folder, and removing, renaming and rescanning a
-//! dataset. The API document has none of this, so nothing of it is below `/api/v1`.
+//! Manages the datasets of this service, below `/local`: the state of a folder, removing, renaming and rescanning a
+//! dataset, and cancelling its indexing. The API document has none of this, so nothing of it is below `/api/v1`.
 
 use axum::{
     Extension, Json,
@@ -39,7 +39,8 @@ const PATTERNS: &str = "include, exclude";
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     let routes = routes.add(routes!(local_dataset)).add(routes!(remove_dataset));
-    routes.add(routes!(rename_dataset)).add(routes!(rescan)).add(routes!(export_preview))
+    let routes = routes.add(routes!(rename_dataset)).add(routes!(rescan));
+    routes.add(routes!(cancel_indexing)).add(routes!(export_preview))
 }
 
 /// Returns what only this service knows about a dataset.
@@ -127,6 +128,22 @@ pub(crate) async fn rescan(
     }
     let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns);
     Ok(Json(state.run_blocking(RequestCost::Expensive, rescan).await?.into()))
+}
+
+/// Cancels the creation, addition or reindex that is running on a dataset. The dataset then has the status ERROR, until
+/// its folder is rescanned or opened again.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/cancel",
+    params(DatasetPath),
+    responses((status = 200, description = "The record", body = DatasetBody), StatusErrors),
+)]
+pub(crate) async fn cancel_indexing(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<DatasetBody>, Problem> {
+    let cancel = move |deployment: &Deployment| deployment.cancel_indexing(id).map(dataset_body);
+    Ok(Json(state.spawn_blocking(cancel).await?))
 }
 
 /// Says what the format of an export leaves out or changes, without starting it. A body selects media as in an export of

@@ -344,6 +344,13 @@ impl RunningTasks {
         lost.for_each(|(_, stop)| set(stop));
     }
 
+    /// Stops a task that was taken away from this process.
+    pub fn stop_task(&self, task: LeasedTask) {
+        let state = lock(&self.0);
+        let taken = state.tasks.iter().filter(|(lease, _)| lease.task == task);
+        taken.for_each(|(_, stop)| set(stop));
+    }
+
     /// Returns the leases of the tasks that have not ended.
     pub fn leases(&self) -> Vec<Lease> {
         let state = lock(&self.0);

@@ -23,6 +23,7 @@ use tessera_model::{DatasetId, EntityType, Status};
 use tessera_store::{
     StoreError,
     dataset::{self, DatasetRecord},
+    lease::LeasedTask,
     picture_pack, search_table,
 };
 
@@ -157,6 +158,12 @@ impl TaskRunner {
     /// Compares the folder of a dataset in object storage with what is stored, in the background.
     pub fn compare_folder(&self, dataset: DatasetId) {
         self.folders.add(dataset);
+        self.wake();
+    }
+
+    /// Stops an indexing task that was cancelled, if this process runs it. Other processes notice that they have lost it.
+    pub fn stop_cancelled(&self, indexing_task: i64) {
+        self.worker.running.stop_task(LeasedTask::Indexing(indexing_task));
         self.wake();
     }
 

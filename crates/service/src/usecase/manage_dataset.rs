@@ -1,5 +1,5 @@
-//! Manages the datasets of this deployment: removes them from the index, renames them, and compares their folders with
-//! the index. Files of the user are only read. Each change is checked in the transaction that makes it.
+//! Manages the datasets of this deployment: removes them from the index, renames them, compares their folders with the
+//! index, and cancels their indexing. Files of the user are only read. Each change is checked in the transaction that makes it.
 
 use super::ServiceError;
 use crate::{
@@ -21,6 +21,10 @@ use tessera_store::{
     indexing_task::{self, IndexingTaskKind},
     source,
 };
+
+/// Why a dataset whose indexing was cancelled is in ERROR.
+const CANCELLED: &str =
+    "The indexing was cancelled. Rescan the dataset, or open its folder again, to continue it";
 
 /// What remains of a removed dataset.
 pub(crate) struct RemovedDataset {
@@ -140,6 +144,26 @@ impl Deployment {
             self.tasks.wake();
         }
         Ok(RescanResult { changes: Some(changes), is_indexing })
+    }
+
+    /// Cancels the indexing of a dataset, which then has the status ERROR. What was read from the files is kept for the
+    /// next indexing.
+    pub(crate) fn cancel_indexing(&self, id: DatasetId) -> Result<DatasetRecord, ServiceError> {
+        let record = self.require_dataset(id)?;
+        self.require_write_access(&record)?;
+        let cancelled = self.store.write(|tx| {
+            let running = indexing_task::find_running(tx, id)?;
+            if let Some(running) = &running {
+                indexing_task::cancel(tx, running, CANCELLED)?;
+            }
+            Ok(running)
+        })?;
+        let Some(cancelled) = cancelled else {
+            let message = "No indexing of this dataset is running".to_owned();
+            return Err(ServiceError::Conflict(message));
+        };
+        self.tasks.stop_cancelled(cancelled.row);
+        self.require_dataset(id)
     }
 
     /// Changes a dataset in one transaction, if this deployment may change it and no indexing task is running.

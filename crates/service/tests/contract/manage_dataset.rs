@@ -1,6 +1,6 @@
-//! Managing datasets below `/local`: removing, renaming and rescanning them, patterns, and folders that are missing.
+//! Managing datasets below `/local`: removing, renaming and rescanning them, cancelling their indexing, patterns, and folders that are missing.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use reqwest::{
     StatusCode,
@@ -217,6 +217,28 @@ async fn wrong_patterns_are_reported_and_change_nothing() {
 }
 
 #[tokio::test]
+async fn a_cancelled_indexing_stops_and_a_rescan_continues_it() {
+    let service = Service::of_pictures().await;
+    let (status, problem) = service.manage("/cancel").await;
+    assert_eq!(status, 409, "{problem}");
+    let simulated_delay = Duration::from_secs(20);
+    let settings = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    let service = service.again(settings).await;
+    service.place.put("new.png", &picture(30));
+    assert_eq!(service.manage("/rescan").await.0, 200);
+    let (status, record) = service.manage("/cancel").await;
+    assert_eq!((status.as_u16(), &record["status_new"]), (200, &"ERROR".into()), "{record}");
+    service.deployment.wait_until_idle().await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert!(record.to_string().contains("The indexing was cancelled"), "{record}");
+    assert_eq!(service.manage("/cancel").await.0, 409, "nothing is running");
+    let service = service.again(DeploymentSettings::default()).await;
+    service.rescan().await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &13.into()));
+}
+
+#[tokio::test]
 async fn a_missing_folder_is_shown_and_comes_back() {
     let service = Service::of_pictures().await;
     let available = service.good(&service.of_dataset("")).await;
@@ -275,6 +297,12 @@ async fn nothing_is_managed_while_a_task_runs() {
     service.place.change(
         "INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
          SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset",
+    );
+    // Another worker has the lease, so this process does not run the task.
+    service.place.change(
+        "INSERT INTO lease (task, holder, fence, expires_at)
+         SELECT 'indexing/' || row, dataset, 1, 9223372036854775807 FROM indexing_task
+         WHERE stage = 'RUNNING'",
     );
     for operation in ["remove", "rescan", "rename"] {
         let request = service.post(&service.local(&format!("/{operation}")));

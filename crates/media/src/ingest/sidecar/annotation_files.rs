@@ -97,7 +97,7 @@ fn add_pictures(reader: &mut SidecarReader<'_>, pictures: Vec<(&Path, PictureAnn
         match reader.files.described_by(sidecar, file_name.as_deref()) {
             Ok(media) => {
                 for media in media {
-                    reader.add_description(media, description.clone());
+                    reader.add_description(media, sidecar, description.clone());
                 }
                 reader.mark_used(sidecar);
                 reader.report_problems(sidecar, diagnostics);

@@ -171,7 +171,7 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
         described.add(value, &images, &categories)
     });
     for (media, description) in described.descriptions {
-        reader.add_description(media, description);
+        reader.add_description(media, sidecar, description);
     }
     let problems: Vec<_> =
         [bad_categories, bad_images, bad_annotations].into_iter().flatten().collect();

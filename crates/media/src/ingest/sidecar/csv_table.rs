@@ -97,7 +97,8 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
         match reader.files.resolve(name, sidecar) {
             Ok(media) => {
                 let columns = names.iter().map(String::as_str).zip(row.iter().copied());
-                reader.add_description(media, describe_cells(columns, &mut diagnostics));
+                let description = describe_cells(columns, &mut diagnostics);
+                reader.add_description(media, sidecar, description);
             }
             Err(why) => diagnostics.report(&why),
         }

@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, root: Node<'_
     read_images(reader, sidecar, root, &mut descriptions);
     read_tracks(reader, sidecar, root, &mut descriptions);
     for (media, description) in descriptions {
-        reader.add_description(media, description);
+        reader.add_description(media, sidecar, description);
     }
 }
 

@@ -7,11 +7,11 @@ use tessera_model::{
 };
 
 /// Maximum length of a caption, in characters.
-const MAX_CAPTION_CHARS: usize = 2_048;
+const MAX_CAPTION_CHARS: usize = 16_384;
 /// Maximum length of a label or tag, in characters.
 const MAX_NAME_CHARS: usize = 128;
 /// Maximum number of labels, of metadata labels, and of tags, per media item.
-const MAX_NAMES: usize = 32;
+const MAX_NAMES: usize = 256;
 /// Why a shape is not an object.
 pub(super) const NOT_A_PART: &str =
     "a point or line marks no part of the picture, so it is not read";
@@ -20,9 +20,9 @@ pub(crate) const MAX_OBJECTS: usize = 4_096;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
-    /// The caption, which has 1-2,048 characters.
+    /// The caption, which has 1-16,384 characters.
     pub caption: Option<String>,
-    /// At most 32 labels and 32 metadata labels of 1-128 characters each, in order of appearance.
+    /// At most 256 labels and 256 metadata labels of 1-128 characters each, in order of appearance.
     pub labels: Vec<String>,
     /// User tags, with the same limits as labels.
     pub tags: Vec<String>,
@@ -105,6 +105,25 @@ impl MediaDescription {
 
     pub(crate) fn push_caption(&mut self, text: &str) {
         push_caption(&mut self.caption, text);
+    }
+
+    /// Says which limits the texts reach, because more than that is not kept.
+    pub(super) fn reached_limits(&self) -> impl Iterator<Item = &'static str> {
+        let has_chars = |text: &String, count: usize| {
+            text.len() >= count && text.chars().nth(count - 1).is_some()
+        };
+        let has_long_caption =
+            self.caption.as_ref().is_some_and(|caption| has_chars(caption, MAX_CAPTION_CHARS));
+        let has_long_name =
+            self.labels.iter().chain(&self.tags).any(|name| has_chars(name, MAX_NAME_CHARS));
+        let has_many_names = self.labels.len().max(self.tags.len()) >= MAX_NAMES;
+        [
+            (has_long_caption, "only the first 16,384 characters of a caption are kept"),
+            (has_long_name, "only the first 128 characters of a label or tag are kept"),
+            (has_many_names, "only the first 256 labels and tags of a picture are kept"),
+        ]
+        .into_iter()
+        .filter_map(|(is_reached, why)| is_reached.then_some(why))
     }
 }
 

@@ -92,7 +92,7 @@ fn read_item(
     for (name, value) in &item.columns {
         push_json(&mut description.own, name, value, false, &mut diagnostics.refused);
     }
-    reader.add_description(media, description);
+    reader.add_description(media, sidecar, description);
     Ok(())
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn read(reader: &mut SidecarReader<'_>) {
         if let Some(label) = *labels.entry(folder).or_insert_with(|| folders.label_of(folder)) {
             let mut description = MediaDescription::default();
             push_name(&mut description.labels, label);
-            reader.add_description(media, description);
+            reader.add_description(media, folder, description);
         }
     }
 }

@@ -71,7 +71,7 @@ fn read_image_rows(
         if let Some(columns) = SidecarRow::parse(&text) {
             let description = describe_row(&columns, sidecar, diagnostics);
             for media in media {
-                reader.add_description(media, description.clone());
+                reader.add_description(media, sidecar, description.clone());
             }
         }
         Ok(())

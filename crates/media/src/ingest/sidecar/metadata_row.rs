@@ -80,7 +80,8 @@ pub(crate) fn read_row(
     let name = row.take_file_name().ok_or("it has no file_name")?;
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
-    reader.add_description(media, describe_row(&row, sidecar, diagnostics));
+    let description = describe_row(&row, sidecar, diagnostics);
+    reader.add_description(media, sidecar, description);
     Ok(())
 }
 

@@ -82,5 +82,5 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     read_class_files(&mut reader, &mut names);
     read_xmp(&mut reader);
     folder_labels::read(&mut reader);
-    reader.data
+    reader.finish()
 }

@@ -89,7 +89,7 @@ fn read_table(
     let unused =
         descriptions.is_empty().then(|| "no row describes an image of the folder".to_owned());
     for (media, description) in descriptions {
-        reader.add_description(media, description);
+        reader.add_description(media, sidecar, description);
     }
     if let Some(problem) = diagnostics.summary().or(unused) {
         reader.report_problem(sidecar, problem);

@@ -25,7 +25,7 @@ pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
         match text.map(|text| embedded_text::read_xmp_file(&text)) {
             Some(Ok(EmbeddedText { caption, labels })) => {
                 let description = MediaDescription { caption, labels, ..Default::default() };
-                reader.add_description(media, description);
+                reader.add_description(media, sidecar, description);
             }
             Some(Err(why)) => reader.report_problem(sidecar, why),
             None => {}
@@ -62,7 +62,7 @@ pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
         reader.mark_used(sidecar);
         let edited = EDITED.map(|end| reader.files.get(&with_suffix(media, end)));
         for media in edited.into_iter().flatten().chain([media]) {
-            reader.add_description(media, describe(&document));
+            reader.add_description(media, sidecar, describe(&document));
         }
     }
 }

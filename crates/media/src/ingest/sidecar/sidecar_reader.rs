@@ -59,6 +59,8 @@ pub(crate) struct SidecarReader<'a> {
     own_columns: BTreeSet<String>,
     /// The columns of the current sidecar for which there was no room.
     refused: RefusedColumns,
+    /// The limits that descriptions reach, by sidecar.
+    reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
 }
 
 impl<'a> SidecarReader<'a> {
@@ -69,6 +71,7 @@ impl<'a> SidecarReader<'a> {
             data: SidecarData::default(),
             own_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
+            reached_limits: BTreeMap::new(),
         }
     }
 
@@ -150,7 +153,15 @@ impl<'a> SidecarReader<'a> {
     }
 
     /// Adds the description of a media file. Earlier sidecars take precedence.
-    pub(crate) fn add_description(&mut self, media: &Path, mut description: MediaDescription) {
+    pub(crate) fn add_description(
+        &mut self,
+        media: &Path,
+        sidecar: &Path,
+        mut description: MediaDescription,
+    ) {
+        for limit in description.reached_limits() {
+            self.reached_limits.entry(sidecar.to_owned()).or_default().insert(limit);
+        }
         description.own.retain(|name, _| {
             let is_kept =
                 self.own_columns.contains(name) || self.own_columns.len() < MAX_OWN_COLUMNS;
@@ -165,6 +176,14 @@ impl<'a> SidecarReader<'a> {
             return;
         }
         self.data.descriptions.entry(media.to_owned()).or_default().merge_missing(description);
+    }
+
+    /// Returns what was read, with the problems of all sidecars.
+    pub(super) fn finish(mut self) -> SidecarData {
+        for (sidecar, limits) in self.reached_limits {
+            limits.into_iter().for_each(|limit| self.data.add_problem(&sidecar, limit.to_owned()));
+        }
+        self.data
     }
 
     pub(crate) fn mark_used(&mut self, path: &Path) {

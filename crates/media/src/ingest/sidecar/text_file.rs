@@ -68,7 +68,8 @@ fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, sidecar: &Path, tex
         return reader.report_problem(sidecar, NOT_BOXES.to_owned());
     }
     let caption = normalized_caption(&text.replace("\r\n", "\n"));
-    reader.add_description(media, MediaDescription { caption, ..MediaDescription::default() });
+    let description = MediaDescription { caption, ..MediaDescription::default() };
+    reader.add_description(media, sidecar, description);
 }
 
 /// Reads the files that have the name of a picture in another spelling, and the files of boxes in folders of labels
@@ -141,12 +142,12 @@ fn add_boxes<'a>(
         let keypoints = classes.keypoint_shape.or_else(|| forms[&dataset].keypoint_shape());
         let has_tracks = forms[&dataset].has_tracks();
         let (description, diagnostics) = yolo::parse(&text, &classes.names, keypoints, has_tracks);
-        reader.add_description(media, description);
+        reader.add_description(media, sidecar, description);
         reader.report_problems(sidecar, diagnostics);
     }
     for (media, sidecar, text) in kitti {
         let (description, diagnostics) = parse_kitti(&text);
-        reader.add_description(media, description);
+        reader.add_description(media, sidecar, description);
         reader.report_problems(sidecar, diagnostics);
     }
 }
@@ -224,7 +225,7 @@ pub(crate) fn read_class_files<'a>(reader: &mut SidecarReader<'a>, names: &mut C
         let mut description = MediaDescription::default();
         push_name(&mut description.labels, &label);
         for media in pictures {
-            reader.add_description(media, description.clone());
+            reader.add_description(media, sidecar, description.clone());
         }
     }
 }

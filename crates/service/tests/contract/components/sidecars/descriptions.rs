@@ -7,29 +7,40 @@ use tessera_model::Region;
 
 use super::TestFolder;
 
-/// The description that a table with one row of these columns gives.
-fn described(columns: &[(&str, &str)]) -> MediaDescription {
+/// A folder with a table with one row of these columns.
+fn with_table(columns: &[(&str, &str)]) -> TestFolder {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let (names, cells): (Vec<_>, Vec<_>) =
         columns.iter().map(|(name, cell)| (*name, format!("\"{cell}\""))).unzip();
     let table = format!("file_name,{}\n1.jpg,{}\n", names.join(","), cells.join(","));
     folder.write("metadata.csv", table);
+    folder
+}
+
+/// The description that a table with one row of these columns gives.
+fn described(columns: &[(&str, &str)]) -> MediaDescription {
+    let folder = with_table(columns);
     folder.read_sidecars().descriptions.remove(Path::new("1.jpg")).unwrap_or_default()
 }
 
 #[test]
 fn texts_and_lists_are_limited() {
-    let long = "ä".repeat(9_999);
+    let long = "ä".repeat(19_999);
     let names: Vec<_> = (0..999).map(|n| n.to_string()).collect();
-    let description = described(&[
-        ("caption", &long),
+    let columns = [
+        ("caption", &*long),
         ("caption", "and more"),
         ("label", &long),
         ("labels", &names.join("|")),
-    ]);
-    assert_eq!(description.caption.unwrap().chars().count(), 2_048);
+    ];
+    let description = described(&columns);
+    assert_eq!(description.caption.unwrap().chars().count(), 16_384);
     assert_eq!(description.labels[0].chars().count(), 128);
-    assert_eq!(description.labels.len(), 32);
+    assert_eq!(description.labels.len(), 256);
+    let why = "only the first 128 characters of a label or tag are kept; \
+        only the first 16,384 characters of a caption are kept; \
+        only the first 256 labels and tags of a picture are kept";
+    assert_eq!(with_table(&columns).problem_of("metadata.csv"), why);
 }
 
 #[test]
