@@ -444,10 +444,16 @@ impl App {
         let removed = self.removed_dataset(&list, unreadable);
         self.service_data.datasets.finish(self.outbox.now, Ok(list));
         if let Some(name) = removed {
-            self.outbox.notify(Level::Warning, format!("{name} was removed from the index"));
+            let mut text = format!("{name} was removed from the index");
             if let Some(next) = first {
+                if let Some(shown) = self.service_data.dataset(next) {
+                    text = format!("{text}; {} is shown now", shown.name);
+                }
                 self.open_dataset(next);
+                // Keys that are meant for the removed dataset must not act on another one.
+                self.panes.focus = Pane::Datasets;
             }
+            self.outbox.notify(Level::Warning, text);
         }
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);

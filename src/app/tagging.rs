@@ -205,7 +205,7 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
     };
     let text = match &change.request {
         Request::UndoTags(..) => format!("undone for {media}{kept}"),
-        Request::DefineTag(_, name, _) => format!("the tag {name} exists"),
+        Request::DefineTag(_, name, _) => format!("created the tag {name}"),
         _ => format!("{}: {media}{kept}", describe(&change.edit)),
     };
     app.outbox.notify(Level::Success, text);

@@ -133,7 +133,7 @@ impl Context {
     pub(super) fn target(&self) -> CliResult<ServiceTarget> {
         deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
             let message =
-                "no deployment is selected; give --profile NAME or --base-url URL --kind KIND, or add a profile";
+                "no deployment is selected; give --folder DIR, --profile NAME, or --base-url URL --kind KIND";
             CliError::usage(message)
                 .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
         })

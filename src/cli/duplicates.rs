@@ -48,7 +48,7 @@ pub struct DuplicatesOptions {
     )]
     move_to: Option<PathBuf>,
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
-    #[arg(long, value_name = "KIND", requires = "keep")]
+    #[arg(long, value_name = "KIND", requires = "keep", hide_possible_values = true)]
     link: Option<LinkChoice>,
     /// Open the interface, and review the groups there.
     #[arg(

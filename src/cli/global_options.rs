@@ -144,6 +144,11 @@ pub(super) fn hide_rare_option(option: Arg) -> Arg {
 }
 
 impl GlobalOptions {
+    /// Whether a dataset is named, by itself or by its folder, which a saved view must not replace.
+    pub fn names_dataset(&self) -> bool {
+        self.dataset.is_some() || self.folder.is_some()
+    }
+
     /// Rejects conflicting options. Clap cannot do this, because some options come from the
     /// environment.
     pub fn validate(&self) -> CliResult<()> {

@@ -9,7 +9,7 @@ use tessera_curation::{
 };
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Failure, Granularity, MediaId, SafeText, Search,
-    Selection, SelectionEntry, SelectionItem,
+    Selection, SelectionEntry, SelectionItem, text::count_with_noun,
 };
 
 use crate::config;
@@ -81,6 +81,15 @@ pub fn resume(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
 /// Reverts the last action. Blocks on the disk.
 pub fn undo(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
     curation::undo(&journals()?, progress).map_err(failure)
+}
+
+/// Describes the last action that was not undone, such as `trash of 3 files, the first of which was /photos/a.jpg`.
+pub fn last_action() -> Option<String> {
+    let last = journals().ok()?.last().ok()?;
+    let files = count_with_noun(last.steps.len(), "file", "files");
+    let first = last.steps.first()?.source.display().to_string();
+    let first = SafeText::file_name(&first);
+    Some(format!("{} of {files}, the first of which was {first}", last.header.action))
 }
 
 /// Returns how far an interrupted action came, if there is one.

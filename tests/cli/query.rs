@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{home, outcome, piped, run, serve};
+use super::{home, outcome, picture, piped, run, serve};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
@@ -220,6 +220,28 @@ fn views_are_saved_listed_and_removed_without_requests() {
     let (code, _, err) = at(&["query", "remove", "odd ones"]);
     assert_eq!(code, 5);
     assert!(err.contains("tessera query list"), "{err}");
+}
+
+#[test]
+fn a_saved_query_runs_in_the_folder_that_is_named() {
+    let (home, folder) = home();
+    let other = home.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    picture(&other.join("b.png"));
+    let path = |folder: &Path| folder.to_str().unwrap().to_owned();
+    let vql = r#"[{"format":{"op":"is","value":"png"}}]"#;
+    let save = ["search", "vql", vql, "--folder", &path(&folder), "--save", "pngs"];
+    let (code, _, err) = run(home.path(), &save);
+    assert_eq!(code, 0, "{err}");
+    let query = ["query", "run", "pngs", "--folder", &path(&other), "--paths"];
+    let (code, out, err) = run(home.path(), &query);
+    assert_eq!((code, out.trim_end()), (0, &*path(&other.join("b.png"))), "{err}");
+    let list = path(&home.path().join("list.jsonl"));
+    let export =
+        ["export", "start", "--folder", &path(&other), "--search", "pngs", "--list", &list];
+    let (code, _, err) = run(home.path(), &export);
+    assert_eq!(code, 0, "{err}");
+    assert!(std::fs::read_to_string(list).unwrap().contains("b.png"));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn reject_blurred_and_tag_others(program: &mut Program) {
     program.press(";+");
     program.wait_for("Create a tag");
     program.press("hard\r");
-    program.wait_for("the tag hard exists");
+    program.wait_for("created the tag hard");
     program.press("1");
     program.wait_for("tagged hard: ");
     program.press("\x1b");

@@ -2,6 +2,7 @@
 
 use tessera::{
     app::{
+        Pane,
         availability::unavailable_reason,
         overlay::{
             file_patterns::FilePatterns, manage_dataset::RemovalConfirmation, prompt::TextPrompt,
@@ -67,7 +68,9 @@ fn a_dataset_that_another_program_removed_is_closed() {
     desk.press("r");
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(2, Status::Ready)], 0));
     assert!(desk.notice().contains("set-1 was removed"), "{}", desk.notice());
+    assert!(desk.notice().contains("set-2 is shown now"), "{}", desk.notice());
     assert_eq!(desk.app.dataset().map(|open| open.id), Some(dataset(2, Status::Ready).id));
+    assert_eq!(desk.app.panes().focus, Pane::Datasets, "keys do not act on other results");
 }
 
 #[test]

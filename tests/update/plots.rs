@@ -190,15 +190,19 @@ fn enter_requires_a_label_and_x_excludes_it() {
 }
 
 #[test]
-fn tags_and_words_are_required_but_not_excluded() {
+fn tags_and_words_are_required_and_local_folders_exclude_tags() {
     let mut desk = described();
     desk.press("g f tab x");
-    assert_eq!(desk.notice(), "tags cannot be excluded; labels and issues can");
+    assert_eq!(desk.notice(), "only local folders exclude tags; x excludes labels and issues");
     desk.press("enter");
     let tag = TagId(Uuid::from_u128(5));
     assert_eq!(search(&desk).filters, [Filter::tags(vec![tag]).unwrap()]);
     desk.press("esc g f tab tab enter");
     assert_eq!(search(&desk).filters, [Filter::full_text("red").unwrap()]);
+    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.press("esc g f tab x");
+    let excluded = Filter::tags(vec![tag]).and_then(Filter::negated);
+    assert_eq!(search(&desk).filters, [excluded.unwrap()]);
 }
 
 #[test]

@@ -10,7 +10,10 @@ use std::{
 };
 
 use rustix::{
-    fs::{Access, CWD, RenameFlags, access, renameat_with},
+    fs::{
+        Access, CWD, Gid, RenameFlags, Uid, XattrFlags, access, fchown, fgetxattr, fgetxattr_query,
+        flistxattr, flistxattr_query, fsetxattr, renameat_with,
+    },
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
@@ -145,7 +148,7 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
 }
 
-/// Copies a file with its time and permissions, verifies the copy, and makes it durable.
+/// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.
 pub(crate) fn copy_file(source: &Path, target: &Path, temporary: &Path) -> io::Result<()> {
     let filled = fill_copy(source, temporary, CopyKind::Bytes);
     let published = filled.and_then(|()| rename_new(temporary, target));
@@ -225,11 +228,33 @@ pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
     }
     let metadata = from.metadata()?;
+    copy_attributes(&from, &to)?;
+    // Only the superuser gives files away.
+    let _ = fchown(&to, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
     set_modified(&to, before.modified)?;
     to.set_permissions(fs::Permissions::from_mode(metadata.permissions().mode() & 0o777))?;
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));
+    }
+    Ok(())
+}
+
+/// Copies the extended attributes that the other file system keeps and this user may set.
+fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    let mut names = match flistxattr_query(from) {
+        Ok(size) => vec![0; size],
+        Err(Errno::NOTSUP) => return Ok(()),
+        Err(cause) => return Err(cause.into()),
+    };
+    let size = flistxattr(from, names.as_mut_slice())?;
+    for name in names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0; fgetxattr_query(from, name)?];
+        let size = fgetxattr(from, name, value.as_mut_slice())?;
+        match fsetxattr(to, name, &value[..size], XattrFlags::empty()) {
+            Ok(()) | Err(Errno::NOTSUP | Errno::PERM | Errno::ACCESS | Errno::INVAL) => {}
+            Err(cause) => return Err(cause.into()),
+        }
     }
     Ok(())
 }

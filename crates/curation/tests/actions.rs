@@ -14,6 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
     Error, FileAction, FileContent, JournalFolder, LinkKind, NameRule, Original, Outcome, Plan,
     Replacement, TargetLayout, check_trash, resume, run, undo,
@@ -153,6 +154,23 @@ fn copies_and_links_leave_the_originals_and_can_be_removed_again() {
         assert_eq!(desk.undo().done, 4, "{action:?}");
         assert_eq!(desk.files(), before, "{action:?}");
     }
+}
+
+#[test]
+fn a_copy_keeps_extended_attributes() {
+    let desk = Desk::new();
+    let originals = desk.originals();
+    let set = setxattr(&originals[0].path, "user.note", b"keep", XattrFlags::empty());
+    if let Err(cause) = set {
+        return eprintln!(
+            "not tested, because the file system has no extended attributes: {cause}"
+        );
+    }
+    desk.run(&planned(FileAction::Copy(desk.layout(true)), &originals));
+    let mut value = [0; 8];
+    let copy = desk.root.join("target/deep/a.jpg");
+    assert_eq!(getxattr(&copy, "user.note", &mut value), Ok(4));
+    assert!(value.starts_with(b"keep"));
 }
 
 #[test]

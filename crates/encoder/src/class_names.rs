@@ -173,8 +173,8 @@ impl ClassNames {
     }
 
     fn from_pairs(pairs: BTreeMap<usize, String>, source: &str) -> Option<Self> {
-        let count = pairs.last_key_value().map_or(0, |(number, _)| *number) + 1;
-        if pairs.is_empty() || count > MAX_CLASSES {
+        let count = pairs.last_key_value()?.0.checked_add(1)?;
+        if count > MAX_CLASSES {
             return None;
         }
         let has_gaps = pairs.len() < count;
@@ -302,7 +302,10 @@ mod tests {
         assert_eq!(in_text("{0: \"dog's\", 1: 'a \\'b\\''}"), ["dog's", "a 'b'"]);
         assert_eq!(in_text("0\n1\n2\n"), ["0", "1", "2"], "digits are names, too");
         assert_eq!(in_text("{\"0\": 0, \"1\": 1}"), ["0", "1"]);
-        assert!(ClassNames::from_text("{\"99999999999\": \"far\"}", "labels.json").is_none());
+        for number in [99_999_999_999, u64::MAX] {
+            let names = format!("{{\"{number}\": \"far\"}}");
+            assert!(ClassNames::from_text(&names, "labels.json").is_none());
+        }
     }
 
     #[test]

@@ -88,11 +88,13 @@ impl ModelFolder {
     pub fn json(&self, name: &str) -> Result<Option<Value>, LoadError> {
         let Some(bytes) = self.bytes(name)? else { return Ok(None) };
         let limit = usize::try_from(MAX_JSON_BYTES).unwrap_or(usize::MAX);
-        let parsed = tolerant_json::parse(&bytes, None, limit);
-        parsed.map(|(json, _)| Some(json)).map_err(|cause| {
-            let reason = format!("is not JSON ({}); download it again", short_reason(&cause));
+        let refused = |reason: &str| {
+            let reason = format!("{reason}; download it again");
             LoadError::new("file", &self.find(name), &reason)
-        })
+        };
+        let (json, _) = tolerant_json::parse(&bytes, None, limit)
+            .map_err(|cause| refused(&format!("is not JSON ({})", short_reason(&cause))))?;
+        if json.is_object() { Ok(Some(json)) } else { Err(refused("is not a JSON object")) }
     }
 
     /// Reads a file of the folder, which may be UTF-16 with a byte-order mark. Returns `None` if it does not exist.

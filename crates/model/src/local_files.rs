@@ -84,8 +84,8 @@ impl FolderEntry {
     }
 }
 
-/// The limit is below the usual 255 bytes, which leaves room for a number and a suffix.
-pub const MAX_NAME_BYTES: usize = 200;
+/// The longest name that the usual file systems have.
+pub const MAX_NAME_BYTES: usize = 255;
 pub const MAX_PATH_BYTES: usize = 1_024;
 pub const MAX_DEPTH: usize = 32;
 /// The reason for skipping a hidden file.

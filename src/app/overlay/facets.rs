@@ -4,6 +4,7 @@
 
 use ratatui::{
     layout::Rect,
+    style::Style,
     widgets::{Sparkline, SparklineBar, Widget},
 };
 use tessera_model::{
@@ -168,20 +169,28 @@ impl Facets {
             (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, false) => {
                 Filter::labels(LabelRule::OneOf, [name])
             }
-            (FacetSection::Counted(FacetKind::Tag), false) => match value.tag {
-                Some(tag) => Filter::tags(vec![tag]),
+            (FacetSection::Counted(FacetKind::Tag), true)
+                if app.setup.deployment != DeploymentKind::Local =>
+            {
+                return Err(
+                    "only local folders exclude tags; x excludes labels and issues".to_owned()
+                );
+            }
+            (FacetSection::Counted(FacetKind::Tag), excludes) => match value.tag {
+                Some(tag) => {
+                    Filter::tags(vec![tag]).and_then(|filter| negated_if(excludes, filter))
+                }
                 None => return Err("the service does not send the id of this tag".to_owned()),
             },
+            (FacetSection::Counted(FacetKind::CaptionWord), true) => {
+                return Err("words in captions cannot be excluded, because they rank".to_owned());
+            }
             (FacetSection::Counted(FacetKind::CaptionWord), false) => Filter::full_text(name),
             (FacetSection::Counted(FacetKind::Folder), excludes) => {
                 Filter::in_folder(name).and_then(|filter| negated_if(excludes, filter))
             }
             (FacetSection::Column(index), excludes) => {
                 column_filter(app, index, value).and_then(|filter| negated_if(excludes, filter))
-            }
-            (FacetSection::Counted(kind), true) => {
-                let kind = kind.label();
-                return Err(format!("{kind} cannot be excluded; labels and issues can"));
             }
         };
         filter.map(|filter| vec![filter]).map_err(|invalid| format!("{name}: {}", invalid.reason))
@@ -294,13 +303,7 @@ impl Dialog for Facets {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &self.title(ctx));
-        let theme = ctx.theme;
-        let mut kinds = vec![(" ".to_owned(), theme.dim)];
-        for section in Facets::sections(ctx.app) {
-            let style = if section == self.section { theme.selected } else { theme.dim };
-            kinds.push((format!(" {} ", section.label(ctx.app)), style));
-        }
-        ctx.put(inside, 0, &kinds);
+        ctx.put(inside, 0, &self.section_names(ctx, usize::from(inside.width)));
         let facets = self.values(ctx.app);
         // The blank row is omitted if the values need it.
         let is_full = facets.len() + 2 > usize::from(inside.height);
@@ -330,6 +333,29 @@ impl Dialog for Facets {
 }
 
 impl Facets {
+    /// Returns the names of the sections. The first ones are left out if the one that is shown would not fit.
+    fn section_names(self, ctx: &DrawContext, width: usize) -> Vec<(String, Style)> {
+        let theme = ctx.theme;
+        let sections = Facets::sections(ctx.app);
+        let mut names: Vec<_> = sections
+            .iter()
+            .map(|section| {
+                let style = if *section == self.section { theme.selected } else { theme.dim };
+                (format!(" {} ", section.label(ctx.app)), style)
+            })
+            .collect();
+        let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
+        let widths = |names: &[(String, Style)]| {
+            names.iter().map(|(name, _)| display_width(name)).sum::<usize>()
+        };
+        let first = (0..shown).find(|first| widths(&names[*first..=shown]) < width);
+        let first = first.unwrap_or(shown);
+        names.drain(..first);
+        let mark = if first > 0 { "…" } else { " " };
+        names.insert(0, (mark.to_owned(), theme.dim));
+        names
+    }
+
     fn at(section: FacetSection) -> Self {
         Self { section, cursor: 0, excludes: false }
     }

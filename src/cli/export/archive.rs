@@ -328,7 +328,7 @@ pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool
     [
         ("rows have no file in the archive", &inspection.rows_without_file, images),
         ("files have no row in the metadata", &inspection.files_without_row, true),
-        ("entries have paths outside the archive", &inspection.unsafe_entries, true),
+        ("entries are not extracted, because of their names", &inspection.unsafe_entries, true),
     ]
     .into_iter()
     .filter(|(_, named, counts)| *counts && named.count > 0)

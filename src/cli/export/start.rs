@@ -219,7 +219,7 @@ impl ExportStartOptions {
         view: Option<&SavedView>,
     ) -> CliResult<Dataset> {
         let of_view = view.and_then(|view| view.dataset).map(|id| id.to_string());
-        let of_view = of_view.filter(|_| connection.context.global.dataset.is_none());
+        let of_view = of_view.filter(|_| !connection.context.global.names_dataset());
         connection.dataset(self.dataset.as_deref().or(of_view.as_deref())).await
     }
 

@@ -203,7 +203,8 @@ pub async fn carry_out_and_report(
         return Err(CliError::new(Exit::Incomplete, "no file can be acted on"));
     }
     context.messages.info(&summary);
-    if !context.confirm(&format!("{} {} files?", plan.action.name(), plan.steps.len()), "--yes")? {
+    let files = count_with_noun(plan.steps.len(), "file", "files");
+    if !context.confirm(&format!("{} {files}?", plan.action.name()), "--yes")? {
         return Err(CliError::failed("nothing was changed"));
     }
     let carried_out = plan.clone();
@@ -265,6 +266,9 @@ async fn run_from_journal(
         return Err(CliError::usage(format!(
             "media {name} has no preview; run it without --dry-run"
         )));
+    }
+    if let Some(last) = file_actions::last_action() {
+        context.messages.info(format!("{name}: {last}"));
     }
     let outcome = run_with_progress(context, name, work).await?;
     report(context, &outcome);

@@ -29,7 +29,7 @@ pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
 /// Runs a saved view. Options override the view's entity type and granularity, and add filters.
 pub async fn run_view(context: &Context, view: SavedView, options: SearchOptions) -> CliResult {
     let mut request = SearchRequest::from_view(view, options).await?;
-    request.dataset = request.dataset.filter(|_| context.global.dataset.is_none());
+    request.dataset = request.dataset.filter(|_| !context.global.names_dataset());
     connect_and_execute(context, request).await
 }
 

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    EnrichmentModel, Failure, Filter, ModelStatus, Query, QueryText, SafeText,
+    EnrichmentModel, EntityType, Failure, Filter, ModelStatus, Query, QueryText, SafeText,
     text::{capitalize, grouped_with_noun},
     vql::{FileProperty, Operator, Property, PropertyValue},
 };
@@ -83,10 +83,13 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         }
         (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
         (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
-        (0, Query::Browse) if view.search.filters.is_empty() => {
-            ["The dataset has no clusters.", "r refreshes"]
+        (0, Query::Browse) if !view.search.filters.is_empty() => {
+            ["Nothing matches all filters.", "Esc goes back"]
         }
-        (0, Query::Browse) => ["Nothing matches all filters.", "Esc goes back"],
+        (0, Query::Browse) if view.search.entity == EntityType::Objects => {
+            ["The dataset has no objects.", "t shows its images"]
+        }
+        (0, Query::Browse) => ["The dataset has no clusters.", "r refreshes"],
     };
     ctx.centered_message(body, theme.text, &lines);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tessera_files::staging::{split_extension, with_suffix};
 use tessera_model::{
     SafeText,
-    local_files::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path},
+    local_files::{MAX_DEPTH, MAX_PATH_BYTES, is_reserved, safe_relative_path},
 };
 use uuid::Uuid;
 
@@ -45,12 +45,14 @@ fn sanitized_component(part: &str) -> Option<String> {
     Some(if is_reserved(&clean) { format!("_{clean}") } else { truncated(&clean) })
 }
 
+/// The longest stem of a sanitized name, which leaves room for a number and a suffix.
+const MAX_STEM_BYTES: usize = 100;
+
 /// Truncates a name to the length limit, but keeps its extension.
 fn truncated(name: &str) -> String {
     let (stem, extension) = split_extension(name);
     let extension = if extension.len() > 16 { "" } else { extension };
-    let room = MAX_NAME_BYTES / 2;
-    let end = (0..=stem.len().min(room)).rev().find(|&end| stem.is_char_boundary(end));
+    let end = (0..=stem.len().min(MAX_STEM_BYTES)).rev().find(|&end| stem.is_char_boundary(end));
     format!("{}{extension}", &stem[..end.unwrap_or(0)])
 }
 

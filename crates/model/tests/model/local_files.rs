@@ -104,8 +104,8 @@ fn plain_names_stay_as_they_are() {
 #[test]
 fn names_and_paths_as_long_and_deep_as_allowed_are_accepted_and_longer_ones_rejected() {
     let name = |length: usize| "n".repeat(length);
-    // Five names of 200 bytes, four slashes between them, and one of 19 after another slash.
-    let long = [vec![name(MAX_NAME_BYTES); 5], vec![name(19)]].concat().join("/");
+    // Three names of 255 bytes, one of 200 and one of 55, with four slashes between them.
+    let long = [vec![name(MAX_NAME_BYTES); 3], vec![name(200), name(55)]].concat().join("/");
     assert_eq!(long.len(), MAX_PATH_BYTES);
     let deep = format!("{}a", "d/".repeat(MAX_DEPTH));
     for (allowed, rejected, reason) in [

@@ -2,7 +2,8 @@
 //! the API leads here, because only the user of this machine may move its files.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
+    ffi::OsStr,
     fs::File,
     io::{BufReader, Read as _},
     path::{Path, PathBuf},
@@ -131,11 +132,8 @@ impl Deployment {
             .flat_map(|original| original.sidecars.iter().chain(&original.shared_sidecars))
             .map(PathBuf::as_path)
             .collect();
-        let names: HashSet<&[u8]> = originals
-            .iter()
-            .filter_map(|original| original.path.file_name())
-            .map(std::ffi::OsStr::as_encoded_bytes)
-            .collect();
+        let names = originals.iter().filter_map(|original| original.path.file_name());
+        let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
             originals.iter().map(|original| original.folder.as_path()).collect();
         let mut annotations = Vec::new();
@@ -290,18 +288,52 @@ fn percent(score: f32) -> u8 {
     (score.clamp(0.0, 1.0) * 100.0).round() as u8
 }
 
+/// Names that are looked for in annotation files.
+struct FileNames<'a> {
+    /// The names by their last word.
+    by_last_word: HashMap<&'a [u8], Vec<&'a [u8]>>,
+    /// Whether a format may write one of the names in another way.
+    has_escaped: bool,
+}
+
+impl<'a> FileNames<'a> {
+    fn new(names: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut by_last_word: HashMap<_, Vec<_>> = HashMap::new();
+        let mut has_escaped = false;
+        for name in names {
+            let last_word = name.rsplit(is_delimiter).next().unwrap_or(name);
+            by_last_word.entry(last_word).or_default().push(name);
+            has_escaped |=
+                name.iter().any(|byte| byte.is_ascii_control() || b"\"'&<>\\".contains(byte));
+        }
+        Self { by_last_word, has_escaped }
+    }
+
+    fn are_in(&self, text: &[u8]) -> bool {
+        let mut start = 0;
+        let ends = text.iter().enumerate().filter(|(_, byte)| is_delimiter(byte));
+        ends.map(|(at, _)| at).chain([text.len()]).any(|end| {
+            let names = self.by_last_word.get(&text[start..end]);
+            start = end + 1;
+            names.is_some_and(|names| names.iter().any(|name| text[..end].ends_with(name)))
+        })
+    }
+}
+
+fn is_delimiter(byte: &u8) -> bool {
+    b"\"'<>,;:/\\\t\r\n []{}".contains(byte)
+}
+
 /// Whether an annotation file contains one of the names. A file that is not searched may contain them.
-fn may_name(file: &Path, names: &HashSet<&[u8]>) -> bool {
-    let is_delimiter = |byte: &u8| b"\"'<>,;:/\\\t\r\n []{}".contains(byte);
-    let is_searchable =
-        !is_parquet(file) && !names.iter().any(|name| name.iter().any(is_delimiter));
+fn may_name(file: &Path, names: &FileNames<'_>) -> bool {
     let Ok(opened) = File::open(file) else { return false };
+    let is_searchable = !is_parquet(file) && !names.has_escaped;
     if !is_searchable || opened.metadata().is_ok_and(|it| it.len() > MAX_SEARCHED_BYTES) {
         return true;
     }
     let mut bytes = Vec::new();
     let read = BufReader::new(opened).take(MAX_SEARCHED_BYTES).read_to_end(&mut bytes);
-    read.is_err() || bytes.split(is_delimiter).any(|word| names.contains(word))
+    read.is_err() || names.are_in(&bytes)
 }
 
 /// The number of near-duplicates of an image that are looked for. Files with the same bytes are always found.
@@ -358,4 +390,30 @@ fn is_current(media: &MediaRecord, folder: &Path) -> bool {
     let opened = SandboxedDir::open(folder)
         .and_then(|files| media.indexed_content().open(&files, &media.path, 0));
     opened.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileNames;
+
+    #[test]
+    fn names_are_found_with_their_spaces() {
+        let names = ["rocks.jpg", "My photo.jpg", "IMG_1 (1).jpg", "[x]"].map(str::as_bytes);
+        let names = FileNames::new(names.into_iter());
+        for (text, is_in) in [
+            ("rocks.jpg", true),
+            ("a,b/rocks.jpg,1", true),
+            ("{\"file_name\": \"My photo.jpg\"}", true),
+            ("<filename>IMG_1 (1).jpg</filename>", true),
+            ("see [x] here", true),
+            ("", false),
+            ("a photo.jpg of rocks", false),
+            ("myrocks.jpg", false),
+            ("(1).jpg", false),
+        ] {
+            assert_eq!(names.are_in(text.as_bytes()), is_in, "{text}");
+        }
+        assert!(!names.has_escaped);
+        assert!(FileNames::new([&b"a\"b.jpg"[..]].into_iter()).has_escaped);
+    }
 }

@@ -41,7 +41,9 @@ fn each_unusable_file_is_named_with_what_to_do() {
         (clip().without("tokenizer.json"), "tokenizer.json is missing"),
         (clip().with("tokenizer.json", "{}"), "is not a usable tokenizer"),
         (clip().with("config.json", "{"), "config.json is not JSON"),
-        (clip().with("preprocessor_config.json", "[]"), "without settings"),
+        (clip().with("preprocessor_config.json", "[]"), "is not a JSON object"),
+        (clip().with("processor_config.json", "[]"), "processor_config.json is not a JSON object"),
+        (clip().with("open_clip_config.json", "1"), "open_clip_config.json is not a JSON object"),
         (
             clip().with_json("preprocessor_config.json", &json!({"size": 9})),
             "takes pictures of 8x8",
