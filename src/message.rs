@@ -315,9 +315,11 @@ pub enum Payload {
     LocalDataset(LocalDataset),
     /// The number of uploads that a removal has kept.
     DatasetRemoved(u64),
-    DatasetRenamed(Box<Dataset>),
+    /// The new name of a dataset.
+    DatasetRenamed(SafeText),
     Rescanned(RescanResult),
-    IndexingCancelled(Dataset),
+    /// The name of the dataset.
+    IndexingCancelled(SafeText),
     FileActionPlanned(Box<FileActionPreview>),
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),

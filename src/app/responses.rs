@@ -196,18 +196,14 @@ impl App {
             (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
                 manage_dataset::dataset_removed(self, uploads);
             }
-            (Lane::Manage(_), Ok(Payload::DatasetRenamed(dataset))) => {
-                let text = format!("the dataset is called {} now", dataset.name);
-                self.outbox.notify(Level::Success, text);
-                self.service_data.datasets.invalidate();
+            (Lane::Manage(_), Ok(Payload::DatasetRenamed(name))) => {
+                manage_dataset::dataset_changed(self, format!("the dataset is called {name} now"));
             }
             (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => {
                 manage_dataset::rescanned(self, rescan);
             }
-            (Lane::Manage(_), Ok(Payload::IndexingCancelled(dataset))) => {
-                let text = format!("cancelled the indexing of {}", dataset.name);
-                self.outbox.notify(Level::Success, text);
-                self.service_data.datasets.invalidate();
+            (Lane::Manage(_), Ok(Payload::IndexingCancelled(name))) => {
+                manage_dataset::dataset_changed(self, format!("cancelled the indexing of {name}"));
             }
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
                 file_actions::planned(self, dataset, preview);

@@ -113,13 +113,13 @@ impl RequestHandler {
                 Payload::DatasetRemoved(client.remove_dataset(dataset).await?)
             }
             Request::RenameDataset(dataset, name) => {
-                Payload::DatasetRenamed(Box::new(client.rename_dataset(dataset, &name).await?))
+                Payload::DatasetRenamed(client.rename_dataset(dataset, &name).await?.name)
             }
             Request::Rescan(dataset, patterns) => {
                 Payload::Rescanned(client.rescan(dataset, patterns.as_ref()).await?)
             }
             Request::CancelIndexing(dataset) => {
-                Payload::IndexingCancelled(client.cancel_indexing(dataset).await?)
+                Payload::IndexingCancelled(client.cancel_indexing(dataset).await?.name)
             }
             Request::PlanFileAction(dataset, items, action) => {
                 let find = move |finder: &dyn OriginalFinder| {

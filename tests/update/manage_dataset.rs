@@ -96,7 +96,7 @@ fn a_dataset_is_renamed() {
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::RenameDataset(id, "my photos".to_owned())]);
     let renamed = Dataset { name: SafeText::name("my photos"), ..dataset(1, Status::Ready) };
-    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(Box::new(renamed)));
+    desk.answer(Lane::Manage(id), Payload::DatasetRenamed(renamed.name));
     assert!(desk.notice().contains("my photos"), "{}", desk.notice());
     desk.take(|lane| *lane == Lane::Datasets);
 }
@@ -127,8 +127,8 @@ fn the_indexing_of_a_dataset_is_cancelled() {
     let mut desk = local(Status::Indexing);
     let known = dataset(1, Status::Error);
     desk.press("1 X");
-    assert_eq!(desk.requests(), [&Request::CancelIndexing(known.id)]);
-    desk.answer(Lane::Manage(known.id), Payload::IndexingCancelled(known));
+    assert!(desk.requests().contains(&&Request::CancelIndexing(known.id)));
+    desk.answer(Lane::Manage(known.id), Payload::IndexingCancelled(known.name));
     assert!(desk.notice().contains("cancelled the indexing of set-1"), "{}", desk.notice());
     let reason = |desk: &Desk| unavailable_reason(&desk.app, Action::CancelIndexing);
     assert_eq!(reason(&local(Status::Indexing)), None);

@@ -98,7 +98,11 @@ pub fn dataset_removed(app: &mut App, uploads: u64) {
     } else {
         String::new()
     };
-    app.outbox.notify(Level::Success, format!("removed the dataset{kept}"));
+    dataset_changed(app, format!("removed the dataset{kept}"));
+}
+
+pub fn dataset_changed(app: &mut App, text: String) {
+    app.outbox.notify(Level::Success, text);
     app.service_data.datasets.invalidate();
 }
 
@@ -110,6 +114,5 @@ pub fn rescanned(app: &mut App, rescan: RescanResult) {
             format!("{added} files added, {changed} changed, {removed} removed; indexing")
         }
     };
-    app.outbox.notify(Level::Success, text);
-    app.service_data.datasets.invalidate();
+    dataset_changed(app, text);
 }

@@ -21,6 +21,7 @@ use crate::{
 };
 use tessera_model::{
     Dataset, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
+    tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
@@ -117,8 +118,10 @@ impl DatasetSplitOptions {
         self.require_new(connection, dataset, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
         for tag in &self.without {
-            // A tag without media divides the same way as no tag, and may be a mistake in its name.
-            if !rows.iter().any(|row| row.tags.contains(tag)) {
+            // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
+            // rejecting are always possible, so that there may be none yet.
+            let is_known = [PICKED, REJECTED].contains(&tag.as_str());
+            if !is_known && !rows.iter().any(|row| row.tags.contains(tag)) {
                 let message = format!("no media item of the dataset has the tag `{tag}`");
                 return Err(CliError::not_found(message).with_remedy("tessera tag list"));
             }

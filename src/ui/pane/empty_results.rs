@@ -83,15 +83,17 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         }
         (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
         (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
-        (0, Query::Browse) if !view.search.filters.is_empty() => {
-            ["Nothing matches all filters.", "Esc goes back"]
-        }
-        (0, Query::Browse) if view.search.entity == EntityType::Objects => {
-            ["The dataset has no objects.", "t shows its images"]
-        }
-        (0, Query::Browse) => ["The dataset has no clusters.", "r refreshes"],
+        (0, Query::Browse) => browse_lines(view),
     };
     ctx.centered_message(body, theme.text, &lines);
+}
+
+fn browse_lines(view: &View) -> [&'static str; 2] {
+    match view.search.entity {
+        _ if !view.search.filters.is_empty() => ["Nothing matches all filters.", "Esc goes back"],
+        EntityType::Objects => ["The dataset has no objects.", "t shows its images"],
+        EntityType::Images => ["The dataset has no clusters.", "r refreshes"],
+    }
 }
 
 /// Says that the filter of the loaded results leaves none, and where it has looked.

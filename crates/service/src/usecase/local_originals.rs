@@ -301,7 +301,7 @@ impl<'a> FileNames<'a> {
         let mut by_last_word: HashMap<_, Vec<_>> = HashMap::new();
         let mut has_escaped = false;
         for name in names {
-            let last_word = name.rsplit(is_delimiter).next().unwrap_or(name);
+            let last_word = name.rsplit(|byte| is_delimiter(*byte)).next().unwrap_or(name);
             by_last_word.entry(last_word).or_default().push(name);
             has_escaped |=
                 name.iter().any(|byte| byte.is_ascii_control() || b"\"'&<>\\".contains(byte));
@@ -311,7 +311,7 @@ impl<'a> FileNames<'a> {
 
     fn are_in(&self, text: &[u8]) -> bool {
         let mut start = 0;
-        let ends = text.iter().enumerate().filter(|(_, byte)| is_delimiter(byte));
+        let ends = text.iter().enumerate().filter(|(_, byte)| is_delimiter(**byte));
         ends.map(|(at, _)| at).chain([text.len()]).any(|end| {
             let names = self.by_last_word.get(&text[start..end]);
             start = end + 1;
@@ -320,8 +320,8 @@ impl<'a> FileNames<'a> {
     }
 }
 
-fn is_delimiter(byte: &u8) -> bool {
-    b"\"'<>,;:/\\\t\r\n []{}".contains(byte)
+fn is_delimiter(byte: u8) -> bool {
+    b"\"'<>,;:/\\\t\r\n []{}".contains(&byte)
 }
 
 /// Whether an annotation file contains one of the names. A file that is not searched may contain them.

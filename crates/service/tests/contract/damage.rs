@@ -134,7 +134,7 @@ fn normalize(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(normalize),
         Value::Object(fields) => {
-            fields.retain(|name, _| name != "created_at");
+            fields.retain(|name, _| !["created_at", "updated_at"].contains(&name.as_str()));
             fields.values_mut().for_each(normalize);
         }
         _ => {}

@@ -181,7 +181,9 @@ impl<'a> SidecarReader<'a> {
     /// Returns what was read, with the problems of all sidecars.
     pub(super) fn finish(mut self) -> SidecarData {
         for (sidecar, limits) in self.reached_limits {
-            limits.into_iter().for_each(|limit| self.data.add_problem(&sidecar, limit.to_owned()));
+            for limit in limits {
+                self.data.add_problem(&sidecar, limit.to_owned());
+            }
         }
         self.data
     }
