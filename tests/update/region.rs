@@ -131,7 +131,7 @@ fn candidates(desk: &Desk) -> Vec<&str> {
     let Some(picker) = desk.app.dialog::<FilePicker>() else { panic!("no picker") };
     let name = |candidate| match candidate {
         PathCandidate::FolderEntry(_, entry) => entry.name.as_str(),
-        other => panic!("{other:?} is no entry of the folder"),
+        other => panic!("{other:?} is not an entry of the folder"),
     };
     picker.candidates(&desk.app).into_iter().map(name).collect()
 }

@@ -50,7 +50,7 @@ pub(super) struct FormCheck {
     parallelograms: usize,
     /// The lines that are a box with a score and the number of a track.
     tracked: usize,
-    /// Whether a line ends with a number that is no coordinate.
+    /// Whether a line ends with a number that is not a coordinate.
     has_large_tracks: bool,
 }
 
@@ -206,7 +206,7 @@ fn parse_object(
     let box_columns = BOX_COLUMNS + keypoint_columns;
     let (sides, annotation) = match (numbers, keypoint_shape) {
         ([x, y, width, height, rest @ ..], _) if rest.len() <= 1 => {
-            // Another number, such as that of a track, is no score.
+            // Another number, such as that of a track, is not a score.
             let score = rest.first().copied().filter(|score| is_score(*score));
             let annotation = Annotation { score, ..Annotation::default() };
             (centered([*x, *y, *width, *height]), annotation)
