@@ -78,7 +78,8 @@ const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created
                               indexed, chosen, model, patterns, require(dataset.intact),
                               require(coalesce(caption_language.intact, caption_language.dataset IS NULL)),
                               coalesce(revision, 0), require(coalesce(tag_state.intact, tag_state.dataset IS NULL)),
-                              (SELECT task.created_at FROM indexing_task task WHERE task.dataset = id
+                              (SELECT task.created_at FROM indexing_task task
+                               WHERE task.dataset = dataset.id
                                ORDER BY task.row DESC LIMIT 1)
                               FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id
                               LEFT JOIN tag_state ON tag_state.dataset = id";
@@ -111,7 +112,7 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
 
 /// Returns all datasets, the oldest first.
 pub fn all(connection: &Connection) -> Result<Vec<DatasetRecord>> {
-    let sql = format!("{SELECT_DATASET} ORDER BY created_at, id");
+    let sql = format!("{SELECT_DATASET} ORDER BY dataset.created_at, dataset.id");
     query::all(connection, &sql, params![], read_dataset)
 }
 

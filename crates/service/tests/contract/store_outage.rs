@@ -123,17 +123,21 @@ async fn a_task_whose_connection_the_server_ends_runs_again() {
     let dataset = place.add(&deployment);
     let others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND state <> 'idle'
                     AND application_name = current_setting('application_name')";
-    let mut ended = 0;
+    let (begun, mut ended) = (Instant::now(), 0);
     while !is_ready(&deployment, dataset) {
         if ended < 2 && place.count(&format!("(SELECT pid {others}) AS busy")) > 0 {
             place.change(&format!("SELECT pg_terminate_backend(pid) {others}"));
             ended += 1;
         }
+        assert!(begun.elapsed() < GUARD);
     }
     assert_eq!(ended, 2);
 }
 
 fn is_ready(deployment: &Deployment, dataset: DatasetId) -> bool {
+    // The list itself can lose its connection.
     let datasets = deployment.datasets().unwrap_or_default();
-    datasets.iter().any(|record| record.id == dataset && record.status == Status::Ready)
+    let Some(record) = datasets.iter().find(|record| record.id == dataset) else { return false };
+    assert_ne!(record.status, Status::Error, "the task has run again");
+    record.status == Status::Ready
 }
