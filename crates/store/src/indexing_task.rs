@@ -199,7 +199,7 @@ pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Resu
 
 /// Ends a running indexing task as failed, and takes it away from its worker.
 pub fn cancel(transaction: &Transaction, running: &IndexingTask, why: &str) -> Result<()> {
-    lease::end_all(transaction, [LeasedTask::Indexing(running.row)].into_iter())?;
+    lease::revoke(transaction, LeasedTask::Indexing(running.row))?;
     fail(transaction, running, why)
 }
 

@@ -294,15 +294,15 @@ fn body_of(operation: &str) -> Value {
 async fn nothing_is_managed_while_a_task_runs() {
     let service = Service::of_pictures().await;
     service.set_status("READ ONLY");
+    // Another worker has the lease from the beginning, so this process never runs the task.
     service.place.change(
-        "INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
-         SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset",
-    );
-    // Another worker has the lease, so this process does not run the task.
-    service.place.change(
-        "INSERT INTO lease (task, holder, fence, expires_at)
+        "BEGIN;
+         INSERT INTO indexing_task (dataset, kind, stage, reindex, created_at)
+         SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset;
+         INSERT INTO lease (task, holder, fence, expires_at)
          SELECT 'indexing/' || row, dataset, 1, 9223372036854775807 FROM indexing_task
-         WHERE stage = 'RUNNING'",
+         WHERE stage = 'RUNNING';
+         COMMIT",
     );
     for operation in ["remove", "rescan", "rename"] {
         let request = service.post(&service.local(&format!("/{operation}")));

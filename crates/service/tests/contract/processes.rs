@@ -49,6 +49,32 @@ pub async fn until(place: &Place, table: &str, count: i64) {
 }
 
 #[tokio::test]
+async fn a_task_that_is_cancelled_while_a_worker_takes_it_is_taken_away() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let dataset = place.add(&serving);
+    let row = place.number("row", "indexing_task");
+    let taking = place.database();
+    let (worker, end) = (Uuid::from_u128(8), i64::MAX);
+    let take = format!(
+        "BEGIN;
+         INSERT INTO lease (task, holder, fence, expires_at)
+         VALUES ('indexing/{row}', '{worker}', 1, {end});
+         SELECT 1 FROM indexing_task FOR KEY SHARE"
+    );
+    taking.execute_batch(&take).unwrap();
+    let service = Service::serve(place, serving, dataset, true).await;
+    let request = service.post(&format!("/local/dataset/{dataset}/cancel"));
+    let cancelled = tokio::spawn(request.send());
+    let waiting = "pg_stat_activity WHERE wait_event_type = 'Lock'
+                   AND application_name = current_setting('application_name')";
+    until(&service.place, waiting, 1).await;
+    taking.execute_batch("COMMIT").unwrap();
+    assert_eq!(cancelled.await.unwrap().unwrap().status(), 200);
+    assert_eq!(service.place.count("lease WHERE task LIKE 'indexing/%'"), 0);
+}
+
+#[tokio::test]
 async fn a_worker_runs_what_another_process_accepts() {
     let Some(place) = place() else { return };
     let serving = place.open_with(without_jobs());

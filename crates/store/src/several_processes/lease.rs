@@ -4,7 +4,7 @@
 //! A worker makes every change in a transaction that [`require`]s its lease. If a worker was believed dead and comes
 //! back, its fence is outdated, so it changes nothing.
 
-use std::time::Duration;
+use std::{iter, time::Duration};
 
 use uuid::Uuid;
 
@@ -150,6 +150,15 @@ pub(crate) fn end_all(
         deletes.add(params![task.key()])?;
     }
     deletes.finish().map(drop)
+}
+
+/// Takes a task away from its worker. A worker that is taking the task at the same time waits until this transaction ends.
+pub(crate) fn revoke(transaction: &Transaction, task: LeasedTask) -> Result<()> {
+    // The row is written before it is removed, because a lease that does not exist yet cannot be waited for.
+    let sql = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, 0)
+               ON CONFLICT (task) DO UPDATE SET expires_at = 0";
+    query::execute(transaction, sql, params![task.key(), Uuid::nil()])?;
+    end_all(transaction, iter::once(task))
 }
 
 /// Records that a worker has ended, and forgets workers that disappeared long ago.
