@@ -99,6 +99,8 @@ fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     desk.answer(lane(), Payload::FileActionPlanned(Box::new(preview.clone())));
     assert!(desk.app.dialog::<FileActionConfirmation>().is_some());
     desk.press("enter");
+    assert!(desk.app.dialog::<FileActionConfirmation>().is_some(), "Enter moves nothing");
+    desk.press("y");
     let carried_out = Request::CarryOut(id, Box::new(preview));
     assert_eq!(desk.requests().last(), Some(&&carried_out));
     let failed = vec![Skipped::new("/photos/c.jpg".into(), "it is gone")];

@@ -51,6 +51,8 @@ fn a_dataset_is_removed_only_after_a_confirmation() {
     assert_eq!(desk.requests(), Vec::<&Request>::new());
     ask_for_removal(&mut desk, 3);
     desk.press("enter");
+    assert!(desk.app.dialog::<RemovalConfirmation>().is_some(), "Enter removes nothing");
+    desk.press("y");
     assert_eq!(desk.requests(), [&Request::RemoveDataset(id)]);
     desk.answer(Lane::Manage(id), Payload::DatasetRemoved(3));
     assert!(

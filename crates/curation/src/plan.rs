@@ -81,6 +81,11 @@ impl FileAction {
         }
     }
 
+    /// Returns whether the action only adds files.
+    pub fn keeps_originals(&self) -> bool {
+        matches!(self, Self::Copy(_) | Self::Link(..))
+    }
+
     /// Whether the files leave their places, so that a file that others need has to stay.
     fn removes(&self) -> bool {
         matches!(self, Self::Move(_) | Self::Trash)

@@ -28,10 +28,13 @@ pub enum KeyResult {
 }
 
 impl KeyResult {
-    /// Returns what a dialog wants that only asks for confirmation.
-    pub fn of_confirmation(chord: Chord) -> Self {
+    /// Returns what a dialog wants that only asks for confirmation. `y` confirms everything. Enter does not confirm what
+    /// removes, moves or replaces something, because Enter also opens things, and may be pressed before the dialog is
+    /// read.
+    pub fn of_confirmation(chord: Chord, only_adds: bool) -> Self {
         match chord.key {
-            Key::Enter | Key::Char('y') => Self::Accept,
+            Key::Char('y') => Self::Accept,
+            Key::Enter if only_adds => Self::Accept,
             Key::Esc | Key::Char('n' | 'q') => Self::Close,
             _ => Self::Stay,
         }
@@ -398,7 +401,7 @@ impl ScrollState {
             Key::Char('d') if chord.ctrl => self.scroll(PAGE_LINES),
             Key::Home | Key::Char('g') => *self = Self::default(),
             Key::End | Key::Char('G') => *self = Self::END,
-            Key::Esc | Key::Enter | Key::Char('q' | '?') => return KeyResult::Close,
+            Key::Esc | Key::Enter | Key::Char('q') => return KeyResult::Close,
             _ => {}
         }
         KeyResult::Stay

@@ -39,7 +39,7 @@ impl FileActionConfirmation {
 
 impl Dialog for FileActionConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        KeyResult::of_confirmation(chord)
+        KeyResult::of_confirmation(chord, self.preview.plan.action.keeps_originals())
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -52,7 +52,11 @@ impl Dialog for FileActionConfirmation {
     }
 
     fn hints(&self) -> &'static str {
-        "Enter act   Esc close"
+        if self.preview.plan.action.keeps_originals() {
+            "Enter act   Esc close"
+        } else {
+            "y act   Esc close"
+        }
     }
 
     fn accept(self: Box<Self>, app: &mut App) {

@@ -58,7 +58,7 @@ impl ModelConfirmation {
 
 impl Dialog for ModelConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        KeyResult::of_confirmation(chord)
+        KeyResult::of_confirmation(chord, true)
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {

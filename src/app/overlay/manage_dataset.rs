@@ -22,7 +22,7 @@ pub struct RemovalConfirmation {
 
 impl Dialog for RemovalConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        KeyResult::of_confirmation(chord)
+        KeyResult::of_confirmation(chord, false)
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -30,7 +30,7 @@ impl Dialog for RemovalConfirmation {
     }
 
     fn hints(&self) -> &'static str {
-        "Enter remove   Esc close"
+        "y remove   Esc close"
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
