@@ -65,6 +65,8 @@ pub enum Lane {
     /// sent completely.
     Upload(JobId),
     Preflight,
+    /// Whether an archive can be saved at a path.
+    CheckTarget,
     /// What a format leaves out of a part, with or without images.
     ExportPreview(ExportFormat, bool, ExportPart),
     Export(JobId),
@@ -142,6 +144,7 @@ impl Lane {
             | Self::PlanModel
             | Self::GetModel(_)
             | Self::Preflight
+            | Self::CheckTarget
             | Self::Folder(_)
             | Self::Inspect
             | Self::Curl
@@ -218,6 +221,8 @@ pub enum Request {
     GiveModel(DatasetId, PathBuf),
     AddMedia(DatasetId, MediaAddition),
     Preflight(MediaSource),
+    /// Checks that an archive can be saved at a path, before its export is started.
+    CheckTarget(PathBuf),
     /// Asks what the format leaves out of the whole dataset or of a selection.
     ExportPreview {
         dataset: DatasetId,
@@ -332,6 +337,7 @@ pub enum Payload {
     /// The service accepted the job and returned nothing else.
     Accepted(Accepted),
     Preflight(Preflight),
+    TargetIsFree,
     ModelPlanned(ModelPlan),
     /// The folder of a model that was downloaded.
     ModelFolder(PathBuf),

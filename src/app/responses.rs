@@ -78,9 +78,7 @@ impl App {
             | Lane::Dataset(_)
             | Lane::Enrichment(_)
             | Lane::Overview(..)
-            | Lane::Record(_) => {
-                self.handle_dataset_response(lane, result);
-            }
+            | Lane::Record(_) => self.handle_dataset_response(lane, result),
             Lane::LocalDataset(_)
             | Lane::FilePatterns(_)
             | Lane::Manage(_)
@@ -101,9 +99,11 @@ impl App {
             Lane::StartJob(_)
             | Lane::Upload(_)
             | Lane::Preflight
-            | Lane::ExportPreview(..)
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
+            Lane::CheckTarget | Lane::ExportPreview(..) => {
+                ExportForm::handle_response(self, lane, result);
+            }
             Lane::Encoding(dataset) => self.encoding_loaded(dataset, result),
             Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
                 get_model::handle_response(self, &lane, result);
@@ -309,12 +309,6 @@ impl App {
             }
             (Lane::Preflight, Err(failure)) => {
                 AddMediaForm::preflight_loaded(&mut self.overlays, Err(failure));
-            }
-            (lane @ Lane::ExportPreview(..), Ok(Payload::ExportPreview(preview))) => {
-                ExportForm::preview_loaded(&mut self.overlays, lane, Ok(preview));
-            }
-            (lane @ Lane::ExportPreview(..), Err(failure)) => {
-                ExportForm::preview_loaded(&mut self.overlays, lane, Err(failure));
             }
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(

@@ -201,6 +201,11 @@ impl RequestHandler {
             Request::Preflight(source) => {
                 Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)
             }
+            Request::CheckTarget(path) => {
+                let check = move || tessera_client::check_target(&path, ExistingFile::Keep);
+                run_blocking(check).await?;
+                Payload::TargetIsFree
+            }
             Request::ExportPreview { dataset, format, images, selection } => {
                 let preview = client.export_preview(dataset, format, images, selection.as_ref());
                 Payload::ExportPreview(preview.await?)

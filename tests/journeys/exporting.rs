@@ -59,6 +59,11 @@ async fn an_archive_is_never_overwritten() {
     let target = service.folder.path().join("paintings.zip");
     std::fs::write(&target, "precious").unwrap();
     person.press("e enter").await;
+    person.sees("already exists");
+    assert!(person.session.app.jobs().iter().next().is_none(), "nothing was exported");
+    std::fs::remove_file(&target).unwrap();
+    person.press("enter").await;
+    std::fs::write(&target, "precious").unwrap();
     follow(&mut person, &service).await;
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");

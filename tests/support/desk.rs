@@ -108,6 +108,12 @@ impl Desk {
                     self.kept.insert(entry.key(), entry);
                     self.respond(ticket, Ok(Payload::StateSaved));
                 }
+                // The folder for downloads exists.
+                Effect::Send(ticket, Request::CheckTarget(path))
+                    if path.starts_with("/downloads") =>
+                {
+                    self.respond(ticket, Ok(Payload::TargetIsFree));
+                }
                 Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
                 Effect::Cancel(lane) => {
                     self.open.retain(|(ticket, _)| ticket.lane != lane);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tessera::{
     app::{
         Event, JobState,
-        overlay::export::{ExportField, ExportForm},
+        overlay::export::{ExportField, ExportForm, TargetCheck},
     },
     config::DeploymentKind,
     message::{JobId, Lane, Payload, Request, RequestProgress},
@@ -40,6 +40,29 @@ fn the_form_sends_exactly_what_it_shows_once() {
         include_images: true,
     };
     assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);
+}
+
+#[test]
+fn the_form_stays_open_if_the_archive_cannot_be_saved() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e tab ctrl-u");
+    desk.type_text("/nowhere");
+    desk.press("enter");
+    let target = PathBuf::from("/nowhere/set-1.zip");
+    assert_eq!(desk.requests(), [&Request::CheckTarget(target)], "nothing is exported yet");
+    desk.fail(Lane::CheckTarget, FailureKind::Local);
+    let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };
+    let TargetCheck::Failed(reason) = &form.check else { panic!("{form:?}") };
+    assert!(reason.as_str().contains("it broke"), "{reason}");
+    assert!(desk.requests().is_empty());
+    // Another key withdraws a check.
+    desk.press("enter x");
+    desk.answer(Lane::CheckTarget, Payload::TargetIsFree);
+    assert!(desk.app.dialog::<ExportForm>().is_some() && desk.requests().is_empty());
+    desk.press("enter");
+    desk.answer(Lane::CheckTarget, Payload::TargetIsFree);
+    assert!(matches!(desk.requests()[..], [Request::StartExport(..)]));
+    assert!(desk.app.overlay().is_none());
 }
 
 #[test]

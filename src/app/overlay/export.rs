@@ -28,7 +28,7 @@ use crate::{
     drawing::{FormOptions, FormRows, ScrollState, choice_text},
     input::{Action, Chord, Key},
     job::JobDataset,
-    message::{Lane, Request},
+    message::{Lane, Payload, Request},
 };
 
 /// The fields of the export form, in the order of the Tab key.
@@ -46,6 +46,14 @@ pub enum ExportField {
 impl ExportField {
     pub const ALL: [Self; 6] =
         [Self::Part, Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
+}
+
+/// Whether the archive can be saved in the folder. Another key withdraws the check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetCheck {
+    None,
+    Running,
+    Failed(SafeText),
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +75,7 @@ pub struct ExportForm {
     only_api_formats: bool,
     /// The lane of the last preview, and what the format leaves out of the part, or why this is unknown.
     preview: Option<(Lane, Result<ExportPreview, SafeText>)>,
+    pub check: TargetCheck,
     pub scroll: ScrollState,
 }
 
@@ -91,6 +100,7 @@ impl ExportForm {
             search: None,
             only_api_formats: setup.deployment != DeploymentKind::Local,
             preview: None,
+            check: TargetCheck::None,
             scroll: ScrollState::default(),
         }
     }
@@ -120,13 +130,25 @@ impl ExportForm {
         Some((form.preview_lane(), request))
     }
 
-    pub(in crate::app) fn preview_loaded(
-        overlays: &mut Overlays,
+    pub(in crate::app) fn handle_response(
+        app: &mut App,
         lane: Lane,
-        result: Result<ExportPreview, Failure>,
+        result: Result<Payload, Failure>,
     ) {
-        if let Some(form) = overlays.dialog_mut::<Self>() {
-            let result = result.map_err(|failure| SafeText::detail(&failure.to_string()));
+        let reason = |failure: Failure| SafeText::detail(&failure.to_string());
+        match (lane, result) {
+            (Lane::CheckTarget, Ok(Payload::TargetIsFree)) => Self::target_checked(app, Ok(())),
+            (Lane::CheckTarget, Err(failure)) => Self::target_checked(app, Err(reason(failure))),
+            (lane, Ok(Payload::ExportPreview(preview))) => {
+                Self::preview_loaded(app, lane, Ok(preview));
+            }
+            (lane, Err(failure)) => Self::preview_loaded(app, lane, Err(reason(failure))),
+            (lane, result) => app.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    fn preview_loaded(app: &mut App, lane: Lane, result: Result<ExportPreview, SafeText>) {
+        if let Some(form) = app.overlays.dialog_mut::<Self>() {
             form.preview = Some((lane, result));
         }
     }
@@ -237,6 +259,7 @@ impl ExportForm {
 
 impl Dialog for ExportForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        self.check = TargetCheck::None;
         match chord.key {
             Key::PageUp => self.scroll.scroll(-1),
             Key::PageDown => self.scroll.scroll(1),
@@ -307,7 +330,7 @@ impl Dialog for ExportForm {
         Some((self.dataset, Operation::Export))
     }
 
-    fn accept(self: Box<Self>, app: &mut App) {
+    fn accept(mut self: Box<Self>, app: &mut App) {
         let (action, stale) = match &self.selection {
             Some(selection) => (Action::ExportBasket, selection.totals().stale),
             None => (Action::Export, 0),
@@ -320,13 +343,14 @@ impl Dialog for ExportForm {
             let format = self.format.as_str();
             format!("only local services write {format}; choose json or parquet")
         });
-        match availability::unavailable_reason(app, action).or(stale).or(format) {
-            Some(reason) => {
-                app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(*self);
-            }
-            None => ExportForm::start(&mut app.jobs, &app.setup, &mut app.outbox, *self),
+        if let Some(reason) = availability::unavailable_reason(app, action).or(stale).or(format) {
+            app.outbox.notify(Level::Warning, reason);
+        } else {
+            self.check = TargetCheck::Running;
+            let target = self.export_job(&app.setup).target();
+            app.outbox.send(Lane::CheckTarget, Request::CheckTarget(target));
         }
+        app.overlays.open(*self);
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -407,8 +431,34 @@ impl ExportForm {
         app.overlays.open(form);
     }
 
+    /// Starts the export if its archive can be saved, or says in the form why not.
+    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
+        let form = app.overlays.dialog::<Self>();
+        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
+            return;
+        };
+        if let Err(reason) = result {
+            form.check = TargetCheck::Failed(reason);
+            form.field = ExportField::Folder;
+            return app.overlays.open(form);
+        }
+        app.overlays.close();
+        ExportForm::start(&mut app.jobs, &app.setup, &mut app.outbox, form);
+    }
+
+    fn export_job(&self, setup: &Setup) -> ExportJob {
+        ExportJob {
+            spec: self.spec(),
+            selection: self.selection.as_ref().map(|selection| selection.totals().summary()),
+            part: self.part,
+            folder: expand_path(self.folder.value(), setup.home_dir.as_deref()),
+            auto_download: self.auto_download,
+        }
+    }
+
     fn start(jobs: &mut Jobs, setup: &Setup, outbox: &mut Outbox, form: ExportForm) {
-        let (dataset, spec) = (form.dataset, form.spec());
+        let (dataset, export) = (form.dataset, form.export_job(setup));
+        let spec = &export.spec;
         let request = match form.export_selection() {
             None => Request::StartExport(dataset, spec.clone()),
             Some(selection) => Request::StartSelectionExport {
@@ -417,13 +467,6 @@ impl ExportForm {
                 images: spec.include_images,
                 selection,
             },
-        };
-        let export = ExportJob {
-            spec,
-            selection: form.selection.map(|selection| selection.totals().summary()),
-            part: form.part,
-            folder: expand_path(form.folder.value(), setup.home_dir.as_deref()),
-            auto_download: form.auto_download,
         };
         jobs.start(
             JobDataset { id: dataset, name: form.dataset_name },
@@ -513,7 +556,11 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
             let value = rows.field(&label, focused);
             rows.clickable(value, index, false);
-            return rows.ctx.text_field(value, input, focused);
+            rows.ctx.text_field(value, input, focused);
+            if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
+                rows.note(&format!("! {reason}"), theme.failure);
+            }
+            return;
         }
         ExportField::Format => form.format.as_str(),
         ExportField::Images if form.spec().include_images => "in the archive",
