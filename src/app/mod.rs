@@ -236,6 +236,11 @@ pub trait Dialog: Any + Debug + CloneDialog {
     /// Returns the keys of the dialog, for the last line of the screen.
     fn hints(&self) -> &'static str;
 
+    /// Returns the keys with what they do, for the help of a dialog whose hints do not say enough.
+    fn keys(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     fn draw(&self, ctx: &mut DrawContext, area: Rect);
 
     /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification

@@ -9,7 +9,8 @@ use tessera_model::SafeText;
 
 use crate::{
     app::{
-        App, DrawContext, Level, availability, model_offer, suggested_actions::suggested_actions,
+        App, Dialog, DrawContext, Level, availability, model_offer,
+        suggested_actions::suggested_actions,
     },
     config::DeploymentKind,
     drawing::{
@@ -174,7 +175,8 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     }
     let parts = match mode_hint(ctx) {
         Some((hint, style)) => {
-            let hint = whole_hints(&hint, usize::from(area.width).saturating_sub(1));
+            let cells = usize::from(area.width).saturating_sub(1);
+            let hint = whole_hints(&hint, cells, &help_key(ctx.app));
             make_clickable(ctx, field_area(area, 0, 1), &hint);
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
@@ -185,18 +187,36 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     ctx.put(area, 0, &parts);
 }
 
-/// Returns as many of these hints as fit, without cutting any. The last hints are kept, because they are the key that
-/// accepts and the way out.
-fn whole_hints(hints: &str, cells: usize) -> String {
+/// Returns the key of the help. Where text is typed, this is not a letter.
+fn help_key(app: &App) -> String {
+    let editing = app.query().is_editing_query(app.panes().focus, app.results());
+    let types = app.overlay().map_or(editing, <dyn Dialog>::takes_text);
+    let keys = app.setup().keymap.keys_of(&[KeyContext::Everywhere], Action::Help);
+    keys.into_iter().find(|key| !types || key.chars().count() > 1).unwrap_or_default()
+}
+
+/// Returns as many of these hints as fit, without cutting any, and how many more the help has. The last hints are kept,
+/// because they are the key that accepts and the way out.
+fn whole_hints(hints: &str, cells: usize, help_key: &str) -> String {
     const GAPS: (&str, &str) = ("   ", "  ");
     if display_width(hints) <= cells {
         return hints.to_owned();
     }
     let mut parts: Vec<&str> = hints.split(GAPS.0).collect();
-    while parts.len() > 1 && display_width(&parts.join(GAPS.1)) > cells {
-        parts.remove(parts.len().saturating_sub(3));
+    let mut last = parts.split_off(parts.len().saturating_sub(2));
+    for omitted in 0..=parts.len() {
+        let shown = &parts[..parts.len() - omitted];
+        let more = format!("… {omitted} more ({help_key})");
+        let more: &[&str] = if omitted > 0 { &[&more] } else { &[] };
+        let line = [shown, more, &last].concat().join(GAPS.1);
+        if display_width(&line) <= cells {
+            return line;
+        }
     }
-    parts.join(GAPS.1)
+    while last.len() > 1 && display_width(&last.join(GAPS.1)) > cells {
+        last.remove(0);
+    }
+    last.join(GAPS.1)
 }
 
 /// Makes those hints clickable that begin with a key, such as `Esc close`.

@@ -407,7 +407,9 @@ fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
         for (columns, rows) in [(50, 14), (80, 24)] {
             desk.happen(Event::Resize(columns, rows));
             let hints = row(&drawn(&desk, ThemeName::Plain), rows - 1);
-            assert!(!hints.contains('…') && hints.contains("Esc"), "{name}: {hints}");
+            let counted = usize::from(hints.contains(" more ("));
+            let is_whole = hints.matches('…').count() == counted;
+            assert!(is_whole && hints.contains("Esc"), "{name}: {hints}");
         }
     }
 }

@@ -12,7 +12,8 @@ use tessera_picture::Protocol;
 
 use crate::support::{
     desk::{Desk, page},
-    map::{answer, map, opening},
+    duplicates::reviewing_pictures,
+    map::{answer, map, mapped, opening},
     scene::{browsing, browsing_and, query, several, similar, stale},
 };
 
@@ -45,6 +46,33 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn the_help_of_a_dialog_describes_its_keys_and_returns_there() {
+    type Scene = fn(u16, u16) -> Desk;
+    let scenes: [(Scene, &str); 4] = [
+        (|columns, rows| mapped(columns, rows, ""), "colors by label"),
+        (|columns, rows| reviewing_pictures(columns, rows, ""), "by the next rule"),
+        (|columns, rows| reviewing_pictures(columns, rows, "enter"), "pixels one to one"),
+        (|columns, rows| reviewing_pictures(columns, rows, "enter f"), "export the rest"),
+    ];
+    for (scene, described) in scenes {
+        let mut desk = scene(80, 24);
+        let before = whole_screen(&desk);
+        desk.press("?");
+        let help = whole_screen(&desk);
+        assert!(help.contains("Keys here") && help.contains(described), "{help}");
+        desk.press("esc");
+        assert_eq!(whole_screen(&desk), before);
+    }
+}
+
+#[test]
+fn hints_that_do_not_fit_are_counted() {
+    let desk = mapped(80, 24, "");
+    let hints = row(&drawn(&desk, ThemeName::Plain), 23);
+    assert!(hints.contains("more (?)") && hints.trim_end().ends_with("Esc close"), "{hints}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use tessera::{
             help::Help,
             palette::Palette,
             pick_list::{Command, PickItem},
+            reindex::ReindexConfirmation,
         },
     },
     config::ThemeChoice,
@@ -188,6 +189,25 @@ fn the_help_is_searched_and_closed_step_by_step() {
     assert!(desk.app.overlay().is_some(), "Esc takes the search back first");
     desk.press("esc");
     assert!(desk.app.overlay().is_none());
+}
+
+#[test]
+fn the_help_of_a_dialog_returns_to_it() {
+    let mut desk = with_status(Status::PartialIndex);
+    for close in ["esc", "?", "q", "enter"] {
+        desk.press("R ?");
+        assert!(desk.app.dialog::<Help>().is_some());
+        desk.press(close);
+        assert!(desk.app.dialog::<ReindexConfirmation>().is_some(), "{close}");
+        desk.press("esc");
+    }
+    desk.press(": ?");
+    let Some(palette) = desk.app.dialog::<Palette>() else { panic!("a text field takes letters") };
+    assert_eq!(palette.list.filter.value(), "?");
+    desk.press("f1");
+    assert!(desk.app.dialog::<Help>().is_some());
+    desk.press("q");
+    assert!(desk.app.dialog::<Palette>().is_some());
 }
 
 #[test]

@@ -98,6 +98,31 @@ const MIN_PATH_COLUMNS: usize = 12;
 /// The smallest height of the pictures.
 const MIN_PICTURE_ROWS: u16 = 4;
 
+/// The keys of the list and of a group, as the help describes them.
+const LIST_KEYS: [(&str, &str); 7] = [
+    ("↑ ↓ k j g G", "selects a group"),
+    ("Enter", "opens the group"),
+    ("f", "goes to the end, which offers what to do with the files that go"),
+    ("r", "suggests by the next rule which image stays"),
+    ("R", "takes a rule that is typed"),
+    ("u", "undoes the last decision"),
+    ("Esc", "closes; decisions are remembered until the program ends"),
+];
+const GROUP_KEYS: [(&str, &str); 12] = [
+    ("↑ ↓ k j", "selects an image, which is shown beside the first one"),
+    ("n p", "goes to the next or previous group; after the last one, to the end"),
+    ("x Space", "keeps the image, or lets it go"),
+    ("o", "keeps only this image of the group"),
+    ("a", "keeps all images of the group"),
+    ("u", "undoes the last decision"),
+    ("d", "shows where the two images differ"),
+    ("z", "shows the pixels one to one"),
+    ("f", "goes to the end, which offers what to do with the files that go"),
+    ("r", "suggests by the next rule which image stays"),
+    ("R", "takes a rule that is typed"),
+    ("Esc", "goes back to the list of groups"),
+];
+
 struct ReviewAreas {
     /// The names above the pictures, and the pictures.
     halves: [(Rect, Rect); 2],
@@ -420,6 +445,15 @@ impl Dialog for DuplicateReview {
                 "x keep/goes   o only   a all   d difference   n p group   u undo   f finish   z 1:1   Esc list"
             }
             ReviewStage::End => "t trash   m move   s select   e export the rest   Esc back",
+        }
+    }
+
+    fn keys(&self) -> &'static [(&'static str, &'static str)] {
+        match self.stage {
+            ReviewStage::List => &LIST_KEYS,
+            ReviewStage::Group => &GROUP_KEYS,
+            // The end names its keys itself.
+            ReviewStage::End => &[],
         }
     }
 

@@ -1,4 +1,5 @@
-//! Shows the help: all actions with their keys and why they are unavailable, and a glossary. `/` searches the text.
+//! Shows the help: all actions with their keys and why they are unavailable, or the keys of an open dialog, and a
+//! glossary. `/` searches the text.
 
 use std::iter;
 
@@ -23,10 +24,22 @@ use crate::{
 
 #[derive(Clone, Debug, Default)]
 pub struct Help {
+    /// The dialog whose keys are shown. It is shown again when the help closes.
+    dialog: Option<Box<dyn Dialog>>,
     pub scroll: ScrollState,
     /// The text that an entry must contain to be shown.
     pub query: Input,
     pub searching: bool,
+}
+
+impl Help {
+    pub(super) fn of_dialog(dialog: Box<dyn Dialog>) -> Self {
+        Self { dialog: Some(dialog), ..Self::default() }
+    }
+
+    fn close(&self) -> KeyResult {
+        if self.dialog.is_some() { KeyResult::Back } else { KeyResult::Close }
+    }
 }
 
 impl Dialog for Help {
@@ -34,7 +47,11 @@ impl Dialog for Help {
         match (self.searching, chord.key) {
             (false, Key::Char('/')) => self.searching = true,
             (false, Key::Esc) if !self.query.value().is_empty() => self.query.reset(),
-            (false, _) => return self.scroll.handle_key(chord),
+            (false, Key::Char('?')) => return self.close(),
+            (false, _) => match self.scroll.handle_key(chord) {
+                KeyResult::Close => return self.close(),
+                result => return result,
+            },
             (true, Key::Esc) => {
                 self.query.reset();
                 self.searching = false;
@@ -60,6 +77,10 @@ impl Dialog for Help {
         self.searching.then_some(&mut self.query)
     }
 
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        self.dialog.as_mut()
+    }
+
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let mut inside = ctx.dialog(area, "Help");
         if self.searching || !self.query.value().is_empty() {
@@ -68,7 +89,11 @@ impl Dialog for Help {
             inside = below(inside, 2);
         }
         let text_width = usize::from(inside.width).saturating_sub(KEY_WIDTH + 4);
-        let lines = filter_sections(sections(ctx, text_width), self.query.value());
+        let sections = match &self.dialog {
+            Some(dialog) => sections_of_dialog(ctx, &**dialog, text_width),
+            None => sections(ctx, text_width),
+        };
+        let lines = filter_sections(sections, self.query.value());
         if lines.is_empty() {
             ctx.put(inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
         }
@@ -127,19 +152,38 @@ fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
     lines
 }
 
+fn section(ctx: &DrawContext, heading: &str, entries: Vec<Vec<Line<'static>>>) -> Section {
+    Section { heading: Line::styled(format!(" {heading}"), ctx.theme.accent), entries }
+}
+
+/// Returns a section of terms with their meanings.
+fn definitions(
+    ctx: &DrawContext,
+    heading: &str,
+    definitions: &[(&str, &str)],
+    width: usize,
+) -> Section {
+    let entry = |(term, meaning): &(&str, &str)| {
+        entry_lines(&Span::styled(*term, ctx.theme.key), meaning, ctx.theme.text, width)
+    };
+    section(ctx, heading, definitions.iter().map(entry).collect())
+}
+
+/// Returns the keys of a dialog, and the glossary. A dialog that describes no keys has the keys of its hints.
+fn sections_of_dialog(ctx: &DrawContext, dialog: &dyn Dialog, width: usize) -> Vec<Section> {
+    let hints = || dialog.hints().split("   ").filter_map(|hint| hint.split_once(' '));
+    let keys = match dialog.keys() {
+        [] => hints().collect(),
+        keys => keys.to_vec(),
+    };
+    vec![
+        definitions(ctx, "Keys here", &keys, width),
+        definitions(ctx, "Glossary", &GLOSSARY, width),
+    ]
+}
+
 /// Returns all sections with their texts wrapped to `width` cells.
 fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
-    let theme = ctx.theme;
-    let section = |heading: &str, entries| Section {
-        heading: Line::styled(format!(" {heading}"), theme.accent),
-        entries,
-    };
-    let definitions = |definitions: &[(&str, &str)]| {
-        let entry = |(term, meaning): &(&str, &str)| {
-            entry_lines(&Span::styled(*term, theme.key), meaning, theme.text, width)
-        };
-        definitions.iter().map(entry).collect()
-    };
     let place = match ctx.app.viewer {
         Some(_) => ActionGroup::Viewer.heading(),
         None => ctx.app.panes.focus.name(),
@@ -148,17 +192,17 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     let suggested = suggested_actions(ctx.app).into_iter();
     let entries =
         suggested.map(|action| action_entry(ctx, &ctx.app.contexts(), action, width)).collect();
-    let mut sections = vec![section(&name, entries)];
+    let mut sections = vec![section(ctx, &name, entries)];
     let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
         // All tabs share one entry.
         let actions = actions.filter(|action| action.tab_index().is_none_or(|index| index == 0));
         let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
-        sections.push(section(group.heading(), entries));
+        sections.push(section(ctx, group.heading(), entries));
     }
-    sections.push(section("Mouse", definitions(&MOUSE)));
-    sections.push(section("Glossary", definitions(&GLOSSARY)));
+    sections.push(definitions(ctx, "Mouse", &MOUSE, width));
+    sections.push(definitions(ctx, "Glossary", &GLOSSARY, width));
     sections
 }
 

@@ -50,6 +50,21 @@ const OTHERS: &str = "others";
 const LIKELY: u8 = 50;
 const POSSIBLE: u8 = 20;
 
+/// The keys, as the help describes them.
+const KEYS: [(&str, &str); 11] = [
+    ("← ↓ ↑ → h j k l", "moves the cursor by a cell; with Shift, by eight cells"),
+    ("+ - 0", "zooms in, zooms out, shows the whole map"),
+    ("v", "draws a rectangle from the cursor on; again removes it"),
+    ("z", "zooms to the rectangle"),
+    ("Space", "selects the media in the rectangle, or the one at the cursor"),
+    ("a", "selects everything that is shown"),
+    ("c", "colors by label, tag, or a quality issue"),
+    ("Tab Shift-Tab", "shows the media of one label, tag or confidence alone"),
+    ("Enter", "searches for what is similar to the media item at the cursor"),
+    ("s", "searches for its file, and shows the picture at full size"),
+    ("Esc", "removes the rectangle, shows all media, or closes"),
+];
+
 /// What the color of a point shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapColor {
@@ -427,6 +442,10 @@ impl Dialog for MapView {
             return "Space select the rectangle   z zoom to it   ←↓↑→ move   Esc no rectangle";
         }
         "v rectangle   Space select   +/- zoom   c color   Tab one   Enter neighbors   s full size   Esc close"
+    }
+
+    fn keys(&self) -> &'static [(&'static str, &'static str)] {
+        &KEYS
     }
 
     /// Shows one class alone.

@@ -38,7 +38,7 @@ pub mod score_histogram;
 pub(crate) mod selection_rows;
 pub mod sort_filter;
 
-use std::{mem, time::Duration};
+use std::{any::Any, mem, time::Duration};
 
 use ratatui::layout::Rect;
 use tessera_model::Failure;
@@ -49,6 +49,7 @@ use crate::{
         App, Dialog, DrawContext, Effect, Level, Mouse, Pane, availability,
         overlay::{
             fields::KeyResult,
+            help::Help,
             palette::run_or_explain_action,
             path_fields::typed_path,
             pick_list::Command,
@@ -57,7 +58,7 @@ use crate::{
         },
         own_commands::run_own_command,
     },
-    input::Chord,
+    input::{Action, Chord, KeyContext, KeyMatch},
 };
 
 /// A form that changes a dataset is sent only if the status of the dataset was loaded within this time.
@@ -70,6 +71,10 @@ impl App {
         // Another key withdraws a form that waits for the dataset's status, and a path that waits for its folder.
         self.overlays.submit_pending = false;
         self.overlays.completion = None;
+        if self.asks_for_help(&*dialog, chord) {
+            self.overlays.open(Help::of_dialog(dialog));
+            return true;
+        }
         let Some(mut dialog) = self.path_field_key(dialog, chord) else { return true };
         let path_before = typed_path(&*dialog);
         match dialog.handle_key(chord, self) {
@@ -83,6 +88,14 @@ impl App {
             KeyResult::Back => self.overlays.open = dialog.form_below().map(|it| it.clone_dialog()),
         }
         true
+    }
+
+    /// Returns whether a key opens the help of a dialog. In a text field, a letter is typed instead.
+    fn asks_for_help(&self, dialog: &dyn Dialog, chord: Chord) -> bool {
+        let resolved = self.setup.keymap.resolve(&[KeyContext::Everywhere], &[chord]);
+        let types = chord.typed().is_some() && dialog.takes_text();
+        let is_help = (dialog as &dyn Any).is::<Help>();
+        resolved == KeyMatch::Action(Action::Help) && !types && !is_help
     }
 
     /// Lets the open dialog handle the mouse, which never reaches the panes meanwhile. Returns whether a dialog is
