@@ -1,24 +1,27 @@
 //! Draws a tile of the results for a cluster or a member: a picture above two lines, or a single
 //! line.
 
+use std::collections::BTreeSet;
+
 use ratatui::{
     layout::Rect,
     text::Line,
     widgets::{Block, BorderType, Widget},
 };
 use tessera_model::{
-    Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label,
+    Cluster, EntityType, Preview, Relevance, SafeText, ScoreScale, is_metadata_label,
     tag::{PICKED, REJECTED},
     text::{group_digits, truncate},
 };
 
 use crate::{
     app::{
-        DrawContext, Tile,
+        App, DrawContext, Tile,
         basket::SelectionState,
         overlay::{score_histogram::ScoreHistogram, selection_rows::mark_glyph},
         tile_grid::TileGrid,
     },
+    config::DeploymentKind,
     drawing::{
         below, display_width, first_fitting, format_score, split_columns, split_end, text_cells,
         wrap_words,
@@ -90,7 +93,7 @@ pub(super) fn draw_tile(
     ctx.put(below, 0, &[(glyph, style)]);
     let (_, line) = split_columns(below, text_cells(glyph));
     let text = TileText::new(ctx, tile, state);
-    let badges = badges(ctx.app, ctx.app.results().shows_members(), tile);
+    let badges = badges(ctx.app, tile, usize::from(line.width).saturating_sub(USUAL_SIZE_CELLS));
     ctx.put(line, 0, &[(badges.as_str(), theme.moving)]);
     let (_, line) = split_columns(line, text_cells(&badges));
     match text.relevance {
@@ -133,7 +136,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         format!("{score}{band} · ")
     });
     let count = text.counts.first().map_or("", String::as_str);
-    let badges = badges(ctx.app, ctx.app.results().shows_members(), tile);
+    let badges = badges(ctx.app, tile, usize::from(area.width));
     let parts = [
         (" ", theme.text),
         (glyph, style),
@@ -173,23 +176,51 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
     ctx.put(end, 0, &[(size, theme.dim)]);
 }
 
-/// Returns the marks of a tile: picked, rejected, the rating, and the number of other tags.
-fn badges(app: &crate::app::App, shows_members: bool, tile: &Tile) -> String {
-    let of_cluster = || tile.cluster.tags.iter().map(|tag| &tag.name).collect();
-    let single = tile.preview.filter(|_| shows_members || tile.cluster.previews.len() == 1);
-    let mut tags: Vec<&SafeText> = single.map_or_else(of_cluster, |it| it.tags.iter().collect());
-    tags.extend(app.kept_tags_of(tile.cluster, single));
-    let has = |name: &str| tags.iter().any(|tag| tag.as_str() == name);
-    let (picked, rejected) = (has(PICKED), has(REJECTED));
-    let others = tags.len() - usize::from(picked) - usize::from(rejected);
-    let rating = single.map_or(0, |preview| preview.rating);
+/// Returns the marks of a tile that fit: picked, rejected, the rating, and the number of other tags. A mark of only some
+/// pictures of a cluster is in parentheses. A service that sends the tags of clusters, but not those of pictures, does not
+/// say which pictures have them.
+fn badges(app: &App, tile: &Tile, cells: usize) -> String {
+    let cluster = tile.cluster;
+    let shows_members = app.results().shows_members();
+    let pictures: Vec<&Preview> = match tile.preview.filter(|_| shows_members) {
+        Some(preview) => vec![preview],
+        None => cluster.previews.iter().collect(),
+    };
+    let tags_of = |preview: &&'_ Preview| -> BTreeSet<String> {
+        let kept = app.kept_tags_of(cluster, Some(preview));
+        preview.tags.iter().chain(kept).map(ToString::to_string).collect()
+    };
+    let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();
+    let of_cluster = cluster.tags.iter().filter(|_| !shows_members);
+    let mut tags: BTreeSet<String> = of_pictures.iter().flatten().cloned().collect();
+    let knows_pictures = app.setup().deployment == DeploymentKind::Local || !tags.is_empty();
+    tags.extend(of_cluster.map(|tag| tag.name.to_string()));
+    let mark = |text: String, is_whole: bool| if is_whole { text } else { format!("({text})") };
+    let is_whole =
+        |name: &str| !knows_pictures || of_pictures.iter().all(|tags| tags.contains(name));
+    let named =
+        |name: &str, sign: &str| tags.contains(name).then(|| mark(sign.to_owned(), is_whole(name)));
+    let rating = pictures.iter().map(|preview| preview.rating).max().unwrap_or(0);
+    let is_rated = pictures.iter().all(|preview| preview.rating == rating);
+    let others = tags.iter().filter(|name| ![PICKED, REJECTED].contains(&name.as_str()));
+    let (whole, partial): (Vec<_>, Vec<_>) = others.partition(|name| is_whole(name));
+    let others = |tags: &[&String], is_whole| {
+        (!tags.is_empty()).then(|| mark(format!("#{}", tags.len()), is_whole))
+    };
     let parts = [
-        picked.then(|| "✔".to_owned()),
-        rejected.then(|| "✖".to_owned()),
-        (rating > 0).then(|| format!("★{rating}")),
-        (others > 0).then(|| format!("#{others}")),
+        named(PICKED, "✔"),
+        named(REJECTED, "✖"),
+        (rating > 0).then(|| mark(format!("★{rating}"), is_rated)),
+        others(&whole, true),
+        others(&partial, false),
     ];
-    parts.into_iter().flatten().map(|part| part + " ").collect()
+    let mut shown = String::new();
+    for part in parts.into_iter().flatten() {
+        if display_width(&shown) + display_width(&part) < cells {
+            shown = format!("{shown}{part} ");
+        }
+    }
+    shown
 }
 
 /// Returns the longest prefix of whole words that fits.

@@ -20,14 +20,14 @@ use tessera::{
 };
 use tessera_model::{
     Failure, FailureKind, FileFacts, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome,
-    RequestRecord, SafeText, Status,
+    RequestRecord, SafeText, Status, Tag,
 };
 use tessera_wire::enrichment::read_enrichment;
 
 use crate::support::{
     desk::{Desk, dataset, page},
     frames::frames,
-    scene::{browsing, browsing_and, caption_line, chips, inside, marked_and, similar},
+    scene::{browsing, browsing_and, caption_line, chips, datasets, inside, marked_and, similar},
     styled::styled,
 };
 
@@ -68,6 +68,74 @@ fn the_detail_begins_with_the_path_and_the_facts_of_the_file() {
     let first = at("trips/rome/0.jpg");
     assert_eq!([at("640×480 · 3.0 MiB"), at("NIKON D90")], [first + 1, first + 2], "{lines:#?}");
     assert!(at("00000000-0000") > first + 2, "the ID comes last");
+}
+
+#[test]
+fn a_caption_has_the_rows_that_it_needs_before_labels_and_the_id() {
+    let caption = "a red van on a wet street at night, seen from a window high above it";
+    let mut desk = browsing(80, 24);
+    let mut found = page(0, 3);
+    found.clusters[0].labels = vec![SafeText::name("street"), SafeText::name("van")];
+    let preview = &mut found.clusters[0].previews[0];
+    preview.original_uri = Some(SafeText::detail("trips/rome/0.jpg"));
+    preview.caption = Some(SafeText::name(caption));
+    desk.press("f");
+    desk.answer_page(found);
+    desk.press("i");
+    let lines: Vec<String> = (0..24).map(|y| row(&drawn(&desk, ThemeName::Plain), y)).collect();
+    let text = lines.join(" ").replace(['│', '┃', '░'], " ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("seen from a window high above it”"), "{lines:#?}");
+}
+
+#[test]
+fn what_read_only_forbids_is_not_offered() {
+    let mut desk = datasets(120, 40);
+    let hints = row(&drawn(&desk, ThemeName::Plain), 39);
+    assert!(hints.contains("add media"), "{hints}");
+    desk.app.setup_mut().read_only = true;
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("✗ add media") && shown.contains("opened with --read-only"), "{shown}");
+    let hints = row(&drawn(&desk, ThemeName::Plain), 39);
+    assert!(!hints.contains("add media") && !hints.contains("reindex"), "{hints}");
+}
+
+#[test]
+fn a_tile_tells_marks_of_the_whole_cluster_from_those_of_some_pictures() {
+    let mut desk = browsing(120, 40);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    let mut found = page(0, 3);
+    let tags = |names: &[&str]| names.iter().map(|name| SafeText::name(name)).collect();
+    for (index, cluster) in found.clusters.iter_mut().enumerate() {
+        let picture = cluster.previews[0].clone();
+        cluster.previews = vec![picture.clone(), picture];
+        cluster.tags = vec![Tag { id: None, name: SafeText::name("picked") }];
+        for preview in &mut cluster.previews[index..] {
+            (preview.tags, preview.rating) = (tags(&["picked", "night"]), 3);
+        }
+    }
+    desk.press("f");
+    desk.answer_page(found);
+    let shown = screen_in(&desk, ThemeName::Plain);
+    for marks in ["✔ ★3 #1 ", "(✔) (★3) (#1) ", "(✔) "] {
+        assert!(shown.contains(marks), "{marks} is missing:\n{shown}");
+    }
+}
+
+#[test]
+fn the_help_of_tagging_names_the_tags_that_have_no_room_in_the_hints() {
+    let mut desk = browsing(80, 24);
+    desk.press(";");
+    for name in ["a tag with a long name", "another long name", "one more long name"] {
+        desk.press("+");
+        desk.type_text(name);
+        desk.press("enter");
+    }
+    let hints = row(&drawn(&desk, ThemeName::Plain), 23);
+    assert!(hints.contains("more (?)") && hints.contains("Esc leave"), "{hints}");
+    desk.press("?");
+    let help = screen_in(&desk, ThemeName::Plain);
+    assert!(help.contains("Add the tag one more long name"), "{help}");
 }
 
 #[test]
