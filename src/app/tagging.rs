@@ -1,7 +1,10 @@
 //! Tags and rates with a key each, while the tagging mode is on: what is under the cursor, the selection, or everything
 //! that the search finds. Changes are sent one after the other, so that each can be undone.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+};
 
 use tessera_model::{
     ClusterId, DatasetId, DatasetTags, Failure, MediaId, Preview, SafeText, Search, Tag, TagChange,
@@ -67,8 +70,17 @@ impl Tagging {
         own.nth(key).map(|tag| &tag.name)
     }
 
-    pub fn can_undo(&self, dataset: DatasetId) -> bool {
-        self.made.iter().any(|(changed, _)| *changed == dataset) || self.kept.can_undo(dataset)
+    pub fn can_undo(&self) -> bool {
+        !self.made.is_empty() || self.kept.can_undo()
+    }
+}
+
+/// Returns what an action does. An action of a tag names the tag.
+pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
+    let named = |key| app.tagging.name_of_key(app.dataset()?.id, key);
+    match action.tag_key().and_then(named) {
+        Some(name) => Cow::Owned(format!("Add the tag {name}, or remove it")),
+        None => Cow::Borrowed(action.help()),
     }
 }
 
@@ -161,10 +173,7 @@ pub(in crate::app) fn undo_tags(app: &mut App) {
     if kept_tags::are_kept(app) {
         return kept_tags::undo(app);
     }
-    let Some(open) = app.dataset().map(|dataset| dataset.id) else { return };
-    let made = &mut app.tagging.made;
-    let Some(last) = made.iter().rposition(|(changed, _)| *changed == open) else { return };
-    let (dataset, change) = made.remove(last);
+    let Some((dataset, change)) = app.tagging.made.pop() else { return };
     let request = Request::UndoTags(dataset, change);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });

@@ -48,6 +48,7 @@ fn the_menu_lists_unavailable_actions_with_reasons() {
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
+    assert!(menu(&desk).contains(&(Action::NextPane, false)), "moving around is listed as well");
     let Some(open) = desk.app.dialog::<CommandList>() else { unreachable!() };
     let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
     assert!(export.note.as_str().contains("not available while INDEXING"), "{}", export.note);

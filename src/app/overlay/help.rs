@@ -17,6 +17,7 @@ use crate::{
         App, Dialog, DrawContext, availability,
         overlay::fields::{KeyResult, edit},
         suggested_actions::suggested_actions,
+        tagging,
     },
     drawing::{ScrollState, below, field_area, wrap_words},
     input::{Action, Chord, Key, KeyContext, action::ActionGroup},
@@ -184,15 +185,22 @@ fn sections_of_dialog(ctx: &DrawContext, dialog: &dyn Dialog, width: usize) -> V
 
 /// Returns all sections with their texts wrapped to `width` cells.
 fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
+    let contexts = ctx.app.contexts();
+    let is_tagging = contexts[0] == KeyContext::Tagging;
     let place = match ctx.app.viewer {
         Some(_) => ActionGroup::Viewer.heading(),
+        None if is_tagging => ActionGroup::Tagging.heading(),
         None => ctx.app.panes.focus.name(),
     };
     let name = format!("In {place}");
-    let suggested = suggested_actions(ctx.app).into_iter();
-    let entries =
-        suggested.map(|action| action_entry(ctx, &ctx.app.contexts(), action, width)).collect();
-    let mut sections = vec![section(ctx, &name, entries)];
+    let keymap = &ctx.app.setup.keymap;
+    let of_tagging = Action::ALL.iter().copied().filter(|action| {
+        action.group() == ActionGroup::Tagging && keymap.has_action(KeyContext::Tagging, *action)
+    });
+    let here: Vec<Action> =
+        if is_tagging { of_tagging.collect() } else { suggested_actions(ctx.app).to_vec() };
+    let entries = here.into_iter().map(|action| action_entry(ctx, &contexts, action, width));
+    let mut sections = vec![section(ctx, &name, entries.collect())];
     let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
@@ -225,16 +233,16 @@ fn action_entry(
     let (app, theme) = (ctx.app, ctx.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);
     keys.dedup();
-    let mut help = action.help();
+    let mut help = tagging::help_of(app, action);
     if action.tab_index().is_some() {
         keys.truncate(1);
         keys.extend(app.setup.keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
         keys = vec![keys.join(" … ")];
-        help = "Go to a results tab";
+        help = "Go to a results tab".into();
     }
     let reason = availability::unavailable_reason(app, action);
     let style = if reason.is_some() { theme.dim } else { theme.text };
-    let mut lines = entry_lines(&Span::styled(keys.join("  "), theme.key), help, style, width);
+    let mut lines = entry_lines(&Span::styled(keys.join("  "), theme.key), &help, style, width);
     lines.extend(reason.into_iter().flat_map(|reason| {
         let reason = format!("unavailable: {reason}");
         entry_lines(&Span::styled("", theme.dim), &reason, theme.dim, width)

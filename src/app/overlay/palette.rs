@@ -15,6 +15,7 @@ use crate::{
             pick_list::{Command, PickItem, PickList},
         },
         own_commands::own_command_items,
+        tagging,
     },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key, action::ActionGroup},
@@ -158,20 +159,22 @@ fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
     let mut actions: Vec<Action> = Action::ALL
         .iter()
         .copied()
-        .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
+        .filter(|action| *action != Action::Menu)
         .filter(|&action| applies(pane, action) || applies(everywhere, action))
         .collect();
     // Actions that only this pane has come first. For the results, the order does not change, because nearly all
-    // actions apply there.
-    if !matches!(app.panes.focus, Pane::Results | Pane::Detail) {
-        actions.sort_by_key(|&action| !applies(pane, action));
-    }
+    // actions apply there. Moving around comes last, because its keys are known best.
+    let is_of_results = matches!(app.panes.focus, Pane::Results | Pane::Detail);
+    actions.sort_by_key(|&action| {
+        let moves = action.group() == ActionGroup::Navigation;
+        (moves, !is_of_results && !applies(pane, action))
+    });
     actions.into_iter()
 }
 
 fn action_item(app: &App, action: Action) -> PickItem {
     let keys = app.setup.keymap.keys_of(&app.contexts(), action);
-    PickItem::new(Command::Action(action), action.help())
+    PickItem::new(Command::Action(action), tagging::help_of(app, action))
         .prefix(keys.first().map_or("", String::as_str))
         .keywords(keywords(action))
         .picked(app.overlays.times_picked(action))
