@@ -13,7 +13,7 @@ use tessera_picture::Crop;
 
 use crate::{
     app::{App, DrawContext, Pane, areas::DetailLayout, detail_picture_view},
-    drawing::format_score,
+    drawing::{format_score, rows_of_line},
 };
 
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
@@ -35,10 +35,16 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
         ctx.draw_region_outline(covered, region, ctx.app.screen().protocol);
     }
     draw_strip(ctx, &strip, index);
-    let lines = preview_lines(ctx, preview).into_iter();
-    let lines: Vec<Line> =
-        lines.map(|(text, style)| Line::from(Span::styled(format!(" {text}"), style))).collect();
+    let line = |(text, style)| Line::from(Span::styled(format!(" {text}"), style));
+    let mut lines: Vec<Line> = preview_lines(ctx, preview).into_iter().map(line).collect();
+    // What is looked at, such as a caption, is shown in full before anything else gets a row.
+    let rows = lines.iter().map(|line| rows_of_line(line, usize::from(text.width))).sum();
+    let free = usize::from(text.height).saturating_sub(rows);
+    lines.extend(further_lines(ctx, preview).into_iter().take(free).map(line));
     ctx.put_lines(text, &lines);
+    if let Some(caption) = preview.caption.as_ref().filter(|_| rows > usize::from(text.height)) {
+        ctx.explain(text, caption);
+    }
 }
 
 /// Draws the previews of the cluster, with a mark below the one that is shown large.
@@ -87,6 +93,13 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     if !given.is_empty() {
         lines.push((format!("tags: {}", given.join(", ")), theme.moving));
     }
+    lines
+}
+
+/// Returns what is shown only if there is room for it.
+fn further_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
+    let theme = ctx.theme;
+    let mut lines = Vec::new();
     if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty())
     {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
