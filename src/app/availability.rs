@@ -77,7 +77,9 @@ pub(in crate::app) fn suggested_action(app: &App, action: Action) -> Option<Acti
     unavailable_reason(app, action)?;
     match action {
         _ if app.dataset().is_none() => Some(Action::FocusDatasets),
-        Action::Export if can_reindex(app) => Some(Action::Reindex),
+        Action::Export if can_reindex(app) && !is_forbidden(app, Action::Reindex) => {
+            Some(Action::Reindex)
+        }
         Action::Export | Action::SimilarToFile | Action::AddMedia | Action::Reindex => {
             Some(Action::Refresh)
         }
@@ -189,6 +191,24 @@ pub fn drawing_reason(action: Action) -> Option<&'static str> {
     })
 }
 
+/// The reason why nothing is changed.
+pub const READ_ONLY: &str = "opened with --read-only";
+
+/// Returns whether the program was opened so that it never does this. Such an action is not offered in hints.
+pub fn is_forbidden(app: &App, action: Action) -> bool {
+    let changes_dataset = matches!(
+        action,
+        Action::AddMedia
+            | Action::Reindex
+            | Action::Rescan
+            | Action::CancelIndexing
+            | Action::ChooseFiles
+            | Action::RenameDataset
+            | Action::RemoveDataset
+    );
+    app.setup.read_only && changes_dataset
+}
+
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => dataset_open(app).or_else(|| status_allows(app, Operation::Export)),
@@ -199,17 +219,7 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(&app.baskets, &app.results))
             .or_else(|| status_allows(app, Operation::Export)),
-        Action::AddMedia
-        | Action::Reindex
-        | Action::Rescan
-        | Action::CancelIndexing
-        | Action::ChooseFiles
-        | Action::RenameDataset
-        | Action::RemoveDataset
-            if app.setup.read_only =>
-        {
-            Some("opened with --read-only".to_owned())
-        }
+        _ if is_forbidden(app, action) => Some(READ_ONLY.to_owned()),
         // A busy dataset does not prevent an addition, because the addition is queued until the
         // dataset is free.
         Action::AddMedia => target_allows(app, Operation::AddMedia)
@@ -243,7 +253,7 @@ fn file_reason(app: &App) -> Option<String> {
         );
     }
     if app.setup.read_only {
-        return Some("opened with --read-only".to_owned());
+        return Some(READ_ONLY.to_owned());
     }
     let Some(dataset) = app.dataset() else { return dataset_open(app) };
     let is_acting = app.outbox.tickets.is_open(&Lane::FileAction(dataset.id));
@@ -255,11 +265,10 @@ fn file_reason(app: &App) -> Option<String> {
 /// Returns why media of the open dataset cannot be tagged or rated.
 fn tagging_reason(app: &App, action: Action) -> Option<String> {
     if app.setup.read_only {
-        return Some("opened with --read-only".to_owned());
+        return Some(READ_ONLY.to_owned());
     }
     let kept = if kept_tags::are_kept(app) { kept_tags_reason(app, action) } else { None };
-    let can_undo = app.dataset().is_some_and(|dataset| app.tagging().can_undo(dataset.id));
-    let nothing_made = action == Action::UndoTags && !can_undo;
+    let nothing_made = action == Action::UndoTags && !app.tagging().can_undo();
     dataset_open(app)
         .or(kept)
         .or_else(|| unless(!nothing_made, "no tag was changed since the start"))
@@ -287,7 +296,7 @@ fn model_reason(app: &App) -> Option<String> {
         return Some("models are for folders of this machine; open a folder".to_owned());
     }
     if app.setup.read_only {
-        return Some("opened with --read-only".to_owned());
+        return Some(READ_ONLY.to_owned());
     }
     let jobs = "a model is being applied; 4 goes to the jobs, which show how far it is";
     dataset_open(app).or_else(|| unless(!app.jobs.is_getting_model(), jobs))

@@ -15,10 +15,10 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, DrawContext, Outage, Uptime,
+        App, DrawContext, Outage, Uptime, availability,
         overlay::{log::latest_events, login::token_text},
     },
-    drawing::{Theme, below, gauge, line, rows_of_line, wrap_words},
+    drawing::{below, gauge, line, rows_of_line, wrap_words},
     input::Action,
 };
 
@@ -40,7 +40,7 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     let models_text = models.to_string();
     lines.push(models);
     lines.push(Line::default());
-    lines.extend(operation_lines(ctx.theme, &dataset.status));
+    lines.extend(operation_lines(ctx, &dataset.status));
     ctx.put_lines(inside, &lines);
     // The row is searched, because the lines above it may be wrapped.
     if let Some(row) = ctx.row_of(inside, models_text.trim_end()) {
@@ -251,13 +251,22 @@ fn model_parts(
     })
 }
 
-fn operation_lines(theme: &Theme, status: &Status) -> Vec<Line<'static>> {
+fn operation_lines(ctx: &DrawContext, status: &Status) -> Vec<Line<'static>> {
+    let theme = ctx.theme;
     let operations =
         [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
+    let permission = |operation| {
+        let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
+        if changes && ctx.app.setup().read_only {
+            Permission::Denied(availability::READ_ONLY)
+        } else {
+            status.allows(operation)
+        }
+    };
     let mut lines = Vec::new();
     for (index, operation) in operations.into_iter().enumerate() {
-        let permission = status.allows(operation);
-        let (mark, style, reason) = match permission {
+        let allowed = permission(operation);
+        let (mark, style, reason) = match allowed {
             Permission::Allowed => (" ✓ ", theme.success, ""),
             Permission::Unspecified | Permission::Confirm => {
                 (" ? ", theme.moving, "may be rejected")
@@ -266,8 +275,8 @@ fn operation_lines(theme: &Theme, status: &Status) -> Vec<Line<'static>> {
         };
         lines.push(Line::from(Span::styled(format!("{mark}{}", operation.label()), style)));
         // A reason shared by several operations is shown once, below the last of them.
-        let next = operations.get(index + 1).map(|next| status.allows(*next));
-        if next != Some(permission) && !reason.is_empty() {
+        let next = operations.get(index + 1).map(|next| permission(*next));
+        if next != Some(allowed) && !reason.is_empty() {
             lines.push(Line::from(Span::styled(format!("   {reason}"), theme.dim)));
         }
     }
