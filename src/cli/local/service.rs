@@ -148,11 +148,12 @@ impl LocalService {
         self.datasets.first().copied()
     }
 
-    /// Returns the number of images and videos of all folders, or `None` if it cannot be read.
+    /// Returns the number of images and videos of all folders, or `None` if it cannot be read, or is not known yet
+    /// because a folder is being indexed.
     pub fn media_count(&self) -> Option<u64> {
         let counted = self.deployment.datasets().ok()?;
         let opened = counted.iter().filter(|record| self.datasets.contains(&record.id));
-        Some(opened.map(|record| record.n_images + record.n_videos).sum())
+        opened.map(|it| (!it.status.is_busy()).then_some(it.n_images + it.n_videos)).sum()
     }
 
     /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed, or
@@ -295,8 +296,7 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
         return;
     }
     let files = count_with_noun(skipped.len(), "file", "files");
-    let were = if skipped.len() == 1 { "was" } else { "were" };
-    write_message(&format!("{files} {were} not read, or not completely:"));
+    write_message(&format!("skipped {files} that cannot be indexed:"));
     let groups = grouped_by_reason(&skipped);
     write_stderr(&groups.iter().take(GROUPS).map(PrintableText::line).collect());
     if groups.len() > GROUPS {
