@@ -138,8 +138,15 @@ impl TileGrid {
             return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
         }
         let previews = &shown.cluster.previews;
-        let canvas = app.screen.canvas(picture.width, picture.height);
-        previews.iter().zip(collage_areas(picture, canvas, previews.len())).collect()
+        let collage = |picture: Rect, previews| {
+            let canvas = app.screen.canvas(picture.width, picture.height);
+            collage_areas(picture, canvas, previews)
+        };
+        // The tiles of the first row are the narrowest ones. If these have no room for small previews, no tile has any.
+        let narrowest = self.tile_area(0).map_or(picture, |tile| self.picture_area(tile));
+        let has_room = collage(narrowest, 2).len() > 1;
+        let areas = collage(picture, if has_room { previews.len() } else { 1 });
+        previews.iter().zip(areas).collect()
     }
 
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {

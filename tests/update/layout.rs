@@ -290,6 +290,22 @@ fn a_cluster_is_a_collage_where_the_small_pictures_have_enough_pixels() {
 }
 
 #[test]
+fn all_tiles_of_a_short_result_have_small_pictures_or_none() {
+    for columns in 90..220 {
+        for count in 2..12 {
+            let desk = shown((columns, 40), count, (10, 20));
+            let grid = desk.app.grid().unwrap();
+            let tiles = desk.app.results().tiles();
+            let areas =
+                (0..count).filter_map(|place| Some((grid.tile_area(place)?, &tiles[place])));
+            let pictures = |(area, tile)| grid.pictures(&desk.app, area, tile).len().min(2);
+            let shown: Vec<usize> = areas.map(pictures).collect();
+            assert!(shown.iter().all(|it| *it == shown[0]), "{columns} {count}: {shown:?}");
+        }
+    }
+}
+
+#[test]
 fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
