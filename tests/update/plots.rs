@@ -190,6 +190,19 @@ fn enter_requires_a_label_and_x_excludes_it() {
 }
 
 #[test]
+fn a_label_that_is_not_printable_is_searched_exactly() {
+    let mut desk = described();
+    let exact = "van\u{a0}\u{202e}red";
+    desk.press("r");
+    let mut changed = page(0, 3);
+    changed.clusters[0].labels = vec![SafeText::name(exact)];
+    desk.take(|lane| matches!(lane, Lane::Datasets));
+    desk.answer_page(changed);
+    desk.press("g f enter");
+    assert_eq!(search(&desk).filters, [Filter::labels(LabelRule::OneOf, [exact]).unwrap()]);
+}
+
+#[test]
 fn tags_and_words_are_required_and_local_folders_exclude_tags() {
     let mut desk = described();
     desk.press("g f tab x");

@@ -51,7 +51,8 @@ impl KnownValues {
     }
 
     fn record_file(&mut self, preview: &Preview) {
-        let folder = preview.original_uri.as_ref().and_then(|path| path.as_str().rsplit_once('/'));
+        let folder =
+            preview.original_uri.as_ref().and_then(|path| path.received().rsplit_once('/'));
         if let Some((folder, _)) = folder.filter(|_| self.folders.len() < Self::MAX_VALUES) {
             self.folders.insert(SafeText::file_name(folder));
         }
@@ -85,7 +86,7 @@ impl KnownValues {
 
     /// Returns the values that start with the typed text of a row and are not in the row yet.
     pub fn suggest(&self, row: &FilterRow, limit: usize) -> Vec<Suggestion> {
-        let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
+        let suggestion = |label: SafeText| Suggestion { value: label.received().to_owned(), label };
         let all: Vec<Suggestion> = match row.kind {
             FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
             FilterKind::Tags => {
