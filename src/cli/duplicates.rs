@@ -14,7 +14,7 @@ use tessera_model::{Fraction, text::count_with_noun};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document,
-        media::{AnnotationOptions, LinkChoice, carry_out_and_report, target_layout},
+        media::{LinkChoice, carry_out_and_report, target_layout},
         messages::format_bytes,
         search,
     },
@@ -50,8 +50,6 @@ pub struct DuplicatesOptions {
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
     #[arg(long, value_name = "KIND", requires = "keep", hide_possible_values = true)]
     link: Option<LinkChoice>,
-    #[command(flatten)]
-    annotations: AnnotationOptions,
     /// Open the interface, and review the groups there.
     #[arg(
         long,
@@ -100,9 +98,7 @@ impl DuplicatesOptions {
             return print_groups(context, &groups);
         }
         let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
-        let mut preview = run_blocking(plan).await?;
-        self.annotations.apply(&mut preview);
-        carry_out_and_report(connection, &dataset, preview).await
+        carry_out_and_report(connection, &dataset, run_blocking(plan).await?).await
     }
 }
 

@@ -129,6 +129,9 @@ impl Job {
     pub fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
         let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
         self.check(expected, "state of the export")?;
+        if let JobKind::Export(export) = &mut self.kind {
+            export.shortfall = task.shortfall().cloned();
+        }
         self.state = match task.failure() {
             Some(failure) => JobState::Failed(failure, Some((&task).into())),
             None if task.has_ended() => JobState::ExportReady(task.id),

@@ -48,14 +48,13 @@ pub fn plan_duplicates(
     groups: Vec<DuplicateGroup>,
     action: FileAction,
 ) -> Result<FileActionPreview, Failure> {
-    let mut preview = FileActionPreview::of_duplicates(action, groups);
+    let preview = FileActionPreview::of_duplicates(action, groups);
     if matches!(preview.plan.action, FileAction::Replace(_)) {
         return Ok(preview);
     }
     let files = preview.plan.steps.iter().filter(|step| !step.is_companion);
     let files = files.map(|step| step.source.clone()).collect();
-    preview.find_annotations(&finder.listed(dataset, files)?);
-    Ok(preview)
+    Ok(FileActionPreview { annotations: finder.listed(dataset, files)?.annotations, ..preview })
 }
 
 fn journals() -> Result<JournalFolder, Failure> {

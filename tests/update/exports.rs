@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tessera::{
     app::{
         Event, JobState,
+        jobs::rows::job_summary,
         overlay::export::{ExportField, ExportForm, TargetCheck},
     },
     config::DeploymentKind,
@@ -40,6 +41,19 @@ fn the_form_sends_exactly_what_it_shows_once() {
         include_images: true,
     };
     assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);
+}
+
+#[test]
+fn an_archive_that_lacks_pictures_says_how_many() {
+    let mut desk = started();
+    let message = Some(SafeText::detail("2 pictures could not be read and were left out: a, b"));
+    desk.answer(START, Payload::Export(ExportTask { message, ..task("COMPLETED") }));
+    assert!(desk.notice().contains("set-1.zip: 2 pictures could not be read"), "{}", desk.notice());
+    let path = PathBuf::from("/downloads/set-1.zip");
+    let archive = Archive { path, bytes: 10, entries: 4, images: 1 };
+    desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
+    let summary = job_summary(desk.app.jobs().get(JOB).unwrap());
+    assert!(summary.contains("verified · 2 pictures could not be read"), "{summary}");
 }
 
 #[test]

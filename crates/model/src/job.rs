@@ -57,6 +57,9 @@ pub struct ExportJob {
     #[serde(serialize_with = "write_path")]
     pub folder: PathBuf,
     pub auto_download: bool,
+    /// What the finished archive lacks, as the service says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<SafeText>,
 }
 
 impl ExportJob {

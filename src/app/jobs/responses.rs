@@ -85,6 +85,10 @@ impl Jobs {
 
     fn export_ready(&mut self, id: JobId, setup: &Setup, outbox: &mut Outbox) {
         let Some(export) = self.get(id).and_then(Job::export) else { return };
+        if let Some(shortfall) = &export.shortfall {
+            let text = format!("{}: {shortfall}", export.spec.file_name.as_str());
+            outbox.notify(Level::Warning, text);
+        }
         if export.auto_download {
             self.download(id, outbox);
         } else {

@@ -169,8 +169,11 @@ pub fn job_summary(job: &Job) -> String {
         }
         JobState::Unwatched(_) => "continues on the service; r resumes watching".to_owned(),
     };
+    let has_archive = matches!(job.state(), JobState::ExportReady(_) | JobState::Downloaded(..));
+    let shortfall = job.export().filter(|_| has_archive).and_then(|it| it.shortfall.as_ref());
+    let shortfall = shortfall.map(ToString::to_string);
     let left = job.history().time_left().map(|left| format!("{} left", format_duration(left)));
-    let parts = [left, rate_text(job), Some(state)].into_iter().flatten();
+    let parts = [left, rate_text(job), Some(state), shortfall].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 

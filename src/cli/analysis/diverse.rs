@@ -47,7 +47,7 @@ impl DiverseOptions {
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
         if !self.force {
-            require_unused_name(&connection.state, &self.name)?;
+            require_unused_name(&connection.state, &self.name, id)?;
         }
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());

@@ -79,6 +79,7 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
         part: ExportPart::default(),
         folder: folder_path,
         auto_download: false,
+        shortfall: None,
     };
     let mut job = Job::new(JobId::default(), named, JobKind::Export(export), timestamp_now());
     let id = task.id;

@@ -115,7 +115,7 @@ impl DatasetSplitOptions {
         sets: &[SplitSet],
     ) -> CliResult {
         let context = connection.context;
-        self.require_new(connection, sets)?;
+        self.require_new(connection, dataset, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
         for tag in &self.without {
             // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
@@ -155,7 +155,12 @@ impl DatasetSplitOptions {
         Ok(Exit::Done)
     }
 
-    fn require_new(&self, connection: &Connection<'_>, sets: &[SplitSet]) -> CliResult<()> {
+    fn require_new(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+        sets: &[SplitSet],
+    ) -> CliResult<()> {
         if self.force {
             return Ok(());
         }
@@ -164,7 +169,7 @@ impl DatasetSplitOptions {
             return Err(CliError::failed(message));
         }
         for set in sets {
-            require_unused_name(&connection.state, &set.name)?;
+            require_unused_name(&connection.state, &set.name, dataset.id)?;
         }
         Ok(())
     }

@@ -87,6 +87,7 @@ impl FoundExport {
             part: ExportPart::default(),
             folder: PathBuf::new(),
             auto_download: false,
+            shortfall: None,
         });
         let record = JobRecord {
             started_at: timestamp_now(),

@@ -256,6 +256,7 @@ impl ExportStartOptions {
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
                 || self.wait && self.list.is_none() && defaults.auto_download,
+            shortfall: None,
         }
     }
 }

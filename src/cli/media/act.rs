@@ -53,31 +53,6 @@ pub struct CopyOptions {
 }
 
 #[derive(Debug, Args)]
-pub struct MoveOptions {
-    #[command(flatten)]
-    copy: CopyOptions,
-    #[command(flatten)]
-    annotations: AnnotationOptions,
-}
-
-/// What happens to annotation files when files move or go to the trash.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct AnnotationOptions {
-    /// Rename or remove the files that move or go in the annotation files that name them, too; each old annotation file
-    /// stays as NAME.orig.
-    #[arg(long)]
-    rewrite_annotations: bool,
-}
-
-impl AnnotationOptions {
-    pub fn apply(self, preview: &mut FileActionPreview) {
-        if self.rewrite_annotations {
-            preview.rewrite_annotations();
-        }
-    }
-}
-
-#[derive(Debug, Args)]
 pub struct LinkOptions {
     #[command(flatten)]
     files: ActionFiles,
@@ -92,8 +67,6 @@ pub struct LinkOptions {
 pub struct TrashOptions {
     #[command(flatten)]
     files: ActionFiles,
-    #[command(flatten)]
-    annotations: AnnotationOptions,
 }
 
 #[derive(Debug, Args)]
@@ -130,43 +103,29 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
     Ok(TargetLayout { folder, keeps_folders })
 }
 
-pub(super) async fn move_files(context: &Context, options: MoveOptions) -> CliResult {
-    let MoveOptions { copy: CopyOptions { files, target }, annotations } = options;
-    let layout = target_layout(&target.to, target.keep_folders)?;
-    act(context, files, FileAction::Move(layout), annotations).await
-}
-
-pub(super) async fn copy(context: &Context, options: CopyOptions) -> CliResult {
+pub(super) async fn copy(
+    context: &Context,
+    options: CopyOptions,
+    action: fn(TargetLayout) -> FileAction,
+) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, FileAction::Copy(layout), AnnotationOptions::default()).await
+    act(context, options.files, action(layout)).await
 }
 
 pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(
-        context,
-        options.files,
-        FileAction::Link(options.kind.into(), layout),
-        AnnotationOptions::default(),
-    )
-    .await
+    act(context, options.files, FileAction::Link(options.kind.into(), layout)).await
 }
 
 pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
-    act(context, options.files, FileAction::Trash, options.annotations).await
+    act(context, options.files, FileAction::Trash).await
 }
 
-async fn act(
-    context: &Context,
-    files: ActionFiles,
-    action: FileAction,
-    annotations: AnnotationOptions,
-) -> CliResult {
+async fn act(context: &Context, files: ActionFiles, action: FileAction) -> CliResult {
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let (dataset, found) = files.find(connection).await?;
-        let mut preview = FileActionPreview::new(action, found, files.with_pairs);
-        annotations.apply(&mut preview);
+        let preview = FileActionPreview::new(action, found, files.with_pairs);
         carry_out_and_report(connection, &dataset, preview).await
     };
     context.with_connection(&[], work).await
@@ -229,9 +188,6 @@ pub async fn carry_out_and_report(
     let summary = preview.summary();
     for warning in preview.warnings() {
         context.messages.warn(warning);
-    }
-    if preview.can_rewrite_annotations() {
-        context.messages.info("--rewrite-annotations changes the annotation files, too");
     }
     for skipped in first_skipped(&preview.plan.skipped) {
         context.messages.warn(format!("left alone: {skipped}"));

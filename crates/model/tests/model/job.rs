@@ -17,6 +17,7 @@ fn export() -> JobKind {
         part: ExportPart::default(),
         folder: "/home/me/exports".into(),
         auto_download: true,
+        shortfall: None,
     })
 }
 
