@@ -317,7 +317,7 @@ impl App {
             &mut self.overlays,
             &self.screen,
             ListKind::Combinations,
-            "Combine the loaded pages",
+            "Combine the loaded pages by their previews",
             items,
         );
     }
@@ -335,6 +335,8 @@ impl App {
         let computed = Computed { label: SafeText::name(&label), page, scan: None };
         let search = Search { page: 0, ..tabs.tab().view.search.clone() };
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
+        let text = "only previews were compared; selecting a cluster takes all its members";
+        self.outbox.notify(Level::Success, text);
     }
 
     /// Handles Enter: edits the selected row, or lists the filters that can be added.

@@ -519,6 +519,7 @@ fn set_operations_use_loaded_pages() {
         "all − ≈ 0.jpg, of loaded pages"
     );
     assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
+    assert!(desk.notice().contains("takes all its members"), "{}", desk.notice());
     assert_eq!(
         (desk.app.results().tab_count(), open_searches(&desk).len()),
         (3, 0),
