@@ -162,13 +162,7 @@ impl App {
                 known.finish(self.outbox.now, Err(failure));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
-                FactSheet::show_record(
-                    &mut self.overlays,
-                    &self.service_data,
-                    &mut self.outbox,
-                    dataset,
-                    fields,
-                );
+                FactSheet::show_record(self, dataset, fields);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

@@ -1,6 +1,6 @@
 //! Defines what the interface starts with: values from the settings, the command line and the terminal.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
     app::Pane,
@@ -47,6 +47,8 @@ pub struct Setup {
     pub login: Option<LoginSetup>,
     pub profiles: Vec<Profile>,
     pub deployment: DeploymentKind,
+    /// The folders of local datasets, which no service sends.
+    pub dataset_folders: BTreeMap<DatasetId, SafeText>,
     /// The id or name of the dataset to open first. `None` opens the first of the list.
     pub initial_dataset: Option<String>,
     pub initial_pane: Option<Pane>,
@@ -107,6 +109,7 @@ impl Setup {
             login: None,
             profiles: Vec::new(),
             deployment: DeploymentKind::Hosted,
+            dataset_folders: BTreeMap::new(),
             initial_dataset: None,
             initial_pane: None,
             initial_view: None,

@@ -2,6 +2,7 @@
 //! program from its options to the event loop.
 
 use std::{
+    collections::BTreeMap,
     io::{self, IsTerminal},
     path::PathBuf,
     sync::Arc,
@@ -128,6 +129,8 @@ struct LaunchedDeployment {
     deployment: DeploymentKind,
     /// The dataset to open first.
     dataset: Option<DatasetId>,
+    /// The folders of local datasets.
+    folders: BTreeMap<DatasetId, SafeText>,
     worker_options: WorkerOptions,
 }
 
@@ -242,6 +245,7 @@ impl Launcher {
             login: None,
             deployment: DeploymentKind::Local,
             dataset: local.first_dataset(),
+            folders: local.dataset_folders(),
             // There is no disk cache, because the pictures are already on this machine.
             worker_options: WorkerOptions {
                 later_warning: Some(Box::pin(local.skipped_warning())),
@@ -272,7 +276,8 @@ impl Launcher {
         let disk_cache = self.disk_cache();
         let worker_options =
             WorkerOptions { disk_cache, key_pair_owner, ..WorkerOptions::default() };
-        LaunchedDeployment { client, login, deployment, dataset: None, worker_options }
+        let folders = BTreeMap::new();
+        LaunchedDeployment { client, login, deployment, dataset: None, folders, worker_options }
     }
 
     async fn run_interface(
@@ -340,6 +345,7 @@ impl Launcher {
             profiles: self.settings.profiles.clone(),
             commands: self.settings.commands.clone(),
             deployment: launched.deployment,
+            dataset_folders: launched.folders.clone(),
             initial_dataset: start.dataset.or(own_dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),

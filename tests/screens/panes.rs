@@ -89,6 +89,20 @@ fn a_caption_has_the_rows_that_it_needs_before_labels_and_the_id() {
 }
 
 #[test]
+fn the_folder_of_a_local_dataset_is_in_its_status_and_its_record() {
+    let mut desk = datasets(120, 40);
+    let id = desk.app.selected_dataset().unwrap().id;
+    let folder = "/home/me/pictures/of a long journey/through many lands/holidays";
+    desk.app.setup_mut().dataset_folders.insert(id, SafeText::file_name(folder));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("folder   …") && shown.contains("lands/holidays"), "{shown}");
+    desk.press("i");
+    desk.answer(Lane::Record(id), Payload::Record(Vec::new()));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains(folder), "{shown}");
+}
+
+#[test]
 fn what_read_only_forbids_is_not_offered() {
     let mut desk = datasets(120, 40);
     let hints = row(&drawn(&desk, ThemeName::Plain), 39);

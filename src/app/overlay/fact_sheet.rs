@@ -11,7 +11,7 @@ use tessera_model::{
 };
 
 use crate::{
-    app::{App, Dialog, DrawContext, Outbox, Overlays, ServiceData, overlay::fields::KeyResult},
+    app::{App, Dialog, DrawContext, overlay::fields::KeyResult},
     drawing::{ScrollState, display_width},
     input::Chord,
     message::{Lane, Request},
@@ -87,30 +87,27 @@ impl FactSheet {
     }
 
     /// Shows all fields that the service sent, known or not, and the observed status changes.
-    pub(in crate::app) fn show_record(
-        overlays: &mut Overlays,
-        service_data: &ServiceData,
-        outbox: &mut Outbox,
-        id: DatasetId,
-        fields: Vec<RecordField>,
-    ) {
-        let name =
-            service_data.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
+    pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
+        let known = app.service_data.dataset(id);
+        let name = known.map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));
+        if let Some(folder) = app.setup.dataset_folders.get(&id) {
+            sheet = sheet.fact("folder", folder);
+        }
         for RecordField { name, value } in fields {
             let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
             sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
         }
-        if let Some(past) = service_data.observed.get(id).filter(|past| !past.changes.is_empty()) {
+        if let Some(past) = app.service_data.observed.get(id).filter(|it| !it.changes.is_empty()) {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
-                let age = format_age(outbox.now.saturating_sub(change.seen_at));
+                let age = format_age(app.outbox.now.saturating_sub(change.seen_at));
                 let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
                 sheet = sheet.fact(&age, statuses);
             }
         }
-        if !overlays.is_open() {
-            overlays.open(sheet);
+        if !app.overlays.is_open() {
+            app.overlays.open(sheet);
         }
     }
 }

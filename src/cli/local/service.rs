@@ -2,7 +2,7 @@
 //! this machine.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     env,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -154,6 +154,12 @@ impl LocalService {
         let counted = self.deployment.datasets().ok()?;
         let opened = counted.iter().filter(|record| self.datasets.contains(&record.id));
         opened.map(|it| (!it.status.is_busy()).then_some(it.n_images + it.n_videos)).sum()
+    }
+
+    /// Returns the folder of each dataset, or nothing if the store cannot be read.
+    pub fn dataset_folders(&self) -> BTreeMap<DatasetId, SafeText> {
+        let datasets = self.deployment.datasets().unwrap_or_default().into_iter();
+        datasets.map(|it| (it.id, SafeText::file_name(&it.folder.to_string_lossy()))).collect()
     }
 
     /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed, or

@@ -10,7 +10,9 @@ use tessera_model::{
     Dataset, EncodingProgress, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission,
     SafeText, Status,
     polling::PollTarget,
-    text::{format_age, format_duration, group_digits, grouped_with_noun, truncate},
+    text::{
+        format_age, format_duration, group_digits, grouped_with_noun, truncate, truncate_start,
+    },
 };
 
 use crate::{
@@ -199,10 +201,17 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     };
     let (last_images, last_videos) =
         history.map_or((None, None), |history| (history.images, history.videos));
+    // A local dataset has a folder, and nobody else owns it.
+    let name = usize::from(inside.width).saturating_sub(NAME_WIDTH + 2);
+    let folder = app.setup().dataset_folders.get(&dataset.id);
+    let origin = folder.map_or_else(
+        || ("owner", text(&dataset.owner)),
+        |folder| ("folder", truncate_start(folder.as_str(), name)),
+    );
     [
         ("images", count_text(app.now(), dataset.n_images, last_images)),
         ("videos", count_text(app.now(), dataset.n_videos, last_videos)),
-        ("owner", text(&dataset.owner)),
+        origin,
         ("created", created),
         ("changed", changed),
         ("watch", watch),
