@@ -126,7 +126,8 @@ fn tagging_hint(app: &App) -> Option<String> {
     } else {
         "p pick   x reject   + new tag   u undo   Esc leave   (kept on this machine)"
     };
-    Some(format!("{target}:   {}   {keys}", tags.join("   ")))
+    let parts = [format!("{target}:")].into_iter().chain(tags).chain([keys.to_owned()]);
+    Some(parts.collect::<Vec<_>>().join("   "))
 }
 
 /// Returns whether the line of hints says what the next key does, so that nothing else may be there.

@@ -52,7 +52,7 @@ fn whole_screen(desk: &Desk) -> String {
 fn the_help_of_a_dialog_describes_its_keys_and_returns_there() {
     type Scene = fn(u16, u16) -> Desk;
     let scenes: [(Scene, &str); 4] = [
-        (|columns, rows| mapped(columns, rows, ""), "colors by label"),
+        (|columns, rows| mapped(columns, rows, ""), "Color by label"),
         (|columns, rows| reviewing_pictures(columns, rows, ""), "by the next rule"),
         (|columns, rows| reviewing_pictures(columns, rows, "enter"), "pixels one to one"),
         (|columns, rows| reviewing_pictures(columns, rows, "enter f"), "export the rest"),

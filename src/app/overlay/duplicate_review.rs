@@ -100,27 +100,27 @@ const MIN_PICTURE_ROWS: u16 = 4;
 
 /// The keys of the list and of a group, as the help describes them.
 const LIST_KEYS: [(&str, &str); 7] = [
-    ("↑ ↓ k j g G", "selects a group"),
-    ("Enter", "opens the group"),
-    ("f", "goes to the end, which offers what to do with the files that go"),
-    ("r", "suggests by the next rule which image stays"),
-    ("R", "takes a rule that is typed"),
-    ("u", "undoes the last decision"),
-    ("Esc", "closes; decisions are remembered until the program ends"),
+    ("↑ ↓ k j g G", "Select a group"),
+    ("Enter", "Open the group"),
+    ("f", "Go to the end, which offers what to do with the files that go"),
+    ("r", "Suggest by the next rule which image stays"),
+    ("R", "Take a rule that is typed"),
+    ("u", "Undo the last decision"),
+    ("Esc", "Close; decisions are remembered until the program ends"),
 ];
 const GROUP_KEYS: [(&str, &str); 12] = [
-    ("↑ ↓ k j", "selects an image, which is shown beside the first one"),
-    ("n p", "goes to the next or previous group; after the last one, to the end"),
-    ("x Space", "keeps the image, or lets it go"),
-    ("o", "keeps only this image of the group"),
-    ("a", "keeps all images of the group"),
-    ("u", "undoes the last decision"),
-    ("d", "shows where the two images differ"),
-    ("z", "shows the pixels one to one"),
-    ("f", "goes to the end, which offers what to do with the files that go"),
-    ("r", "suggests by the next rule which image stays"),
-    ("R", "takes a rule that is typed"),
-    ("Esc", "goes back to the list of groups"),
+    ("↑ ↓ k j", "Select an image, which is shown beside the first one"),
+    ("n p", "Go to the next or previous group; after the last one, to the end"),
+    ("x Space", "Keep the image, or let it go"),
+    ("o", "Keep only this image of the group"),
+    ("a", "Keep all images of the group"),
+    ("u", "Undo the last decision"),
+    ("d", "Show where the two images differ"),
+    ("z", "Show the pixels one to one"),
+    ("f", "Go to the end, which offers what to do with the files that go"),
+    ("r", "Suggest by the next rule which image stays"),
+    ("R", "Take a rule that is typed"),
+    ("Esc", "Go back to the list of groups"),
 ];
 
 struct ReviewAreas {

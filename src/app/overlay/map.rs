@@ -52,17 +52,17 @@ const POSSIBLE: u8 = 20;
 
 /// The keys, as the help describes them.
 const KEYS: [(&str, &str); 11] = [
-    ("← ↓ ↑ → h j k l", "moves the cursor by a cell; with Shift, by eight cells"),
-    ("+ - 0", "zooms in, zooms out, shows the whole map"),
-    ("v", "draws a rectangle from the cursor on; again removes it"),
-    ("z", "zooms to the rectangle"),
-    ("Space", "selects the media in the rectangle, or the one at the cursor"),
-    ("a", "selects everything that is shown"),
-    ("c", "colors by label, tag, or a quality issue"),
-    ("Tab Shift-Tab", "shows the media of one label, tag or confidence alone"),
-    ("Enter", "searches for what is similar to the media item at the cursor"),
-    ("s", "searches for its file, and shows the picture at full size"),
-    ("Esc", "removes the rectangle, shows all media, or closes"),
+    ("← ↓ ↑ → h j k l", "Move the cursor by a cell; with Shift, by eight cells"),
+    ("+ - 0", "Zoom in, zoom out, show the whole map"),
+    ("v", "Draw a rectangle from the cursor on; again, remove it"),
+    ("z", "Zoom to the rectangle"),
+    ("Space", "Select the media in the rectangle, or the one at the cursor"),
+    ("a", "Select everything that is shown"),
+    ("c", "Color by label, tag, or a quality issue"),
+    ("Tab Shift-Tab", "Show the media of one label, tag or confidence alone"),
+    ("Enter", "Search for what is similar to the media item at the cursor"),
+    ("s", "Search for its file, and show the picture at full size"),
+    ("Esc", "Remove the rectangle, show all media, or close"),
 ];
 
 /// What the color of a point shows.
