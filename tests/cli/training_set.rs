@@ -61,7 +61,7 @@ fn trash_copies(program: &mut Program) {
     program.wait_for("3 files go");
     program.press("t");
     program.wait_for("Act on original files");
-    program.press("\r");
+    program.press("y");
     program.wait_for("3 files done");
 }
 
