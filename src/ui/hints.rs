@@ -181,7 +181,9 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
             make_clickable(ctx, field_area(area, 0, 1), &hint);
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
-        None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
+        None if !ctx.app.pending_keys().is_empty() => {
+            key_continuations(ctx, usize::from(area.width))
+        }
         None if ctx.app.panes().footer => action_hints(ctx, area),
         None => Vec::new(),
     };
@@ -307,24 +309,32 @@ fn action_styles(ctx: &DrawContext, action: Action) -> (Style, Style) {
     }
 }
 
-fn key_continuations(ctx: &DrawContext) -> Vec<(String, Style)> {
+/// Returns the keys that continue the pressed ones, as many as fit, and how many more the help has.
+fn key_continuations(ctx: &DrawContext, cells: usize) -> Vec<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let keys = app.pending_keys();
     let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
-    let mut parts =
-        vec![(format!(" {}", pressed.join(" ")), theme.key), (" then ".to_owned(), theme.dim)];
     let mut next = app.setup().keymap.continuations(&app.contexts(), keys);
     next.sort_by_key(|(_, action)| *action);
-    for (key, action) in next {
+    let actions = next.into_iter().map(|(key, action)| {
         let (key_style, style) = action_styles(ctx, action);
-        parts.extend([(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]);
-    }
-    for (key, position) in app.setup().keymap.own_continuations(keys) {
+        [(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]
+    });
+    let own = app.setup().keymap.own_continuations(keys).map(|(key, position)| {
         let name = app.setup().commands.get(position).map(|command| SafeText::name(&command.name));
-        parts.extend([
-            (format!("  {key}"), theme.key),
-            (format!(" {}", name.unwrap_or_default()), theme.text),
-        ]);
+        [(format!("  {key}"), theme.key), (format!(" {}", name.unwrap_or_default()), theme.text)]
+    });
+    let all: Vec<_> = actions.chain(own).collect();
+    let start = [(format!(" {}", pressed.join(" ")), theme.key), (" then ".to_owned(), theme.dim)];
+    let mut line = Vec::new();
+    for omitted in 0..=all.len() {
+        line = [&start[..], &all[..all.len() - omitted].concat()].concat();
+        if omitted > 0 {
+            line.push((format!("  … {omitted} more in the help"), theme.dim));
+        }
+        if line.iter().map(|(text, _)| display_width(text)).sum::<usize>() <= cells {
+            break;
+        }
     }
-    parts
+    line
 }

@@ -76,6 +76,17 @@ fn hints_that_do_not_fit_are_counted() {
 }
 
 #[test]
+fn keys_that_continue_a_key_are_counted_if_they_do_not_fit() {
+    let hints = |columns| {
+        let mut desk = browsing(columns, 40);
+        desk.press("g");
+        row(&drawn(&desk, ThemeName::Plain), 39).trim_end().to_owned()
+    };
+    assert!(hints(80).ends_with(" more in the help"), "{}", hints(80));
+    assert!(!hints(600).contains("more in the help"), "{}", hints(600));
+}
+
+#[test]
 fn labels_without_a_color_of_their_own_are_counted_together() {
     let mut desk = opening(120, 40, Protocol::None);
     let mut many = map(300);
