@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tessera_wire::text_encoding::read_text;
 
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit, values::write_file},
+    cli::{CliError, Column, Context, Document, Exit},
     config::{
         self, Layers, edit,
         key::{self, SettingKey},
@@ -255,7 +255,8 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        write_file(&file, begin)?;
+        tessera_files::write_user_file(&file, begin)
+            .map_err(|error| CliError::io(format_args!("write {}", file.display()), &error))?;
     }
     let (editor, mut command) = editor_command(&file);
     let status = command.status();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tessera_client::Endpoint;
 use tessera_model::{
     Dataset, DatasetTags, SafeText, Search, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
@@ -158,6 +159,9 @@ async fn edit(
 ) -> CliResult {
     let edit = edit.map_err(CliError::usage)?;
     let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+        if !edit.remove.is_empty() {
+            require_known(&edit.remove, &connection.client.tags(dataset.id).await?)?;
+        }
         let target = media.target(connection, dataset).await?;
         if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
             let count = local.count_tagged(dataset.id, target.clone()).await?;
@@ -167,6 +171,18 @@ async fn edit(
         Ok(connection.client.change_tags(dataset.id, &target, &edit).await?)
     };
     change(context, &[Endpoint::ChangeTags], work).await
+}
+
+/// Fails if a tag does not exist. Picking and rejecting are always possible, so that there may be none yet.
+fn require_known(names: &[String], known: &DatasetTags) -> CliResult<()> {
+    let is_known = |name: &str| {
+        [PICKED, REJECTED].contains(&name) || known.tags.iter().any(|tag| tag.name.as_str() == name)
+    };
+    match names.iter().find(|name| !is_known(name)) {
+        None => Ok(()),
+        Some(unknown) => Err(CliError::not_found(format!("the dataset has no tag `{unknown}`"))
+            .with_remedy("tessera tag list")),
+    }
 }
 
 async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {

@@ -5,6 +5,7 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     fmt, fs,
+    io::Read as _,
     path::{Path, PathBuf},
     str::FromStr,
     time::{Duration, SystemTime},
@@ -135,11 +136,28 @@ pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     fs::read(path).map_err(|error| input_error(path, &error))
 }
 
-/// Writes a file that the user named. An existing file is replaced.
-pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
-    tessera_files::write_user_file(path, content)
+/// Whether a path from the command line stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Writes a result into a file that the user named. An earlier result is replaced, but no picture or archive, which the
+/// user may have named by mistake.
+pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
+    let mut begin = Vec::new();
+    if let Ok(existing) = fs::File::open(path)
+        && existing.take(BEGIN_BYTES).read_to_end(&mut begin).is_ok()
+        && begin.contains(&0)
+    {
+        let message = format!("{} exists, and is not a text; name another file", path.display());
+        return Err(CliError::usage(message));
+    }
+    tessera_files::write_result_file(path, content)
         .map_err(|error| CliError::io(format_args!("write {}", path.display()), &error))
 }
+
+/// The number of bytes of an existing file that show whether it is a text.
+const BEGIN_BYTES: u64 = 8 << 10;
 
 fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {
     CliError::usage(format!("{}: {reason}", path.display()))

@@ -128,6 +128,13 @@ fn checks_fail_with_their_own_exit_code() {
     let sarif: Value = serde_json::from_str(&fs::read_to_string(&sarif).unwrap()).unwrap();
     assert_eq!(findings(&sarif), [("duplicates", 3), ("blur", 1), ("captions", 8), ("leaks", 2)]);
     assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
+    let (code, printed, _) = check(&[&failing[..], &["--sarif", "-"]].concat());
+    assert_eq!((code, findings(&printed).len()), (11, 4), "the log instead of the table");
+    let picture = home.join("photos/val/copy-3.png");
+    assert!(picture.is_file());
+    let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);
+    assert!(code == 2 && err.contains("is not a text; name another file"), "{code}: {err}");
+    assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);
     assert!(err.contains("`valid` contains no media"), "{err}");
@@ -295,7 +302,9 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     let (code, out, err) = embeddings(&["export", file]);
     assert_eq!((code, &read(&out)["missing_media"]), (0, &0.into()), "{err}");
     let bytes = fs::read(file).unwrap();
-    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::write(home.join("other"), "as the umask says").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(Path::new(file)), mode(&home.join("other")));
     let (code, _, err) = embeddings(&["export", file]);
     assert!(code == 1 && err.contains("nothing is overwritten"), "{code} {err}");
     assert_eq!(fs::read(file).unwrap(), bytes);

@@ -116,6 +116,8 @@ fn quiet_prints_the_id_which_is_all_that_later_commands_need() {
     let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
     assert_eq!((&last["event"], &last["exit_code"]), (&"end".into(), &0.into()));
     assert!(events.contains(r#""to":"COMPLETED""#), "{events}");
+    let (_, jobs, _) = ask(&["jobs", "list", "--json"]);
+    assert!(jobs.contains(r#""state": "completed""#), "{jobs}");
     let (code, _, err) = ask(&["export", "download", id, "-o", "mine.zip"]);
     assert_eq!(code, 0, "{err}");
     assert!(home.join("mine.zip").is_file());
@@ -443,6 +445,11 @@ fn a_list_has_the_metadata_and_the_paths_of_the_originals() {
     let zips = fs::read_dir(home).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(zips.filter(|path| path.extension().is_some_and(|it| it == "zip")).count(), 0);
 
+    fs::write(home.join("other"), "as the umask says").unwrap();
+    let mode = |name: &str| fs::metadata(home.join(name)).unwrap().mode();
+    assert_eq!(mode("rows.jsonl"), mode("other"));
+    let (code, _, err) = local(home, &["--list", "-"]);
+    assert!(code == 1 && err.contains("cannot be written to standard output"), "{code}: {err}");
     let (code, _, err) = local(home, &["--list", "rows.jsonl"]);
     assert!(code == 1 && err.contains("already exists"), "{err}");
     let (code, _, err) = local(home, &["--list", "rows.jsonl", "--force"]);

@@ -50,6 +50,8 @@ fn media_are_tagged_by_files_searches_and_selections() {
     assert_eq!(listed(home), ["night 2", "wet 2", "picked 0", "rejected 3"]);
     let found = tag(home, &["search", "browse", "--tag", &id, "--mark", "dark"]);
     assert!(found["clusters"][0]["previews"][0]["rating"] == 4, "{found}");
+    let (code, _, err) = run(home, &["tag", "remove", "nope", "--all"]);
+    assert!(code == 5 && err.contains("the dataset has no tag `nope`"), "{code}: {err}");
     let removed = tag(home, &["tag", "remove", "wet", "--selection", "dark"]);
     assert_eq!(removed["changed"], 2);
     assert_eq!(tag(home, &["tag", "undo"])["changed"], 2);

@@ -234,7 +234,7 @@ impl<'a> TargetFolder<'a> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
         for part in path.parent().into_iter().flat_map(Path::components) {
-            match mkdirat(&directory, part.as_os_str(), Mode::from_raw_mode(0o700)) {
+            match mkdirat(&directory, part.as_os_str(), Mode::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error),
             }
@@ -289,7 +289,7 @@ impl UsedNames {
 pub(super) fn create_file(directory: &OwnedFd, path: &Path) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let name = path.file_name().unwrap_or_default();
-    openat(directory, name, flags, Mode::from_raw_mode(0o600)).map(File::from)
+    openat(directory, name, flags, Mode::from_raw_mode(0o666)).map(File::from)
 }
 
 /// Removes a file if it exists. Removes only the link if the path is a link.

@@ -51,6 +51,10 @@ pub fn link_archive(
     let bytes = file.metadata().map_err(refused)?.len();
     let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
     let part = link.to_path_buf();
+    // The archive of the index is private. Only its folder needs to be.
+    let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
+    let shared = mode.and_then(|mode| fs::set_permissions(&link, mode.permissions()));
+    shared.map_err(refused)?;
     let named = match existing {
         ExistingFile::Keep => tessera_files::publish_new(link, target),
         ExistingFile::Replace => link.persist(target).map_err(|failed| failed.error),
@@ -73,8 +77,7 @@ pub fn list_originals(
 ) -> Result<u64, Failure> {
     check_target(target, existing)?;
     let refused = |error: io::Error| disk_failure(target, &error);
-    let folder = tessera_files::parent_dir(target);
-    let mut list = NamedTempFile::new_in(folder).map_err(refused)?;
+    let mut list = tessera_files::shared_temporary(target).map_err(refused)?;
     let rows = Cell::new(0);
     let with_original = |mut row: Value, _| {
         rows.set(rows.get() + 1);

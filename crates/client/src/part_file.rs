@@ -122,6 +122,10 @@ pub fn check_folder(folder: &Path) -> Result<(), Failure> {
 
 /// Checks that an archive can be saved at a path. This is called before the export starts.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
+    if target.as_os_str() == "-" {
+        return Err(local_failure(target, "this cannot be written to standard output")
+            .with_remedy("Give the name of a file"));
+    }
     check_folder(target.parent().unwrap_or(Path::new("")))?;
     match fs::symlink_metadata(target) {
         Ok(known) if existing == ExistingFile::Replace && known.is_file() => Ok(()),
@@ -142,7 +146,8 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
             local_failure(path, "exists and is not a regular file").with_remedy("Move it away")
         );
     }
-    let locked = tessera_files::open_locked(path).map_err(|error| disk_failure(path, &error))?;
+    let locked =
+        tessera_files::open_shared_locked(path).map_err(|error| disk_failure(path, &error))?;
     let busy = || {
         local_failure(path, "another program is downloading this archive")
             .with_remedy("Wait until it has finished")

@@ -45,11 +45,33 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
 /// Replaces a file that others may read, so that it survives a power cut. The umask of the user decides who can read it.
 /// A symbolic link is replaced, not followed.
 pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    persist_durably(write_shared_temporary(path, content.as_ref())?, path)
+}
+
+/// Writes a result into a file that the user named, so that it survives a power cut. The umask of the user decides who
+/// can read a new file and enter missing folders. An existing file keeps its permissions. A symbolic link stays, and the
+/// file that it refers to is replaced.
+pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
+    fs::create_dir_all(parent_dir(&path))?;
+    let temporary = write_shared_temporary(&path, content.as_ref())?;
+    if let Ok(replaced) = fs::metadata(&path) {
+        weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
+    }
+    persist_durably(temporary, &path)
+}
+
+fn write_shared_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
+    let mut temporary = shared_temporary(path)?;
+    temporary.write_all(content)?;
+    Ok(temporary)
+}
+
+/// Creates a file with a unique name in the folder of `path`. The umask of the user decides who can read it.
+pub fn shared_temporary(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(TEMPORARY_PREFIX).permissions(Permissions::from_mode(0o666));
-    let mut temporary = builder.tempfile_in(parent_dir(path))?;
-    temporary.write_all(content.as_ref())?;
-    persist_durably(temporary, path)
+    builder.tempfile_in(parent_dir(path))
 }
 
 /// Writes a new file that survives a power cut. The umask of the user decides who can read the file.

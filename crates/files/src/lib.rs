@@ -8,12 +8,13 @@ pub mod staging;
 mod weak_file_system;
 
 pub use atomic_write::{
-    TEMPORARY_PREFIX, sync_tree, write_atomically, write_durably, write_new_file,
-    write_shared_file, write_user_file,
+    TEMPORARY_PREFIX, shared_temporary, sync_tree, write_atomically, write_durably, write_new_file,
+    write_result_file, write_shared_file, write_user_file,
 };
 pub use private::{
     close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,
-    ensure_private_dir, is_locked, open_locked, private_file, read_if_own, restrict, wait_for_lock,
+    ensure_private_dir, is_locked, open_locked, open_shared_locked, private_file, read_if_own,
+    restrict, wait_for_lock,
 };
 pub use rotating_file::RotatingFile;
 pub use weak_file_system::{

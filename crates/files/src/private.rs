@@ -113,6 +113,12 @@ fn is_own(metadata: &fs::Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 
+/// Opens a file like [`open_locked`]. The umask of the user decides who can read a new file.
+pub fn open_shared_locked(path: &Path) -> io::Result<Option<File>> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    Ok(try_lock(&file)?.then_some(file))
+}
+
 /// Opens a private file, creating it if it is missing, and locks it. The lock ends when the file is closed, or with the
 /// process. Returns `None` if another process has the lock. Without locks, the file is opened unlocked.
 pub fn open_locked(path: &Path) -> io::Result<Option<File>> {

@@ -1,6 +1,10 @@
 //! `tessera check`: compares the quality of a dataset with limits, for continuous integration.
 
-use std::{fmt::Write as _, path::PathBuf, str::FromStr};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,7 +15,10 @@ use super::{
     media_rows, sarif,
 };
 use crate::{
-    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit, values::write_file},
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        values::{is_stdout, write_result},
+    },
     usecase::media_rows::{MediaRow, duplicate_groups},
 };
 use tessera_model::{Dataset, text::escape_xml, vql::IssueKind};
@@ -259,11 +266,20 @@ impl CheckOptions {
         checks: &[Check<'_>],
         media: usize,
     ) -> CliResult {
+        let mut prints = true;
+        let mut write = |file: &Path, text: String| {
+            if is_stdout(file) {
+                prints = false;
+                context.out.write_raw(text.as_bytes())?;
+                return Ok(());
+            }
+            write_result(file, text)
+        };
         if let Some(file) = &self.junit {
-            write_file(file, junit(dataset.name.as_str(), checks))?;
+            write(file, junit(dataset.name.as_str(), checks))?;
         }
         if let Some(file) = &self.sarif {
-            write_file(file, sarif::log(dataset.name.as_str(), checks))?;
+            write(file, sarif::log(dataset.name.as_str(), checks))?;
             let findings = sarif::count_findings(checks);
             if findings > sarif::MAX_FINDINGS {
                 let (file, kept) = (file.display(), sarif::MAX_FINDINGS);
@@ -277,7 +293,9 @@ impl CheckOptions {
         let fields = json!({
             "dataset_id": dataset.id, "media": media, "passed": passed, "checks": described,
         });
-        context.print(&Document::list("tessera.checks/1", fields, "checks", CHECK_COLUMNS))?;
+        if prints {
+            context.print(&Document::list("tessera.checks/1", fields, "checks", CHECK_COLUMNS))?;
+        }
         Ok(if passed { Exit::Done } else { Exit::CheckFailed })
     }
 }

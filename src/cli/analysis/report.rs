@@ -1,13 +1,19 @@
 //! `tessera report`: describes a dataset on one page, as Markdown, HTML or JSON.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use serde_json::{Map, Value, json};
 
 use super::{DatasetOrFolder, html, media_rows};
 use crate::{
-    cli::{CliError, CliResult, Column, Connection, Context, Document, Exit, values::write_file},
+    cli::{
+        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        values::{is_stdout, write_result},
+    },
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
 };
 use tessera_client::ExistingFile;
@@ -59,7 +65,7 @@ enum ReportFormat {
 impl ReportOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let format = self.format(context)?;
-        if let Some(file) = &self.output {
+        if let Some(file) = self.file() {
             let existing = if self.force { ExistingFile::Replace } else { ExistingFile::Keep };
             tessera_client::check_target(file, existing)?;
         }
@@ -70,11 +76,16 @@ impl ReportOptions {
         self.source.with_dataset(context, work).await
     }
 
+    /// Returns the file of the report, or `None` for standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|file| !is_stdout(file))
+    }
+
     fn format(&self, context: &Context) -> CliResult<ReportFormat> {
         let ending = self.output.as_deref().and_then(|file| file.extension());
         let ending = ending.map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let html = self.html || (!self.md && matches!(ending.as_deref(), Some("html" | "htm")));
-        if html && self.output.is_none() && context.out.is_terminal() {
+        if html && self.file().is_none() && context.out.is_terminal() {
             return Err(CliError::usage(
                 "--html writes a page for browsers; give its file with -o",
             ));
@@ -102,7 +113,7 @@ impl ReportOptions {
             ReportFormat::Markdown => markdown(dataset.name.as_str(), &summary),
             ReportFormat::Html => html::page(connection, dataset.name.as_str(), &summary).await,
         };
-        let Some(file) = &self.output else {
+        let Some(file) = self.file() else {
             return match format {
                 ReportFormat::Json => context.print(&document),
                 ReportFormat::Html => {
@@ -115,7 +126,7 @@ impl ReportOptions {
                 }
             };
         };
-        write_file(file, text)?;
+        write_result(file, text)?;
         context.messages.info(format!("wrote {}", file.display()));
         Ok(Exit::Done)
     }

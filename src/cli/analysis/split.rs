@@ -12,7 +12,8 @@ use super::{DatasetOrFolder, media_rows};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
-        selection::require_unused_name, values::write_file,
+        selection::require_unused_name,
+        values::{is_stdout, write_result},
     },
     usecase::{
         media_rows::{MediaRow, most_frequent},
@@ -47,7 +48,8 @@ pub struct DatasetSplitOptions {
     /// Chooses another division of the same shares.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Write a line of JSON with the path and the set of each media item to this file, too.
+    /// Write a line of JSON with the path and the set of each media item to this file, too; with -, to standard output
+    /// instead of the sets.
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
     /// Replace saved selections of the same names, and the file.
@@ -139,11 +141,19 @@ impl DatasetSplitOptions {
             connection.state.save_named_selection(&set.name, dataset.id, &selection)?;
             described.push(describe(&set.name, of_set().map(|(row, _)| row), rows.len()));
         }
-        if let Some(list) = &self.list {
-            write_file(list, list_of(&rows, &found, sets))?;
+        let list = self.list.as_deref().map(|list| (list, list_of(&rows, &found, sets)));
+        if let Some((_, text)) = list.as_ref().filter(|(list, _)| is_stdout(list)) {
+            context.out.write_raw(text.as_bytes())?;
+        } else {
+            list.map(|(list, text)| write_result(list, text)).transpose()?;
+            let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
+            context.print(&Document::list(
+                "tessera.split_sets/1",
+                fields,
+                "sets",
+                SPLIT_COLUMNS,
+            ))?;
         }
-        let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
-        context.print(&Document::list("tessera.split_sets/1", fields, "sets", SPLIT_COLUMNS))?;
         if described.iter().any(|set| set["media"] == 0) {
             context.messages.warn("a set is empty, because near-duplicates are not divided");
             return Ok(Exit::Incomplete);
@@ -164,7 +174,7 @@ impl DatasetSplitOptions {
         if self.force {
             return Ok(());
         }
-        if let Some(list) = self.list.as_deref().filter(|list| list.exists()) {
+        if let Some(list) = self.list.as_deref().filter(|list| !is_stdout(list) && list.exists()) {
             let message = format!("{} exists already; --force replaces it", list.display());
             return Err(CliError::failed(message));
         }

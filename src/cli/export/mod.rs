@@ -170,13 +170,13 @@ async fn watch(
     let context = connection.context;
     let export = lookup.find(connection).await?;
     let followed = connection.follow_export(&mut export.running_job(), interval).await;
-    let outcome = followed.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
+    let ended = followed.inspect(|task| connection.record_end(task));
+    let outcome = ended.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {
         Poller::new(context, interval).emit_end(&outcome)?;
         return outcome.map(|task| context.warn_of_shortfall(&task));
     }
     let task = outcome?;
-    connection.record_end(&task);
     context.print(&export_document(&export, &task, None))?;
     Ok(context.warn_of_shortfall(&task))
 }

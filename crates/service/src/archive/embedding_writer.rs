@@ -15,7 +15,7 @@ use super::parquet_table::{
     FieldKind::{Float, List, Text},
     TableWriter,
 };
-use tessera_files::{TEMPORARY_PREFIX, parent_dir, publish_new, sync_dir, synced};
+use tessera_files::{parent_dir, publish_new, sync_dir, synced};
 use tessera_media::ingest::embeddings::npy_header;
 
 pub(crate) struct EmbeddingWriter {
@@ -126,9 +126,8 @@ impl NewFile {
                 "{path} exists already, and nothing is overwritten; give another name"
             ));
         }
-        let mut builder = tempfile::Builder::new();
-        let temporary = builder.prefix(TEMPORARY_PREFIX).tempfile_in(parent_dir(target));
-        let temporary = temporary.map_err(|error| format!("cannot write {path}: {error}"))?;
+        let temporary = tessera_files::shared_temporary(target)
+            .map_err(|error| format!("cannot write {path}: {error}"))?;
         Ok(Self { temporary, target: target.to_owned() })
     }
 
