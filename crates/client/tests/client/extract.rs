@@ -204,17 +204,21 @@ fn pictures_with_json_become_an_image_folder() {
 }
 
 #[test]
-fn extracted_files_and_folders_are_private() {
+fn the_umask_decides_who_can_read_what_is_extracted() {
     let rows = br#"{"media_items": [{"image_filename": "a.jpg"}]}"#;
     let fixture =
         ExtractFixture::new(&[stored_member("m.json", rows), stored_member("images/a.jpg", b"a")]);
     let archive = fixture.0.path().join("x.zip");
     extract(&archive, &fixture.folder(), &ExtractOptions::new(ExistingFile::Keep, true)).unwrap();
+    let other = fixture.0.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("file"), "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for entry in walkdir::WalkDir::new(fixture.folder()) {
         let entry = entry.unwrap();
-        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
-        let expected = if entry.file_type().is_dir() { 0o700 } else { 0o600 };
-        assert_eq!(mode, expected, "{}", entry.path().display());
+        let expected =
+            if entry.file_type().is_dir() { mode(&other) } else { mode(&other.join("file")) };
+        assert_eq!(mode(entry.path()), expected, "{}", entry.path().display());
     }
 }
 
