@@ -342,6 +342,26 @@ async fn a_folder_that_does_not_exist_is_refused_before_the_first_request() {
     assert!(err.contains("none/such: the folder does not exist. Create the folder first"), "{err}");
 }
 
+/// No user can create files in `/proc`.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn no_export_starts_if_its_folders_cannot_be_written() {
+    let service = exporting(STARTED, REJECTED).await;
+    let home = tempfile::tempdir().unwrap();
+    for to in [&["--download", "/proc"][..], &["--download", ".", "--extract", "/proc/version/new"]]
+    {
+        let start = [&["export", "start", DATASET][..], to].concat();
+        let mut command = tessera(home.path(), &start);
+        command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+        let (code, out, err) = outcome(command.current_dir(home.path()));
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        assert!(err.contains("/proc"), "{err}");
+        let requests = service.requests();
+        let started = |request: &ReceivedRequest| request.path().ends_with("/export_context_async");
+        assert!(!requests.iter().any(started), "the export was started: {err}");
+    }
+}
+
 /// Adds a profile for a folder with two pictures. Returns the home and the folder.
 fn local_folder() -> (TempDir, std::path::PathBuf) {
     let home = tempfile::tempdir().unwrap();

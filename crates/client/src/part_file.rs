@@ -113,11 +113,22 @@ impl PartFile {
 
 /// Checks that an archive can be saved in a folder.
 pub fn check_folder(folder: &Path) -> Result<(), Failure> {
-    if folder.as_os_str().is_empty() || folder.is_dir() {
-        return Ok(());
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !folder.is_dir() {
+        let reason = if folder.exists() { "not a folder" } else { "the folder does not exist" };
+        let failure = local_failure(folder, reason);
+        return Err(failure.with_remedy("Create the folder first, or choose another one"));
     }
-    let reason = if folder.exists() { "not a folder" } else { "the folder does not exist" };
-    Err(local_failure(folder, reason).with_remedy("Create the folder first, or choose another one"))
+    // Permissions say nothing about quotas and the disks of other machines, so a file without a name is created.
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| disk_failure(folder, &error))
+}
+
+/// Checks that an archive can be extracted into a folder, which is created if it is missing.
+pub fn check_extraction_folder(folder: &Path) -> Result<(), Failure> {
+    let mut existing = folder.ancestors();
+    existing
+        .find(|folder| folder.exists())
+        .map_or_else(|| check_folder(Path::new("")), check_folder)
 }
 
 /// Checks that an archive can be saved at a path. This is called before the export starts.
@@ -177,7 +188,9 @@ pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::NotFound => {
             failure.with_remedy("Create the folder first, or choose another one")
         }
-        io::ErrorKind::PermissionDenied => failure.with_remedy("Choose a folder you may write to"),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            failure.with_remedy("Choose a folder you may write to")
+        }
         io::ErrorKind::AlreadyExists => failure.with_remedy("Choose another name"),
         _ => failure,
     }
@@ -209,6 +222,7 @@ mod tests {
             (io::ErrorKind::FileTooLarge, FREE_SPACE_REMEDY),
             (io::ErrorKind::NotFound, "Create the folder first, or choose another one"),
             (io::ErrorKind::PermissionDenied, "Choose a folder you may write to"),
+            (io::ErrorKind::ReadOnlyFilesystem, "Choose a folder you may write to"),
             (io::ErrorKind::AlreadyExists, "Choose another name"),
         ] {
             let failure = disk_failure(path, &kind.into());

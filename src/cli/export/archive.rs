@@ -62,7 +62,9 @@ impl DownloadTarget<'_> {
             let replaceable = self.path.is_file() && !self.options.force;
             let error = CliError::from(failure);
             if replaceable { error.with_remedy("repeat the command with --force") } else { error }
-        })
+        })?;
+        let folder = self.options.extract.as_deref();
+        Ok(folder.map_or(Ok(()), tessera_client::check_extraction_folder)?)
     }
 
     pub(super) async fn download(

@@ -3,7 +3,9 @@
 use std::{fs, io::Cursor, os::unix::fs::symlink};
 
 use image::{ImageFormat, RgbImage};
-use tessera_client::{ExistingFile, QueryImageUpload, check_folder, check_target};
+use tessera_client::{
+    ExistingFile, QueryImageUpload, check_extraction_folder, check_folder, check_target,
+};
 
 #[test]
 fn an_archive_replaces_only_a_regular_file_and_only_if_it_may() {
@@ -37,6 +39,22 @@ fn an_archive_replaces_only_a_regular_file_and_only_if_it_may() {
     }
     assert_eq!(check_folder("".as_ref()), Ok(()), "the current folder");
     assert_eq!(check_folder(folder.path()), Ok(()));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "the checks left a file");
+}
+
+/// No user can create files in `/proc`.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_in_which_no_file_can_be_created_is_refused() {
+    assert!(check_target("/proc/new.zip".as_ref(), ExistingFile::Keep).is_err());
+    for refused in ["/proc", "/proc/new/folder", "/proc/version/folder"] {
+        let failure = check_extraction_folder(refused.as_ref()).unwrap_err().to_string();
+        assert!(failure.starts_with("/proc"), "{failure}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for accepted in [folder.path(), &folder.path().join("new/folder"), "new".as_ref()] {
+        assert_eq!(check_extraction_folder(accepted), Ok(()), "{}", accepted.display());
+    }
 }
 
 fn picture(format: ImageFormat) -> Vec<u8> {
