@@ -301,12 +301,29 @@ impl StateFolder {
         source.map(read).transpose().map_err(file_failure(&path, "parsed"))
     }
 
+    /// Fails if saving under this name would replace the selection of another dataset. All datasets share the names.
+    pub fn require_no_other_dataset(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
+        // A damaged file may be replaced, because its dataset cannot be read.
+        let saved = self.load_named_selection_of_any_dataset(name).ok().flatten();
+        let Some(other) = saved.and_then(|saved| saved.dataset).filter(|other| *other != dataset)
+        else {
+            return Ok(());
+        };
+        let sentence = format!("the selection `{name}` belongs to another dataset, {other}");
+        let remedy = format!(
+            "Choose another name, or remove it: tessera selection clear {other} --name '{name}'"
+        );
+        Err(Failure::local(sentence).with_remedy(remedy))
+    }
+
+    /// Saves a selection under a name. An older one of the same dataset is replaced.
     pub fn save_named_selection(
         &self,
         name: &str,
         dataset: DatasetId,
         selection: &Selection,
     ) -> Result<PathBuf, Failure> {
+        self.require_no_other_dataset(name, dataset)?;
         let path = self.named_selection_path(name)?;
         let text = format!("{:#}\n", selections::write_selection(dataset, selection));
         tessera_files::write_user_file(&path, &text).map_err(file_failure(&path, "written"))?;

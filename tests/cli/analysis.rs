@@ -210,6 +210,14 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     assert_eq!(again, sets, "the same seed gives the same sets");
     let names: BTreeSet<&str> = set_of.values().map(String::as_str).collect();
     assert_eq!(names, BTreeSet::from(["test", "train"]));
+    let list = ["selection", "list", "--folder", folder];
+    let selections = document(home, &list);
+    let other = home.join("photos/train");
+    let of_other = ["dataset", "split", "75/25", other.to_str().unwrap(), "--force"];
+    let (code, _, err) = run(home, &of_other);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("the selection `train` belongs to another dataset"), "{err}");
+    assert_eq!(document(home, &list), selections, "a selection was replaced");
 }
 
 /// The way from a folder to sets for a training, by ten commands: copies are removed by a rule, blurred pictures are

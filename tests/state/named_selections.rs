@@ -30,7 +30,12 @@ fn a_named_selection_is_saved_replaced_and_deleted() {
         (named.dataset, store.load_named_selection_of_any_dataset("cars")),
         (Some(dataset), Ok(None))
     );
-    assert!(store.load_named_selection("vans", DatasetId(Uuid::from_u128(9))).is_err());
+    let other = DatasetId(Uuid::from_u128(9));
+    assert!(store.load_named_selection("vans", other).is_err());
+    let refused = store.save_named_selection("vans", other, &Selection::default()).unwrap_err();
+    assert!(refused.to_string().contains(&dataset.to_string()), "{refused}");
+    let kept = store.load_named_selection("vans", dataset).unwrap().unwrap();
+    assert_eq!(kept, [entry(2)].into_iter().collect(), "another dataset replaced the selection");
     assert_eq!(store.delete_named_selection("vans"), Ok(true));
     assert_eq!(store.delete_named_selection("vans"), Ok(false));
     for bad in ["", "../up", "a/b", ".", "x\u{1b}"] {

@@ -46,6 +46,7 @@ impl DiverseOptions {
     async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
+        connection.state.require_no_other_dataset(&self.name, id)?;
         if !self.force {
             require_unused_name(&connection.state, &self.name, id)?;
         }

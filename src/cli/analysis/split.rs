@@ -117,6 +117,9 @@ impl DatasetSplitOptions {
         sets: &[SplitSet],
     ) -> CliResult {
         let context = connection.context;
+        for set in sets {
+            connection.state.require_no_other_dataset(&set.name, dataset.id)?;
+        }
         self.require_new(connection, dataset, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
         for tag in &self.without {
