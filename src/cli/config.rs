@@ -212,7 +212,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
         CliError::usage(format!("`{name}` takes {}, not `{word}`", key.value_type.description()))
     })?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("{name} = {value}"), &file) {
+    if report_dry_run(context, &format!("{name} = {value}"), &file)? {
         return Ok(Exit::Done);
     }
     edit::set(&file, name, &value).map_err(CliError::usage)?;
@@ -232,7 +232,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
 fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     require_key(name)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("{name} removed"), &file) {
+    if report_dry_run(context, &format!("{name} removed"), &file)? {
         return Ok(Exit::Done);
     }
     if !edit::unset(&file, name).map_err(CliError::usage)? {
@@ -242,13 +242,15 @@ fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
 }
 
 /// Reports a change instead of making it, if `--dry-run` is given. Returns whether it did.
-pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::Path) -> bool {
+pub(super) fn report_dry_run(
+    context: &Context,
+    change: &str,
+    file: &std::path::Path,
+) -> Result<bool, CliError> {
     if context.global.dry_run {
-        context
-            .messages
-            .info(format!("would write to {}: {change}; nothing was changed", file.display()));
+        context.print_planned_change(change, Some(file))?;
     }
-    context.global.dry_run
+    Ok(context.global.dry_run)
 }
 
 fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, Trace};
 use tessera_model::SafeText;
 use tessera_picture::Protocol;
@@ -18,7 +19,7 @@ use crate::{
     cli::{
         CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
         messages::{Messages, write_stderr},
-        output::{Document, Output},
+        output::{Column, Document, Output},
     },
     config::{Settings, Sources},
     printable_text::PrintableText,
@@ -168,8 +169,27 @@ impl Context {
         if self.global.print.is_some() {
             return self.print_line(curl);
         }
-        self.print_line(format!("{method} {url}"))?;
+        if self.out.is_text() {
+            self.print_line(format!("{method} {url}"))?;
+        } else {
+            self.print(&dry_run_document(json!({
+                "method": method,
+                "url": url,
+                "curl": curl.to_string(),
+            })))?;
+        }
         self.messages.info("nothing was sent");
+        Ok(Exit::Done)
+    }
+
+    /// Reports a change on this machine that a dry run did not make. `file` is the file that would change.
+    pub(super) fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
+        let target = file.map_or_else(String::new, |file| format!("write to {}: ", file.display()));
+        self.messages.info(format!("would {target}{change}; nothing was changed"));
+        if !self.out.is_text() {
+            let file = file.map(Path::to_string_lossy);
+            self.print(&dry_run_document(json!({ "change": change, "file": file })))?;
+        }
         Ok(Exit::Done)
     }
 
@@ -181,6 +201,25 @@ impl Context {
     pub fn print_line(&self, line: impl Display) -> CliResult {
         self.out.print_text(&format!("{line}\n")).map(|()| Exit::Done)
     }
+}
+
+const DRY_RUN_COLUMNS: &[Column] = &[
+    Column::new("method", "method"),
+    Column::new("url", "url"),
+    Column::new("curl", "curl"),
+    Column::new("change", "change"),
+    Column::new("file", "file"),
+];
+
+/// Creates the document of a dry run: of a request to the service, or of a change on this machine. Fields that do not
+/// apply are null.
+fn dry_run_document(known: Value) -> Document {
+    let mut fields =
+        json!({ "method": null, "url": null, "curl": null, "change": null, "file": null });
+    for (name, value) in known.as_object().into_iter().flatten() {
+        fields[name] = value.clone();
+    }
+    Document::one("tessera.dry_run/1", fields, DRY_RUN_COLUMNS)
 }
 
 #[derive(Clone, Debug, Default)]

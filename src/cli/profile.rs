@@ -103,7 +103,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
         ProfileCommand::Use { name } => {
             deployment::profile_by_name(&context.settings, &name)?;
             let file = user_file(context)?;
-            if !report_dry_run(context, &format!("default_profile = {name}"), &file) {
+            if !report_dry_run(context, &format!("default_profile = {name}"), &file)? {
                 let value = toml::Value::from(name.clone());
                 edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
                 context.messages.info(format!("{name} is now the default"));
@@ -210,7 +210,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
     let profile = new.profile;
     new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("the profile {}", profile.name), &file) {
+    if report_dry_run(context, &format!("the profile {}", profile.name), &file)? {
         return Ok(Exit::Done);
     }
     create_profile(&file, new).map_err(CliError::usage)?;
@@ -225,7 +225,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("remove the profile {name} and its secret"), &file) {
+    if report_dry_run(context, &format!("remove the profile {name} and its secret"), &file)? {
         return Ok(Exit::Done);
     }
     let question = format!("remove the profile {name} and its secret?");

@@ -89,6 +89,8 @@ fn a_session_is_imported_checked_and_logged_out() {
         err.contains("only when it creates the pair") && err.contains("--secret-stdin"),
         "{err}"
     );
+    let planned = ["auth", "logout", "-p", "prod", "--dry-run", "--jq", ".change"];
+    assert_eq!(run(home, &planned).1, "remove the secret of prod\n");
     let (code, out, err) = run(home, &["auth", "logout", "-p", "prod", "--json"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["removed_from"], json!(["file"]));

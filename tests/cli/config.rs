@@ -79,7 +79,9 @@ fn setting_a_value_keeps_the_rest_of_the_file() {
         assert_eq!(code, 2);
         assert!(err.contains(word), "{err}");
     }
-    run(home, &["config", "set", "ui.mouse", "true", "--dry-run"]);
+    let (code, out, err) =
+        run(home, &["config", "set", "ui.mouse", "true", "--dry-run", "--jq", ".change"]);
+    assert_eq!((code, out.as_str()), (0, "ui.mouse = true\n"), "{err}");
     assert_eq!(settings(home), before);
     let mut command = tessera(home, &["config", "set", "ui.theme", "dark"]);
     let (code, _, err) = outcome(command.env("TESSERA_THEME", "plain"));

@@ -93,6 +93,13 @@ fn every_format_is_exported_for_what_a_search_finds() {
         assert_eq!(code, 0, "{format}: {err}");
         assert_eq!(reported["kind"], "selection");
         assert!(home.join(format).join(file).is_file(), "{format}: {file}");
+        let archive = format!("{format}.zip");
+        let counts = "[.export_format, .rows, .unscored, .images] | map(tostring) | join(\" \")";
+        let inspect = ["export", "inspect", &archive, "--jq", counts];
+        let (_, counted, err) = outcome(tessera(home, &inspect).current_dir(home));
+        let shown = if format.starts_with("yolo") { "yolo" } else { format };
+        let images = if ["webdataset", "hf-parquet"].contains(&format) { "null" } else { "1" };
+        assert_eq!(counted, format!("{shown} null null {images}\n"), "{err}");
         assert!(!home.join(format).join("images/a_2.png").exists(), "{format}");
     }
     let line = fs::read_to_string(home.join("yolo-segment/labels/a.txt")).unwrap();

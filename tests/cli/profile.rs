@@ -32,6 +32,9 @@ fn profiles_are_added_used_shown_and_removed() {
         );
         let other = ["-p", name, "--api-prefix", "/", "dataset", "list", "--dry-run"];
         assert_eq!(run(home, &other).1, "GET http://127.0.0.1:9/datasets\n");
+        let sent = document(&run(home, &[&other[..], &["--json"]].concat()).1);
+        assert_eq!(sent["schema"], "tessera.dry_run/1");
+        assert_eq!(sent["url"], "http://127.0.0.1:9/datasets");
     }
     let hosted =
         ["profile", "add", "prod", "--kind", "hosted", "--base-url", "https://media.example"];

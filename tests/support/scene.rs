@@ -527,7 +527,7 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         path: path.clone(),
         bytes: 11_400_000,
         metadata_file: SafeText::file_name("metadata.parquet"),
-        has_rows: true,
+        format: tessera_model::ExportFormat::Parquet,
         rows: 240,
         columns: ["media_id", "image_filename", "uniqueness_score"].map(SafeText::name).to_vec(),
         uniqueness: [2, 0, 4, 9, 17, 31, 58, 64, 41, 12],

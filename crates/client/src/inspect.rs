@@ -16,7 +16,7 @@ use crate::{
     part_file::disk_failure,
 };
 use tessera_model::{
-    Failure, Inspection, PictureSource, SafeText, export::NameSample,
+    ExportFormat, Failure, Inspection, PictureSource, SafeText, export::NameSample,
     local_files::safe_relative_path,
 };
 use tessera_wire::{export::column, fields::number, preview::read_row_frame};
@@ -36,6 +36,7 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
         path: path.to_owned(),
         bytes: path.metadata().map_or(0, |metadata| metadata.len()),
         metadata_file: SafeText::file_name(listing.metadata_name()?),
+        format: export_format(listing.metadata_name()?),
         images: listing.images,
         first_images: listing.first_images.iter().map(source).collect(),
         unsafe_entries: std::mem::take(&mut listing.rejected),
@@ -43,7 +44,6 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
     };
     // Annotations in other formats are not read row by row.
     let Some(metadata) = listing.metadata else { return Ok(inspection) };
-    inspection.has_rows = true;
     listing.image_hashes.sort_unstable();
     listing.image_hashes.dedup();
     let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
@@ -135,7 +135,7 @@ impl ArchiveListing {
             self.image_hashes.push(self.hasher.hash(image));
         } else if !is_usable(&entry) {
             self.rejected.add(&entry.name);
-        } else if is_other_metadata(&entry.name) {
+        } else if !export_format(&entry.name).is_in_api() {
             self.other_metadata.get_or_insert(entry.name);
         } else if MetadataFile::has_extension(&entry.name) {
             if let Some(MetadataFile { name: other, .. }) = &self.metadata {
@@ -148,11 +148,26 @@ impl ArchiveListing {
     }
 }
 
-/// Whether an entry belongs to an export in another format than Parquet and JSON.
-fn is_other_metadata(name: &str) -> bool {
-    let starts = ["annotations/", "Annotations/", "labels/", "data/train-", "shard-"];
-    ["data.yaml", "metadata.csv", "metadata.jsonl"].contains(&name)
-        || starts.iter().any(|start| name.starts_with(start))
+/// Returns the format to which a file with this name belongs. Files without a format of their own belong to JSON or
+/// Parquet.
+fn export_format(name: &str) -> ExportFormat {
+    let starts = [
+        ("annotations/", ExportFormat::Coco),
+        ("Annotations/", ExportFormat::Voc),
+        ("labels/", ExportFormat::Yolo),
+        ("data/train-", ExportFormat::HfParquet),
+        ("shard-", ExportFormat::WebDataset),
+    ];
+    match name {
+        "data.yaml" => ExportFormat::Yolo,
+        "metadata.csv" => ExportFormat::Csv,
+        "metadata.jsonl" => ExportFormat::ImageFolder,
+        _ => match starts.iter().find(|(start, _)| name.starts_with(start)) {
+            Some((_, format)) => *format,
+            None if name.to_ascii_lowercase().ends_with(".json") => ExportFormat::Json,
+            None => ExportFormat::Parquet,
+        },
+    }
 }
 
 fn is_usable(entry: &ArchiveEntry<'_>) -> bool {

@@ -241,8 +241,9 @@ pub struct Inspection {
     pub path: PathBuf,
     pub bytes: u64,
     pub metadata_file: SafeText,
-    /// Whether the metadata has rows that were read. Formats of other programs are not read.
-    pub has_rows: bool,
+    /// The format, as far as the names of the files show it: the formats of YOLO have the same names.
+    pub format: ExportFormat,
+    /// The number of rows of the metadata, if [`Self::has_rows`].
     pub rows: u64,
     pub columns: Vec<SafeText>,
     /// The number of rows by `uniqueness_score`, in ten bins from 0.0 to 1.0.
@@ -283,4 +284,14 @@ impl NameSample {
 impl Inspection {
     pub const BINS: usize = 10;
     pub const MAX_NAMED: usize = 200;
+
+    /// Whether the metadata has rows that were read. Formats of other programs are not read.
+    pub fn has_rows(&self) -> bool {
+        self.format.is_in_api()
+    }
+
+    /// Returns the number of pictures, or `None` if they are inside files that are not read.
+    pub fn image_count(&self) -> Option<u64> {
+        (!self.format.embeds_images()).then_some(self.images)
+    }
 }

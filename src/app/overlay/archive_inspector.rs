@@ -217,11 +217,14 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let problem = |name, count| {
         (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
     };
+    let count = |count: Option<u64>| {
+        count.map_or_else(|| format!("not read of {}", inspection.format.as_str()), group_digits)
+    };
     let mut facts = vec![
         fact("size", format_bytes(inspection.bytes)),
         fact("metadata", inspection.metadata_file.to_string()),
-        fact("rows", group_digits(inspection.rows)),
-        fact("pictures", group_digits(inspection.images)),
+        fact("rows", count(inspection.has_rows().then_some(inspection.rows))),
+        fact("pictures", count(inspection.image_count())),
         problem("rows without a file", inspection.rows_without_file.count),
         problem("files without a row", inspection.files_without_row.count),
         problem("unsafe names, skipped", inspection.unsafe_entries.count),

@@ -193,8 +193,11 @@ const LOGOUT_COLUMNS: &[Column] =
 
 fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
-    let secrets = open_secrets()?;
     let name = &hosted.profile.name;
+    if context.is_dry_run() {
+        return context.print_planned_change(&format!("remove the secret of {name}"), None);
+    }
+    let secrets = open_secrets()?;
     let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
     let stores = secrets.remove(name).map_err(failed)?;
     if stores.is_empty() {

@@ -143,8 +143,7 @@ async fn import(
 async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dataset) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
     if context.is_dry_run() {
-        context.messages.info("nothing was changed");
-        return Ok(Exit::Done);
+        return context.print_planned_change("remove the imported embeddings", None);
     }
     let name = local.remove_embeddings(id).await?;
     let now = wait_until_clustered(connection, dataset).await?;

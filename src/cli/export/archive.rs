@@ -281,6 +281,7 @@ async fn archive_path(
 const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("archive", "file"),
     Column::new("bytes", "bytes"),
+    Column::new("format", "export_format"),
     Column::new("metadata", "metadata"),
     Column::new("rows", "rows"),
     Column::new("columns", "columns"),
@@ -298,6 +299,12 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> CliResult {
     let inspection = inspect_archive(file).await?;
     let fields = inspection_json(&inspection);
     context.print(&Document::one("tessera.inspection/1", fields, INSPECTION_COLUMNS))?;
+    if !inspection.has_rows() {
+        let format = inspection.format.as_str();
+        context
+            .messages
+            .info(format!("rows are counted for json and parquet only, not for {format}"));
+    }
     Ok(context.warn_of_problems(&archive_problems(&inspection, None)))
 }
 
@@ -305,20 +312,23 @@ pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure
     run_blocking(move || tessera_client::inspect_archive(&file)).await
 }
 
+/// Fields that depend on rows are null if the rows of the format are not read.
 fn inspection_json(inspection: &Inspection) -> Value {
+    let has_rows = inspection.has_rows();
     json!({
         "file": inspection.path.to_string_lossy(),
         "bytes": inspection.bytes,
+        "export_format": inspection.format.as_str(),
         "metadata": inspection.metadata_file.as_str(),
-        "rows": inspection.rows,
-        "columns": names_json(&inspection.columns),
-        "uniqueness": inspection.uniqueness,
-        "unscored": inspection.unscored,
-        "images": inspection.images,
-        "frames": inspection.frames,
-        "videos": inspection.videos,
-        "rows_without_file": sample_json(&inspection.rows_without_file),
-        "files_without_row": sample_json(&inspection.files_without_row),
+        "rows": has_rows.then_some(inspection.rows),
+        "columns": has_rows.then(|| names_json(&inspection.columns)),
+        "uniqueness": has_rows.then_some(inspection.uniqueness),
+        "unscored": has_rows.then_some(inspection.unscored),
+        "images": inspection.image_count(),
+        "frames": has_rows.then_some(inspection.frames),
+        "videos": has_rows.then_some(inspection.videos),
+        "rows_without_file": has_rows.then(|| sample_json(&inspection.rows_without_file)),
+        "files_without_row": has_rows.then(|| sample_json(&inspection.files_without_row)),
         "refused": sample_json(&inspection.unsafe_entries),
     })
 }

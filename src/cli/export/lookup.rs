@@ -160,7 +160,7 @@ pub(super) fn export_document(
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
-        "rows": inspection.filter(|it| it.has_rows).map(|inspection| inspection.rows),
+        "rows": inspection.filter(|it| it.has_rows()).map(|inspection| inspection.rows),
         "images": inspection.filter(|_| !embeds_images).map(|inspection| inspection.images),
         "extracted_to": extraction.map(|extraction| extraction.folder.to_string_lossy()),
         "extracted_files": extraction.map(|extraction| extraction.files),

@@ -66,9 +66,14 @@ impl Output {
         matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
     }
 
+    /// Whether people read the output, so that it may be a sentence in place of a document.
+    pub fn is_text(&self) -> bool {
+        matches!(self.format, OutputFormat::Table | OutputFormat::Tsv)
+    }
+
     /// Fails if programs read the output. `option` names the option that draws.
     pub fn require_text(&self, option: &str) -> Result<(), CliError> {
-        if !self.is_machine() && self.format != OutputFormat::Csv {
+        if self.is_text() {
             return Ok(());
         }
         let formats = "remove --json, --jsonl, --csv and --jq";

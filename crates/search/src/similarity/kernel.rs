@@ -20,6 +20,8 @@ const MORE_LANES: usize = 2 * LANES;
 const QUAD: usize = 4;
 /// Number of rows per block of [`tile`]. A block with 256 numbers per row fits the second-level cache.
 pub const BLOCK: usize = 128;
+/// Rows of half precision have lengths of about one, so their distance from themselves is rounded to less than this.
+const MAX_ROUNDING: f32 = 0.004;
 /// The factor that [`exponent_kept`] omits: the difference of the exponent biases of both formats.
 const RESCALE: f32 = f32::from_bits((127 + 112) << 23);
 
@@ -57,6 +59,9 @@ impl pulp::NullaryFnOnce for Scan<'_> {
     fn call(self) {
         for (distance, row) in self.out.iter_mut().zip(self.rows.chunks_exact(self.query.len())) {
             *distance = to_distance(dot(row, self.query));
+            if is_rounded(*distance) && are_equal(row, self.query) {
+                *distance = 0.0;
+            }
         }
     }
 }
@@ -64,7 +69,21 @@ impl pulp::NullaryFnOnce for Scan<'_> {
 /// Returns the cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. Exchanging row and query
 /// gives the same result, because products of half precision are exact.
 pub fn distance(row: &[f16], query: &[f32]) -> f32 {
-    to_distance(product(row, query))
+    let distance = to_distance(product(row, query));
+    if is_rounded(distance) && are_equal(row, query) { 0.0 } else { distance }
+}
+
+/// Whether a distance may be that of equal vectors. Only such pairs are compared number by number, so that a picture has
+/// the distance 0 from itself, and the distances of other pictures keep their order.
+#[inline(always)]
+fn is_rounded(distance: f32) -> bool {
+    distance > 0.0 && distance < MAX_ROUNDING
+}
+
+#[cold]
+fn are_equal(row: &[f16], query: &[f32]) -> bool {
+    #[expect(clippy::float_cmp, reason = "equal numbers, not near ones")]
+    row.iter().zip(query).all(|(value, query)| value.to_f32() * RESCALE == *query)
 }
 
 /// Returns the scalar product of a row and a vector that is scaled like a [`prescaled`] query.
@@ -143,9 +162,16 @@ pub fn tile(left: &[f32], right: &[f32], dimension: usize, out: &mut [f32]) {
         let strips = left.chunks_exact(QUAD * dimension).zip(out.chunks_exact_mut(QUAD * BLOCK));
         for (rows, lines) in strips {
             let sums = Arch::new().dispatch(Quad { rows, panel });
-            for (line, sums) in lines.chunks_exact_mut(BLOCK).zip(sums) {
-                for (distance, sum) in line[column * LANES..][..LANES].iter_mut().zip(sums) {
+            let rows = rows.chunks_exact(dimension);
+            for ((line, sums), row) in lines.chunks_exact_mut(BLOCK).zip(sums).zip(rows) {
+                let distances = &mut line[column * LANES..][..LANES];
+                for (distance, sum) in distances.iter_mut().zip(sums) {
                     *distance = to_distance(sum);
+                }
+                for (lane, distance) in distances.iter_mut().enumerate() {
+                    if is_rounded(*distance) && row.iter().eq(panel[lane..].iter().step_by(LANES)) {
+                        *distance = 0.0;
+                    }
                 }
             }
         }

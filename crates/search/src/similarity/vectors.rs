@@ -301,6 +301,25 @@ mod tests {
     }
 
     #[test]
+    fn equal_vectors_have_the_distance_zero_and_others_keep_theirs() {
+        const DIMENSION: usize = 40;
+        let mut vectors = Vectors::new(DIMENSION);
+        let rows = [1.0, 1.0, 1.03].map(|first: f32| {
+            let numbers = (0..DIMENSION).map(|at| if at == 0 { first } else { 1.0 / at as f32 });
+            let length = numbers.clone().map(|number| number * number).sum::<f32>().sqrt();
+            // Shorter than one by more than half precision rounds.
+            numbers.map(|number| f16::from_f32(number / length * 0.9995)).collect::<Vec<_>>()
+        });
+        rows.iter().for_each(|row| vectors.push(row));
+        let distances = vectors.distances(&rows[0]);
+        assert_eq!(distances[..2], [0.0, 0.0]);
+        assert!(distances[2] > 0.0 && distances[2] < 0.01, "{distances:?}");
+        let graph = crate::similarity::neighbor_graph(&vectors, 2, |_| true).unwrap();
+        let of_first: Vec<_> = graph[0].iter().map(|it| (it.row, it.distance == 0.0)).collect();
+        assert_eq!(of_first, [(1, true), (2, false)]);
+    }
+
+    #[test]
     fn a_file_that_becomes_shorter_is_an_error() {
         let file = tempfile::tempfile().unwrap();
         file.set_len((ROWS * DIMENSION * size_of::<f16>()) as u64).unwrap();

@@ -236,9 +236,16 @@ impl<'a> MatchConditions<'a> {
         if !self.has_distance(query) {
             return "CAST(NULL AS real)".to_owned();
         }
-        let distance = Self::distance(&self.product(query));
-        // `greatest` ignores null values, so a missing vector needs a `CASE`.
-        format!("CASE WHEN {} THEN {distance} END", has_vector(query))
+        let vector = self.value(encode_f16(&query.vector));
+        let distance = Self::distance(&self.product_with(query, &vector));
+        let (schema, column) = (&self.table.vector_schema, column_of(query.of));
+        // `greatest` ignores null values, so a missing vector needs a `CASE`. Equal vectors have the distance 0, which the
+        // product only approximates.
+        format!(
+            "CASE WHEN t.{column} OPERATOR({schema}.=) {vector} THEN CAST(0 AS real)
+                  WHEN {} THEN {distance} END",
+            has_vector(query)
+        )
     }
 
     /// Returns the vectors whose nearest members include the best results of a comparable query.
@@ -251,6 +258,10 @@ impl<'a> MatchConditions<'a> {
     /// which are one, and round.
     pub fn product(&mut self, query: &VectorQuery) -> String {
         let vector = self.value(encode_f16(&query.vector));
+        self.product_with(query, &vector)
+    }
+
+    fn product_with(&self, query: &VectorQuery, vector: &str) -> String {
         let schema = &self.table.vector_schema;
         format!("t.{} OPERATOR({schema}.<#>) {vector}", column_of(query.of))
     }
