@@ -172,7 +172,7 @@ impl Context {
         if self.out.is_text() {
             self.print_line(format!("{method} {url}"))?;
         } else {
-            self.print(&dry_run_document(json!({
+            self.print(&dry_run_document(&json!({
                 "method": method,
                 "url": url,
                 "curl": curl.to_string(),
@@ -188,7 +188,7 @@ impl Context {
         self.messages.info(format!("would {target}{change}; nothing was changed"));
         if !self.out.is_text() {
             let file = file.map(Path::to_string_lossy);
-            self.print(&dry_run_document(json!({ "change": change, "file": file })))?;
+            self.print(&dry_run_document(&json!({ "change": change, "file": file })))?;
         }
         Ok(Exit::Done)
     }
@@ -213,7 +213,7 @@ const DRY_RUN_COLUMNS: &[Column] = &[
 
 /// Creates the document of a dry run: of a request to the service, or of a change on this machine. Fields that do not
 /// apply are null.
-fn dry_run_document(known: Value) -> Document {
+fn dry_run_document(known: &Value) -> Document {
     let mut fields =
         json!({ "method": null, "url": null, "curl": null, "change": null, "file": null });
     for (name, value) in known.as_object().into_iter().flatten() {
