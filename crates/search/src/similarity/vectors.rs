@@ -310,7 +310,9 @@ mod tests {
             // Shorter than one by more than half precision rounds.
             numbers.map(|number| f16::from_f32(number / length * 0.9995)).collect::<Vec<_>>()
         });
-        rows.iter().for_each(|row| vectors.push(row));
+        for row in &rows {
+            vectors.push(row);
+        }
         let distances = vectors.distances(&rows[0]);
         assert_eq!(distances[..2], [0.0, 0.0]);
         assert!(distances[2] > 0.0 && distances[2] < 0.01, "{distances:?}");
