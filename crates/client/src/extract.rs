@@ -3,9 +3,9 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, DirBuilder, File},
+    fs::{self, File},
     io::{self, Write as _},
-    os::{fd::OwnedFd, unix::fs::DirBuilderExt as _},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
 };
 
@@ -160,7 +160,7 @@ impl<'a> TargetFolder<'a> {
         existing: ExistingFile,
         sharing: Option<PictureSharing<'a>>,
     ) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        fs::create_dir_all(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { root, existing, sharing })
     }

@@ -249,10 +249,24 @@ fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
     };
     let size = flistxattr(from, names.as_mut_slice())?;
     for name in names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let mut value = vec![0; fgetxattr_query(from, name)?];
-        let size = fgetxattr(from, name, value.as_mut_slice())?;
-        match fsetxattr(to, name, &value[..size], XattrFlags::empty()) {
-            Ok(()) | Err(Errno::NOTSUP | Errno::PERM | Errno::ACCESS | Errno::INVAL) => {}
+        let copy = || {
+            let mut value = vec![0; fgetxattr_query(from, name)?];
+            let size = fgetxattr(from, name, value.as_mut_slice())?;
+            fsetxattr(to, name, &value[..size], XattrFlags::empty())
+        };
+        match copy() {
+            // The attribute is gone, may not be copied, or is larger than the other file system keeps.
+            Ok(())
+            | Err(
+                Errno::NODATA
+                | Errno::NOTSUP
+                | Errno::PERM
+                | Errno::ACCESS
+                | Errno::INVAL
+                | Errno::NOSPC
+                | Errno::TOOBIG
+                | Errno::RANGE,
+            ) => {}
             Err(cause) => return Err(cause.into()),
         }
     }

@@ -11,7 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tessera_files::{
-    ensure_own_private_dir, if_exists, open_locked, sync_dir, synced, write_durably,
+    ensure_own_private_dir, if_exists, open_locked, parent_dir, sync_dir, synced, write_durably,
 };
 use uuid::Uuid;
 
@@ -256,7 +256,8 @@ impl Journal {
     /// Removes the journal of an action that did nothing, which leaves nothing to undo.
     pub(crate) fn discard(self) -> io::Result<()> {
         self.remove_new_folders();
-        fs::remove_file(&self.path)
+        fs::remove_file(&self.path)?;
+        sync_dir(parent_dir(&self.path))
     }
 }
 

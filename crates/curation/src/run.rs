@@ -111,16 +111,18 @@ fn carry_out(
         }
         outcome.done += usize::from(journal.states[number] == StepState::Done);
     }
-    end(folder, journal, outcome.done)?;
+    // After a crash, a step without a record may have been done.
+    let is_certain = attempt == Attempt::First || !journal.states.contains(&StepState::Unknown);
+    end(folder, journal, outcome.done > 0 || !is_certain)?;
     Ok(outcome)
 }
 
-/// Ends a run after which a number of files are done.
-fn end(folder: &JournalFolder, mut journal: Journal, done: usize) -> Result<(), Error> {
+/// Ends a run. `may_be_done` is whether a step may have been done.
+fn end(folder: &JournalFolder, mut journal: Journal, may_be_done: bool) -> Result<(), Error> {
     let files =
         journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
     sync_folders(files)?;
-    if done == 0 {
+    if !may_be_done {
         journal.discard()?;
     } else {
         journal.finish(&Record::Finished)?;

@@ -14,7 +14,11 @@ use tessera_media::ingest::file_names::printable_path;
 use tessera_model::DatasetId;
 use tessera_store::{dataset, indexing_task};
 
-use crate::{Deployment, LocalError, originals::storage_location, usecase::ServiceError};
+use crate::{
+    Deployment, LocalError,
+    originals::storage_location,
+    usecase::{CANCELLED, ServiceError},
+};
 
 /// A folder is compared when nothing has changed in it for this time, because programs write files in several steps.
 const QUIET_TIME: Duration = Duration::from_secs(1);
@@ -182,6 +186,11 @@ impl WatchedFolders {
         // The folder is not listed in vain while the dataset is being indexed.
         if self.deployment.store.read(|c| indexing_task::find_running(c, id))?.is_some() {
             return Ok(false);
+        }
+        // An indexing that the user has cancelled goes on only when the user asks for it.
+        let record = self.deployment.store.read(|c| dataset::find(c, id))?;
+        if record.is_some_and(|record| record.fatal_error.as_deref() == Some(CANCELLED)) {
+            return Ok(true);
         }
         // A folder that was missing has a new inode, which is not watched yet.
         if self.watch(folder).is_err() {

@@ -197,10 +197,13 @@ pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Resu
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }
 
-/// Ends a running indexing task as failed, and takes it away from its worker.
-pub fn cancel(transaction: &Transaction, running: &IndexingTask, why: &str) -> Result<()> {
+/// Ends a running indexing task as failed, and takes it away from its worker. Returns its row, or `None` if its worker has
+/// completed it meanwhile.
+pub fn cancel(transaction: &Transaction, running: &IndexingTask, why: &str) -> Result<Option<i64>> {
     lease::revoke(transaction, LeasedTask::Indexing(running.row))?;
-    fail(transaction, running, why)
+    let Some(running) = find(transaction, running.row)? else { return Ok(None) };
+    fail(transaction, &running, why)?;
+    Ok(Some(running.row))
 }
 
 fn set_final_state(transaction: &Transaction, running: &IndexingTask, stage: &str) -> Result<()> {

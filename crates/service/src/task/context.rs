@@ -396,8 +396,11 @@ impl<'a> ProgressRange<'a> {
         let whole = self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
         let percent = (whole * 100.0) as u8;
         if self.reported.fetch_max(percent, Ordering::Relaxed) < percent {
-            // An error is ignored: if the store cannot be written, writing the result fails too, with a message.
-            let _ = self.context.report_progress(self.dataset, whole);
+            let reported = self.context.report_progress(self.dataset, whole);
+            // Other errors are ignored: if the store cannot be written, writing the result fails too, with a message.
+            if let Err(TaskError::Stopped) = reported {
+                self.context.stop.store(true, Ordering::Relaxed);
+            }
         }
         self.context.check_cancelled().is_ok()
     }

@@ -303,8 +303,7 @@ impl<'a> FileNames<'a> {
         for name in names {
             let last_word = name.rsplit(|byte| is_delimiter(*byte)).next().unwrap_or(name);
             by_last_word.entry(last_word).or_default().push(name);
-            has_escaped |=
-                name.iter().any(|byte| byte.is_ascii_control() || b"\"'&<>\\".contains(byte));
+            has_escaped |= name.iter().any(|byte| !is_unescaped(*byte));
         }
         Self { by_last_word, has_escaped }
     }
@@ -318,6 +317,11 @@ impl<'a> FileNames<'a> {
             names.is_some_and(|names| names.iter().any(|name| text[..end].ends_with(name)))
         })
     }
+}
+
+/// Whether JSON and XML always contain this byte as it is. Python writes other letters than those of ASCII as escapes.
+fn is_unescaped(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_control() && !b"\"'&<>\\".contains(&byte)
 }
 
 fn is_delimiter(byte: u8) -> bool {

@@ -23,7 +23,7 @@ use tessera_store::{
 };
 
 /// Why a dataset whose indexing was cancelled is in ERROR.
-const CANCELLED: &str =
+pub(crate) const CANCELLED: &str =
     "The indexing was cancelled. Rescan the dataset, or open its folder again, to continue it";
 
 /// What remains of a removed dataset.
@@ -121,8 +121,20 @@ impl Deployment {
             }
             self.change_at_rest(id, "rescan", |_, _| Ok(Ok(())))?;
             self.originals.check(&record.folder).map_err(ServiceError::Conflict)?;
-            self.tasks.compare_folder(id);
-            return Ok(RescanResult { changes: None, is_indexing: false });
+            // An indexing that failed or was cancelled goes on, whatever the listing says.
+            let is_indexing = self.change_at_rest(id, "rescan", |tx, record| {
+                let is_needed = self.needs_indexing(tx, &record, None)?;
+                if is_needed {
+                    indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
+                }
+                Ok(Ok(is_needed))
+            })?;
+            if is_indexing {
+                self.tasks.wake();
+            } else {
+                self.tasks.compare_folder(id);
+            }
+            return Ok(RescanResult { changes: None, is_indexing });
         }
         if is_missing(&record.folder) {
             return Err(ServiceError::Conflict(FOLDER_MISSING.to_owned()));
@@ -151,18 +163,15 @@ impl Deployment {
     pub(crate) fn cancel_indexing(&self, id: DatasetId) -> Result<DatasetRecord, ServiceError> {
         let record = self.require_dataset(id)?;
         self.require_write_access(&record)?;
-        let cancelled = self.store.write(|tx| {
-            let running = indexing_task::find_running(tx, id)?;
-            if let Some(running) = &running {
-                indexing_task::cancel(tx, running, CANCELLED)?;
-            }
-            Ok(running)
+        let cancelled = self.store.write(|tx| match indexing_task::find_running(tx, id)? {
+            Some(running) => indexing_task::cancel(tx, &running, CANCELLED),
+            None => Ok(None),
         })?;
         let Some(cancelled) = cancelled else {
             let message = "No indexing of this dataset is running".to_owned();
             return Err(ServiceError::Conflict(message));
         };
-        self.tasks.stop_cancelled(cancelled.row);
+        self.tasks.stop_cancelled(cancelled);
         self.require_dataset(id)
     }
 

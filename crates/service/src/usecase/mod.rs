@@ -16,6 +16,7 @@ pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use dataset::Enrichments;
 pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
+pub(crate) use manage_dataset::CANCELLED;
 pub(crate) use map::{Map, NamedColumn};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};

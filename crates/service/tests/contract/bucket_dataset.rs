@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::{
     components::object_storage::fake_s3::{FakeFailure, FakeS3},
     export,
-    support::{Place, Service, picture},
+    support::{Place, Service, answer, picture},
     video::with_ffmpeg,
 };
 
@@ -46,6 +46,19 @@ async fn served(place: Place, storage: &FakeS3) -> Service {
     let dataset = add(&deployment, FOLDER).unwrap();
     deployment.wait_until_idle().await;
     Service::serve(place, deployment, dataset, true).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rescan_continues_an_indexing_that_failed_or_was_cancelled() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    service.set_status("ERROR");
+    let request = service.post(&format!("/local/dataset/{}/rescan", service.dataset));
+    let (status, rescanned) = answer(request).await;
+    assert_eq!((status.as_u16(), &rescanned["indexing"]), (200, &true.into()), "{rescanned}");
+    service.deployment.wait_until_indexed(service.dataset).await.unwrap();
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

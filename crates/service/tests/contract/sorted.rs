@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 
 use serde_json::Value;
 
-use crate::support::{Service, pictures};
+use crate::support::{Service, picture, pictures};
 
 /// Returns the first file and the ID of each cluster.
 async fn clusters(service: &Service, query: &str) -> Vec<(String, String)> {
@@ -38,6 +38,22 @@ async fn a_sorted_result_has_the_same_clusters_in_both_directions() {
         }
     }
     assert!(clusters(&service, "&sort=name&page_number=1").await.is_empty());
+}
+
+#[tokio::test]
+async fn files_are_sorted_by_their_bytes() {
+    let names = ["c.png", "a.png", "d.png", "b.png"];
+    let files = (0..).zip(names).map(|(number, name)| {
+        let mut bytes = picture(number);
+        bytes.resize(20_000 + 1_000 * number as usize, 0);
+        (name, bytes)
+    });
+    let service = Service::of(&files.collect::<Vec<_>>()).await;
+    let names = async |query| -> Vec<String> {
+        clusters(&service, query).await.into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(names("&sort=bytes").await, ["c.png", "a.png", "d.png", "b.png"]);
+    assert_eq!(names("&sort=-bytes").await, ["b.png", "d.png", "a.png", "c.png"]);
 }
 
 #[tokio::test]
