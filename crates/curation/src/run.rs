@@ -122,11 +122,11 @@ fn end(folder: &JournalFolder, mut journal: Journal, may_be_done: bool) -> Resul
     let files =
         journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
     sync_folders(files)?;
-    if !may_be_done {
-        journal.discard()?;
-    } else {
+    if may_be_done {
         journal.finish(&Record::Finished)?;
         folder.remove_old()?;
+    } else {
+        journal.discard()?;
     }
     Ok(())
 }
