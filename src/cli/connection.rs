@@ -66,10 +66,18 @@ impl Context {
         })
     }
 
-    /// Warns about unreadable fields, and records the requests if the options ask for that.
+    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if the options ask for that.
     pub(super) fn with_listeners(&self, client: Client) -> Client {
         let messages = self.messages;
         let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
+        let client = if messages.is_terminal() {
+            client.with_slow_listener(move |purpose| {
+                messages
+                    .info(format!("the service has not responded yet; still trying to {purpose}"));
+            })
+        } else {
+            client
+        };
         if self.global.verbose || self.trace.is_enabled() {
             return client.with_recorder(request_recorder(self.global.verbose, self.trace.clone()));
         }

@@ -70,6 +70,10 @@ impl LocalService {
         match *self {}
     }
 
+    pub async fn dataset_folder(&self, _: DatasetId) -> CliResult<PathBuf> {
+        match *self {}
+    }
+
     pub fn archive_file(&self, _: ExportTaskId) -> Option<PathBuf> {
         match *self {}
     }

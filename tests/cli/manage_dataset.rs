@@ -45,6 +45,10 @@ fn a_dataset_of_a_profile_is_renamed_rescanned_and_removed() {
     assert_eq!((&renamed["display_name"], &renamed["n_images"]), (&"My photos".into(), &2.into()));
     let (shown, _) = document(home, &with(&["dataset", "show", "My photos"]));
     assert_eq!(shown["_local"]["folder_missing"], false);
+    let canonical = folder.canonicalize().unwrap();
+    assert_eq!(shown["_local"]["folder"], canonical.to_str().unwrap());
+    let (_, listed, err) = run(home, &with(&["dataset", "list", "--full"]));
+    assert!(listed.ends_with(&format!("\t{}\n", canonical.display())), "{listed}{err}");
     let (code, _, err) = run(home, &with(&["dataset", "remove", "My photos", "--no-input"]));
     assert_eq!(code, 2);
     assert!(err.contains("The files in its folder stay") && err.contains("--yes"), "{err}");
@@ -98,6 +102,8 @@ fn a_running_service_is_managed_without_a_restart() {
     let home = home.path();
     let serving = serve(home, &[folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["n_images"], 1);
+    let (_, listed, _) = asked(&serving, home, &["dataset", "list", "--full", "--json"]);
+    assert!(!listed.contains(folder.to_str().unwrap()), "a client of a service sees no path");
     picture(&folder.join("b.png"));
     fs::remove_file(folder.join("a.png")).unwrap();
     let (code, out, err) = asked(&serving, home, &["dataset", "rescan", "--wait"]);

@@ -77,6 +77,15 @@ impl Client {
         self.changed(|transport| transport.field_warnings = FieldWarnings::new(listener))
     }
 
+    /// Reports each request that the service has not responded to after [`ClientPolicy::slow_response`], with the
+    /// purpose of the request. `listener` must not block.
+    pub fn with_slow_listener(
+        self,
+        listener: impl Fn(&'static str) + Send + Sync + 'static,
+    ) -> Self {
+        self.changed(|transport| transport.slow_listener = Some(Arc::new(listener)))
+    }
+
     pub fn with_retries(self, retries: u32) -> Self {
         self.changed(|transport| {
             let policy = transport.retry_engine.policy().clone();

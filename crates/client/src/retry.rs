@@ -29,6 +29,8 @@ pub struct ClientPolicy {
     /// The time limit for one connection, over all addresses of its host.
     pub connect_timeout: Duration,
     pub header_timeout: Duration,
+    /// The time after which a response counts as slow, which is only reported.
+    pub slow_response: Duration,
     /// The interval between two pings of an HTTP/2 connection with open requests. `ping_timeout` limits the wait for
     /// the response to a ping.
     pub ping_interval: Duration,
@@ -54,6 +56,7 @@ impl Default for ClientPolicy {
             max_retry_after: Duration::from_mins(1),
             connect_timeout: Duration::from_secs(5),
             header_timeout: Duration::from_secs(30),
+            slow_response: Duration::from_secs(3),
             ping_interval: Duration::from_secs(20),
             ping_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(30),

@@ -33,6 +33,9 @@ use reqwest::{
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
+/// Receives the purpose of each request that the service has not responded to for some time.
+pub(super) type SlowListener = Arc<dyn Fn(&'static str) + Send + Sync>;
+
 /// The parts of a client that all its requests share.
 #[derive(Clone)]
 pub(super) struct Transport {
@@ -41,6 +44,7 @@ pub(super) struct Transport {
     pub recorder: RequestRecorder,
     pub field_warnings: FieldWarnings,
     pub dry_run: Option<DryRun>,
+    pub slow_listener: Option<SlowListener>,
     pub auth: AuthProvider,
     /// The session of a browser, which uploads carry instead of the token.
     pub upload_session: Option<AuthHeader>,
@@ -60,6 +64,7 @@ impl Transport {
             recorder: RequestRecorder::default(),
             field_warnings: FieldWarnings::default(),
             dry_run: None,
+            slow_listener: None,
             upload_session: None,
             service,
         })
@@ -197,10 +202,10 @@ impl Transport {
         let sent = SystemTime::now();
         let late = |_| AttemptError::NoResponse("no response in time".to_owned());
         let deadline = policy.header_timeout.saturating_add(request.upload_timeout());
-        let response =
-            tokio::time::timeout(deadline, self.build_request(request, auth_header).send())
-                .await
-                .map_err(late)??;
+        let response = self.build_request(request, auth_header).send();
+        let response = tokio::time::timeout(deadline, self.report_if_slow(request, response))
+            .await
+            .map_err(late)??;
         if auth_header.is_some() {
             self.auth.update_clock_skew(response.headers(), sent, SystemTime::now());
         }
@@ -214,6 +219,25 @@ impl Transport {
         let body = body.ok().flatten().unwrap_or_default();
         let detail = read_error_message(&body);
         Err(AttemptError::Rejected(Box::new(ErrorResponse { status, headers, body, detail })))
+    }
+
+    /// Waits for a response, and reports once if the service does not begin to respond soon.
+    async fn report_if_slow<T>(
+        &self,
+        request: &ApiRequest,
+        response: impl Future<Output = T>,
+    ) -> T {
+        let Some(listener) = &self.slow_listener else { return response.await };
+        let limit = self.retry_engine.policy().slow_response;
+        let limit = limit.saturating_add(request.upload_timeout());
+        let mut response = std::pin::pin!(response);
+        match tokio::time::timeout(limit, &mut response).await {
+            Ok(response) => response,
+            Err(_) => {
+                listener(request.endpoint.retry_rule().purpose);
+                response.await
+            }
+        }
     }
 
     fn build_request(

@@ -20,7 +20,11 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("%", "progress"),
     Column::new("IMAGES", "n_images"),
     Column::new("VIDEOS", "n_videos"),
+    Column::new("FOLDER", "_local.folder"),
 ];
+
+/// The number of columns without the folder, which only `--full` shows, and only of datasets that this process reads.
+const COLUMNS_WITHOUT_FOLDER: usize = 6;
 
 const RECORD_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
@@ -44,6 +48,7 @@ const LOCAL_COLUMNS: &[Column] = &[
     Column::new("videos", "n_videos"),
     Column::new("created", "created_at"),
     Column::new("error", "fatal_error_msg"),
+    Column::new("folder", "_local.folder"),
     Column::new("folder missing", "_local.folder_missing"),
     Column::new("excluded", "_local.excluded"),
     Column::new("include", "_local.patterns.include"),
@@ -71,11 +76,18 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         }
     }
     let status = status.map(Status::parse);
-    let rows: Vec<Value> = all
-        .iter()
-        .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
-        .map(dataset_document)
-        .collect();
+    let mut rows = Vec::new();
+    for dataset in &all {
+        if status.as_ref().is_some_and(|status| dataset.status != *status) {
+            continue;
+        }
+        let mut row = dataset_document(dataset);
+        if let Some(local) = &connection.local {
+            let folder = local.dataset_folder(dataset.id).await?;
+            row["_local"] = json!({ "folder": folder.to_string_lossy() });
+        }
+        rows.push(row);
+    }
     for dataset in &all {
         warn_if_missing(connection, dataset);
     }
@@ -84,7 +96,9 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         context.messages.warn(format!("skipped {datasets} that could not be read"));
     }
     let fields = json!({ "datasets": rows, "skipped": skipped });
-    context.print(&Document::list("tessera.datasets/1", fields, "datasets", LIST_COLUMNS))
+    let shows_folder = connection.is_local() && context.global.full;
+    let columns = if shows_folder { LIST_COLUMNS } else { &LIST_COLUMNS[..COLUMNS_WITHOUT_FOLDER] };
+    context.print(&Document::list("tessera.datasets/1", fields, "datasets", columns))
 }
 
 pub(super) async fn show(
@@ -105,16 +119,18 @@ pub(super) async fn show(
     }
     warn_if_missing(connection, &dataset);
     let mut fields = dataset_document(&dataset);
-    if !connection.is_local() {
+    let Some(local) = &connection.local else {
         return connection.context.print(&Document::one(
             "tessera.dataset/1",
             fields,
             RECORD_COLUMNS,
         ));
-    }
+    };
+    let folder = local.dataset_folder(dataset.id).await?;
     let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } =
         connection.client.local_dataset(dataset.id).await?;
     fields["_local"] = json!({
+        "folder": folder.to_string_lossy(),
         "folder_missing": folder_missing,
         "uploads": uploads,
         "excluded": excluded,

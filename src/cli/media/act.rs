@@ -36,7 +36,7 @@ pub struct ActionFiles {
     dataset: Option<String>,
     #[command(flatten)]
     content: ExportContentOptions,
-    /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input.
+    /// Act on the files of the dataset that a list names, separated by NUL bytes or lines; - for standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
     /// Include the files with the same name and another extension, such as the raw file of a JPEG.

@@ -228,7 +228,7 @@ pub struct SourceOptions {
     /// Only files in the folders whose names match; a pattern with a slash matches relative paths.
     #[arg(long, value_name = "PATTERN", requires = "folders")]
     glob: Option<Pattern>,
-    /// A list of files, separated by NUL bytes or newlines; `-` for standard input.
+    /// Add the files and folders that a list names, separated by NUL bytes or lines; - for standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
     /// An archive: .zip, .tar or .tar.gz; the local service also unpacks .tar.xz and .tar.zst.

@@ -155,14 +155,14 @@ pub(super) fn aligned_table(document: &Document, style: TableStyle) -> Printable
         .map(|row| columns.iter().map(|column| display_cell(column.value(row))).collect())
         .collect();
     if !full {
-        shorten_ids(columns, &mut rows);
+        shorten_ids(columns, &mut rows, Column::has_short_ids);
     }
     let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
-    let mut widths: Vec<usize> = titles.iter().map(|title| title.width()).collect();
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.width().max(*width);
-        }
+    let mut widths = column_widths(&titles, &rows);
+    if !full && width.is_some_and(|width| table_width(&widths) > width) {
+        // Commands need the whole of these IDs, so they are shortened only if names would be cut for them.
+        shorten_ids(columns, &mut rows, |column| column.is_id() && !column.has_short_ids());
+        widths = column_widths(&titles, &rows);
     }
     let ids: Vec<bool> = columns.iter().map(Column::is_id).collect();
     shrink_to_width(&mut widths, &ids, width);
@@ -172,11 +172,26 @@ pub(super) fn aligned_table(document: &Document, style: TableStyle) -> Printable
     text
 }
 
-fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>]) {
-    for (index, _) in columns.iter().enumerate().filter(|(_, column)| column.has_short_ids()) {
+fn column_widths(titles: &[String], rows: &[Vec<String>]) -> Vec<usize> {
+    let widest = |index: usize| rows.iter().map(|row| row[index].width()).max().unwrap_or(0);
+    titles.iter().enumerate().map(|(index, title)| title.width().max(widest(index))).collect()
+}
+
+fn table_width(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + COLUMN_GAP * widths.len().saturating_sub(1)
+}
+
+/// Shortens the IDs of some columns to their distinct beginnings. An ellipsis shows that commands do not accept the
+/// beginning.
+fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>], is_shortened: fn(&Column) -> bool) {
+    for (index, column) in columns.iter().enumerate().filter(|(_, column)| is_shortened(column)) {
         let length = values::distinct_length(rows.iter().map(|row| row[index].as_str()));
-        for row in rows.iter_mut().filter(|row| row[index].is_char_boundary(length)) {
+        let is_long = |row: &&mut Vec<String>| {
+            row[index].len() > length && row[index].is_char_boundary(length)
+        };
+        for row in rows.iter_mut().filter(is_long) {
             row[index].truncate(length);
+            row[index].push_str(if column.has_short_ids() { "" } else { "…" });
         }
     }
 }
@@ -184,8 +199,7 @@ fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>]) {
 /// Narrows the widest columns first, and columns of IDs last.
 fn shrink_to_width(widths: &mut [usize], ids: &[bool], width: Option<usize>) {
     let Some(width) = width else { return };
-    let gaps = COLUMN_GAP * widths.len().saturating_sub(1);
-    while widths.iter().sum::<usize>() + gaps > width {
+    while table_width(widths) > width {
         let wide = widths.iter_mut().zip(ids).filter(|(width, _)| **width > MIN_COLUMN_WIDTH);
         match wide.max_by_key(|(width, is_id)| (!**is_id, **width)) {
             Some((widest, _)) => *widest -= 1,
@@ -402,6 +416,27 @@ mod tests {
         let full = aligned_table(&document, TableStyle { full: true, ..style }).to_string();
         assert!(ids.iter().all(|id| full.contains(id)), "{full}");
         assert!(tab_separated(&document).as_str().contains(ids[0]));
+    }
+
+    #[test]
+    fn whole_ids_are_shortened_only_in_a_table_that_does_not_fit() {
+        const COLUMNS: &[Column] =
+            &[Column::new("CLUSTER", "cluster_id"), Column::new("FILE", "name")];
+        let ids = ["0a1b2c3d-0000-7000", "1a1b2c3d-0000-7000"];
+        let row = |id| json!({ "cluster_id": id, "name": "a/long/name.jpg" });
+        let rows = json!({ "rows": [row(ids[0]), row(ids[1])] });
+        let document = Document::list("tessera.test/1", rows, "rows", COLUMNS);
+        let style = TableStyle { color: false, width: Some(26), full: false };
+        let table = |style| aligned_table(&document, style).to_string();
+        let narrow = "CLUSTER    FILE\n0a1b2c3d…  a/long/name.jpg\n1a1b2c3d…  a/long/name.jpg\n";
+        assert_eq!(table(style), narrow);
+        for style in [
+            TableStyle { width: Some(80), ..style },
+            TableStyle { width: None, ..style },
+            TableStyle { full: true, ..style },
+        ] {
+            assert!(table(style).contains(ids[0]), "{}", table(style));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     io::Write as _,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -16,6 +17,23 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 async fn datasets(server: &ScriptedServer, policy: ClientPolicy) -> Result<usize, Failure> {
     let client = on_premises(&server.url(), policy);
     client.list_datasets().await.map(|list| list.datasets.len())
+}
+
+#[tokio::test]
+async fn a_service_that_does_not_respond_is_reported_before_the_timeout() {
+    let silent = ScriptedServer::start(|_: &ReceivedRequest| Reply::hold(Vec::new())).await;
+    let policy = ClientPolicy {
+        header_timeout: Duration::from_millis(400),
+        slow_response: Duration::from_millis(50),
+        retries: Some(0),
+        ..without_pauses()
+    };
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let heard = reported.clone();
+    let client = on_premises(&silent.url(), policy)
+        .with_slow_listener(move |purpose| heard.lock().unwrap().push(purpose));
+    client.list_datasets().await.unwrap_err();
+    assert_eq!(*reported.lock().unwrap(), ["list the datasets"]);
 }
 
 #[tokio::test]
