@@ -66,7 +66,8 @@ impl Context {
         })
     }
 
-    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if the options ask for that.
+    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if the
+    /// options ask for that.
     pub(super) fn with_listeners(&self, client: Client) -> Client {
         let messages = self.messages;
         let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
