@@ -231,13 +231,11 @@ impl Transport {
         let limit = self.retry_engine.policy().slow_response;
         let limit = limit.saturating_add(request.upload_timeout());
         let mut response = std::pin::pin!(response);
-        match tokio::time::timeout(limit, &mut response).await {
-            Ok(response) => response,
-            Err(_) => {
-                listener(request.endpoint.retry_rule().purpose);
-                response.await
-            }
+        if let Ok(response) = tokio::time::timeout(limit, &mut response).await {
+            return response;
         }
+        listener(request.endpoint.retry_rule().purpose);
+        response.await
     }
 
     fn build_request(
