@@ -433,7 +433,7 @@ mod tests {
         for style in [
             TableStyle { width: Some(80), ..style },
             TableStyle { width: None, ..style },
-            TableStyle { full: true, ..style },
+            TableStyle { width: Some(30), full: true, ..style },
         ] {
             assert!(table(style).contains(ids[0]), "{}", table(style));
         }
