@@ -50,6 +50,9 @@ pub struct DuplicatesOptions {
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
     #[arg(long, value_name = "KIND", requires = "keep", hide_possible_values = true)]
     link: Option<LinkChoice>,
+    /// With --trash or --move, change the annotation files that name the images, too; each old file stays as NAME.orig.
+    #[arg(long, conflicts_with = "link", requires = "keep")]
+    rewrite_annotations: bool,
     /// Open the interface, and review the groups there.
     #[arg(
         long,
@@ -98,7 +101,11 @@ impl DuplicatesOptions {
             return print_groups(context, &groups);
         }
         let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
-        carry_out_and_report(connection, &dataset, run_blocking(plan).await?).await
+        let mut preview = run_blocking(plan).await?;
+        if self.rewrite_annotations {
+            preview.rewrite_annotations();
+        }
+        carry_out_and_report(connection, &dataset, preview).await
     }
 }
 

@@ -48,13 +48,14 @@ pub fn plan_duplicates(
     groups: Vec<DuplicateGroup>,
     action: FileAction,
 ) -> Result<FileActionPreview, Failure> {
-    let preview = FileActionPreview::of_duplicates(action, groups);
+    let mut preview = FileActionPreview::of_duplicates(action, groups);
     if matches!(preview.plan.action, FileAction::Replace(_)) {
         return Ok(preview);
     }
     let files = preview.plan.steps.iter().filter(|step| !step.is_companion);
     let files = files.map(|step| step.source.clone()).collect();
-    Ok(FileActionPreview { annotations: finder.listed(dataset, files)?.annotations, ..preview })
+    preview.find_annotations(&finder.listed(dataset, files)?);
+    Ok(preview)
 }
 
 fn journals() -> Result<JournalFolder, Failure> {

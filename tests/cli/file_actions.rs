@@ -152,6 +152,36 @@ fn files_move_after_a_preview_and_come_back() {
 }
 
 #[test]
+fn annotation_files_follow_on_request() {
+    let world = World::new();
+    let coco = r#"{"images": [{"id": 1, "file_name": "p1.png"}, {"id": 2, "file_name": "p2.png"}],
+"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}],
+"categories": [{"id": 1, "name": "dog"}]}"#;
+    fs::write(world.folder.join("instances.json"), coco).unwrap();
+    let before = world.files();
+    let media = format!("{},{}", world.media("p1.png"), world.media("p2.png"));
+    let to = world.folder.join("sub");
+    let moved = ["media", "move", "--media", &media, "--to", to.to_str().unwrap(), "--yes"];
+    let (code, _, err) = world.ask(&[&moved[..], &["--dry-run"]].concat());
+    assert!(code == 0 && err.contains("--rewrite-annotations changes"), "{code}: {err}");
+    let (code, document, err) = world.ask(&[&moved[..], &["--rewrite-annotations"]].concat());
+    assert_eq!((code, states(&document)), (0, vec!["done"; 5]), "{err}");
+    let text = |name: &str| fs::read_to_string(world.folder.join(name)).unwrap();
+    assert_eq!(text("instances.json"), coco.replace("\"p", "\"sub/p"));
+    assert_eq!(text("instances.json.orig"), coco);
+    assert!(text("metadata.jsonl").contains("sub/p2.png"));
+    // The index has read the new names, and takes the old files for what they are.
+    let search = ["search", "browse", "--flat", "--all", "--jq", ".previews[].caption"];
+    let captions = run(
+        world.home.path(),
+        &[&search[..], &["--folder", world.folder.to_str().unwrap()]].concat(),
+    );
+    assert!(captions.1.contains("two"), "{captions:?}");
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!((code, world.files() == before), (0, true), "{err}");
+}
+
+#[test]
 fn copies_links_and_the_trash_take_lists_of_files() {
     let world = World::new();
     let before = world.files();

@@ -9,8 +9,8 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_curation::{
-    FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan, Skipped,
-    TargetLayout,
+    AnnotationFile, FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan,
+    Skipped, TargetLayout,
 };
 use tessera_model::{FailureKind, Status};
 
@@ -52,7 +52,11 @@ fn preview(folder: &Path) -> FileActionPreview {
     let mut plan =
         Plan::new(FileAction::Move(layout), &[original(&path)], false, NameRule::Exact, |_| false);
     plan.skipped.push(Skipped::new("/photos/\u{1b}b.jpg".into(), "it is inside a Parquet file"));
-    FileActionPreview { plan, annotations: vec!["/photos/metadata.jsonl".into()] }
+    let annotations = AnnotationFile {
+        path: "/photos/annotations.xml".into(),
+        rewrite: Err("only JSON".to_owned()),
+    };
+    FileActionPreview { plan, annotations: vec![annotations] }
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(crate) fn remove_moved(source: &Path, target: &Path, content: &FileContent) 
 }
 
 /// Removes a file whose bytes are durable at another place.
-fn remove_file(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
     fs::remove_file(path)?;
     sync_dir(parent_dir(path))
 }

@@ -4,6 +4,8 @@
 //! a [`Journal`], from which [`resume()`] continues after a crash and [`undo()`] reverts. No function of this crate
 //! replaces a file that it has not created, and none removes the last copy of any bytes.
 
+mod annotation_text;
+mod annotations;
 pub mod duplicates;
 mod file_operations;
 mod journal;
@@ -14,6 +16,7 @@ mod stored_path;
 mod trash_can;
 mod undo;
 
+pub use annotations::{AnnotationFile, NamedEntry};
 pub use file_operations::FileContent;
 pub use journal::{Header, Journal, JournalFolder, Record};
 pub use plan::{

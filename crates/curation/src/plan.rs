@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tessera_files::parent_dir;
 
 use crate::{
+    annotations::NamedEntry,
     file_operations::{FileContent, is_writable},
     stored_path,
     trash_can::check_trash,
@@ -87,7 +88,7 @@ impl FileAction {
     }
 
     /// Whether the files leave their places, so that a file that others need has to stay.
-    fn removes(&self) -> bool {
+    pub(crate) fn removes(&self) -> bool {
         matches!(self, Self::Move(_) | Self::Trash)
     }
 }
@@ -100,6 +101,8 @@ pub enum Operation {
     Link(LinkKind),
     Trash,
     Replace(LinkKind),
+    /// Writes an annotation file that follows the other steps.
+    Rewrite,
 }
 
 impl Operation {
@@ -110,6 +113,7 @@ impl Operation {
             Self::Link(_) => "link",
             Self::Trash => "trash",
             Self::Replace(_) => "replace",
+            Self::Rewrite => "rewrite",
         }
     }
 }
@@ -120,7 +124,8 @@ pub struct Step {
     pub operation: Operation,
     #[serde(with = "stored_path")]
     pub source: PathBuf,
-    /// The new name, or for [`Operation::Replace`] the kept file. Empty for [`Operation::Trash`].
+    /// The new name, for [`Operation::Replace`] the kept file, or for [`Operation::Rewrite`] the name of the old file. Empty
+    /// for [`Operation::Trash`].
     #[serde(with = "stored_path")]
     pub target: PathBuf,
     pub content: FileContent,
@@ -128,6 +133,9 @@ pub struct Step {
     pub is_companion: bool,
     /// Whether every byte is compared before the step, instead of the size and time.
     pub checks_bytes: bool,
+    /// What changes in an annotation file, for [`Operation::Rewrite`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<NamedEntry>,
 }
 
 /// A file that the action leaves alone.
@@ -151,6 +159,8 @@ pub struct FoundOriginals {
     pub refused: Vec<Skipped>,
     /// The annotation files of the dataset that name one of the originals among others.
     pub annotations: Vec<PathBuf>,
+    /// The other media of the dataset whose files have the name of an original. Empty without annotation files.
+    pub namesakes: Vec<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -245,6 +255,7 @@ impl Plan {
             content: copy.content,
             is_companion: false,
             checks_bytes: true,
+            entries: Vec::new(),
         };
         Self {
             action: FileAction::Replace(kind),
@@ -262,13 +273,19 @@ impl Plan {
         self
     }
 
+    /// Returns the bytes of the files, without annotation files.
     pub fn bytes(&self) -> u64 {
-        self.steps.iter().map(|step| step.content.size).sum()
+        self.files().map(|step| step.content.size).sum()
     }
 
     /// Returns the number of pictures and videos, without their sidecars.
     pub fn pictures(&self) -> usize {
-        self.steps.iter().filter(|step| !step.is_companion).count()
+        self.files().filter(|step| !step.is_companion).count()
+    }
+
+    /// Returns the steps of pictures, videos and sidecars.
+    pub fn files(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.operation != Operation::Rewrite)
     }
 }
 
@@ -341,6 +358,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
                 content,
                 is_companion,
                 checks_bytes: false,
+                entries: Vec::new(),
             });
         }
         Ok(steps)

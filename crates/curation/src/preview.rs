@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 
 use tessera_model::text::{count_with_noun, format_bytes, grouped_with_noun};
 
-use crate::{FileAction, FoundOriginals, NameRule, Plan, Skipped, name_rule};
+use crate::{
+    AnnotationFile, FileAction, FoundOriginals, NameRule, NamedEntry, Operation, Plan, Skipped,
+    annotations::plan_rewrites, name_rule,
+};
 
 /// A plan, with everything that the user should know before it is carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileActionPreview {
     pub plan: Plan,
-    /// The annotation files that name some of the files. They are not changed.
-    pub annotations: Vec<PathBuf>,
+    /// The annotation files that name some of the files among others, and are not rewritten.
+    pub annotations: Vec<AnnotationFile>,
 }
 
 impl FileActionPreview {
@@ -23,15 +26,46 @@ impl FileActionPreview {
             FileAction::Trash | FileAction::Replace(_) => NameRule::Exact,
         };
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
-        let mut plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
-        plan.skipped.extend(found.refused);
-        Self { plan, annotations: found.annotations }
+        let plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
+        let mut preview = Self { plan, annotations: Vec::new() };
+        preview.find_annotations(&found);
+        preview.plan.skipped.extend(found.refused);
+        preview
+    }
+
+    /// Finds out which annotation files name files that leave their places.
+    pub fn find_annotations(&mut self, found: &FoundOriginals) {
+        if self.plan.action.removes() {
+            self.annotations = plan_rewrites(found, &self.plan.steps);
+        }
+    }
+
+    /// Also rewrites the annotation files, after the other steps. Files that cannot be rewritten are left alone.
+    pub fn rewrite_annotations(&mut self) {
+        for AnnotationFile { path, rewrite } in self.annotations.drain(..) {
+            match rewrite {
+                Ok(step) => self.plan.steps.push(step),
+                Err(reason) => self.plan.skipped.push(Skipped::new(path, reason)),
+            }
+        }
+    }
+
+    /// Whether one of the annotation files can be rewritten.
+    pub fn can_rewrite_annotations(&self) -> bool {
+        self.annotations.iter().any(|annotations| annotations.rewrite.is_ok())
     }
 
     /// Describes the plan in a sentence: `move 8 files with 4 sidecars (34.0 MiB) to /photos/best`.
     pub fn summary(&self) -> String {
         let plan = &self.plan;
-        let (pictures, all) = (plan.pictures(), plan.steps.len());
+        let (pictures, all) = (plan.pictures(), plan.files().count());
+        let rewritten = match plan.steps.len() - all {
+            0 => String::new(),
+            count => {
+                let files = count_with_noun(count, "annotation file", "annotation files");
+                format!(", and rewrite {files}")
+            }
+        };
         let files = grouped_with_noun(pictures as u64, "file", "files");
         let companions = match all - pictures {
             0 => String::new(),
@@ -45,7 +79,7 @@ impl FileActionPreview {
             FileAction::Trash => String::new(),
             FileAction::Replace(_) => " by links to the kept files".to_owned(),
         };
-        format!("{} {files}{companions} ({bytes}){to}", plan.action.name())
+        format!("{} {files}{companions} ({bytes}){to}{rewritten}", plan.action.name())
     }
 
     /// Describes what the user may not expect, in one sentence each.
@@ -60,16 +94,26 @@ impl FileActionPreview {
                 "{sidecars} {verb}, because another file of the same name stays: {named}"
             ));
         }
-        if !self.annotations.is_empty()
-            && !matches!(self.plan.action, FileAction::Copy(_) | FileAction::Link(..))
-        {
+        if !self.annotations.is_empty() {
             let files = count_with_noun(
                 self.annotations.len(),
                 "annotation file names",
                 "annotation files name",
             );
-            let named = first_paths(&self.annotations);
+            let paths: Vec<PathBuf> = self.annotations.iter().map(|it| it.path.clone()).collect();
+            let named = first_paths(&paths);
             warnings.push(format!("{files} these files and will not be changed: {named}"));
+        }
+        for step in self.plan.steps.iter().filter(|step| step.operation == Operation::Rewrite) {
+            let is_removed = |entry: &&NamedEntry| entry.new_name.is_none();
+            let removed = step.entries.iter().filter(is_removed).count();
+            warnings.push(format!(
+                "{}: {} to remove, and {} to change; the old file stays as {}",
+                step.source.display(),
+                count_with_noun(removed, "name", "names"),
+                step.entries.len() - removed,
+                step.target.display()
+            ));
         }
         warnings
     }

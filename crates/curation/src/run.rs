@@ -10,7 +10,7 @@ use std::{
 use tessera_files::{if_exists, parent_dir};
 
 use crate::{
-    Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step,
+    Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
         FileContent, copy_file, hash_of, is_same_file, link_file, move_file, remove_moved,
         replace_by_link, temporary_path,
@@ -83,7 +83,7 @@ fn carry_out(
                 Err(io::Error::other("its picture was left alone"))
             } else {
                 create_folder(&step, &mut folders)
-                    .and_then(|()| perform(&step, &action, number, attempt))
+                    .and_then(|()| perform(&step, &journal.states, (&action, number), attempt))
             };
             let record = match &tried {
                 Ok(()) => Record::Done(number),
@@ -154,11 +154,17 @@ fn create_folder(step: &Step, known: &mut HashSet<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-fn perform(step: &Step, action: &str, number: usize, attempt: Attempt) -> io::Result<()> {
+/// Carries out a step, which is given with the states of all steps, the action, and its number.
+fn perform(
+    step: &Step,
+    states: &[StepState],
+    (action, number): (&str, usize),
+    attempt: Attempt,
+) -> io::Result<()> {
     let Step { operation, source, target, content, .. } = step;
     let beside = if matches!(operation, Operation::Replace(_)) { source } else { target };
     let temporary = temporary_path(beside, action, number);
-    if attempt == Attempt::AfterCrash && complete(step, &temporary)? {
+    if attempt == Attempt::AfterCrash && complete(step, states, &temporary)? {
         return Ok(());
     }
     if step.checks_bytes {
@@ -172,11 +178,12 @@ fn perform(step: &Step, action: &str, number: usize, attempt: Attempt) -> io::Re
         Operation::Link(kind) => link_file(*kind, source, target, &temporary),
         Operation::Trash => trash_can::put(source),
         Operation::Replace(kind) => replace_by_link(*kind, source, target, &temporary, content),
+        Operation::Rewrite => annotations::rewrite(step, states, &temporary),
     }
 }
 
 /// Completes a step that a crash interrupted, and removes what it left. Returns whether the step is done.
-fn complete(step: &Step, temporary: &Path) -> io::Result<bool> {
+fn complete(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<bool> {
     let Step { operation, source, target, content, .. } = step;
     remove_left(step, temporary)?;
     let exists = |path: &Path| if_exists(fs::symlink_metadata(path)).map(|it| it.is_some());
@@ -186,6 +193,7 @@ fn complete(step: &Step, temporary: &Path) -> io::Result<bool> {
         Operation::Replace(kind) => {
             has_source && has_target && *kind == LinkKind::Hard && is_same_file(source, target)?
         }
+        Operation::Rewrite => annotations::complete(step, states, temporary)?,
         _ if !has_target => false,
         Operation::Move if !has_source => content.check(target).is_ok(),
         Operation::Move => remove_moved(source, target, content).is_ok(),
@@ -200,6 +208,9 @@ fn complete(step: &Step, temporary: &Path) -> io::Result<bool> {
 /// Removes the unfinished file of a step. After an exchange, this file is the replaced copy, so it is removed only while
 /// its bytes are at the name of the copy.
 pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
+    if step.operation == Operation::Rewrite {
+        return annotations::remove_left(step, temporary);
+    }
     if matches!(step.operation, Operation::Replace(_)) {
         if_exists(fs::remove_file(temporary.with_extension("link")))?;
         if fs::symlink_metadata(temporary).is_ok() {

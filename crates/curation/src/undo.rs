@@ -10,6 +10,7 @@ use tessera_files::{if_exists, parent_dir};
 
 use crate::{
     Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
+    annotations,
     file_operations::{
         CopyKind, exchange, fill_copy, hash_of, is_same_file, move_file, remove_moved,
         set_modified, temporary_path,
@@ -39,7 +40,7 @@ pub fn undo(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, E
             outcome.not_tried = number + 1;
             return Ok(outcome);
         }
-        match revert(&step, state, &trashed, &action, number) {
+        match revert(&step, (state, &journal.states), &trashed, &action, number) {
             Ok(Reverted::Now) => {
                 outcome.done += 1;
                 journal.append(&Record::Undone(number))?;
@@ -73,7 +74,7 @@ enum Reverted {
 /// Returns the path at which the file is after the step.
 fn place_of(step: &Step) -> &Path {
     match step.operation {
-        Operation::Trash | Operation::Replace(_) => &step.source,
+        Operation::Trash | Operation::Replace(_) | Operation::Rewrite => &step.source,
         Operation::Move | Operation::Copy | Operation::Link(_) => &step.target,
     }
 }
@@ -88,9 +89,10 @@ fn describe(error: &io::Error, step: &Step) -> String {
     }
 }
 
+/// Reverts a step, which is given with its state and the states of all steps.
 fn revert(
     step: &Step,
-    state: StepState,
+    (state, states): (StepState, &[StepState]),
     trashed: &Trashed,
     action: &str,
     number: usize,
@@ -135,6 +137,10 @@ fn revert(
         Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => remove(target),
         Operation::Link(_) => Err(io::Error::other("it is no longer the link that was created")),
         Operation::Replace(kind) => separate(*kind, step, &at(source)),
+        Operation::Rewrite => {
+            let was_rewritten = annotations::revert(step, states, &at(source))?;
+            Ok(if was_rewritten { Reverted::Now } else { Reverted::NothingToDo })
+        }
     }
 }
 

@@ -16,13 +16,15 @@ use std::{
 };
 
 use tessera_curation::{
-    FileAction, FileContent, JournalFolder, LinkKind, NameRule, Original, Plan, Replacement,
-    TargetLayout, resume, run, undo,
+    FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LinkKind, Original,
+    Plan, Replacement, TargetLayout, resume, run, undo,
 };
 
 /// The number of kills, unless `TESSERA_KILL_RUNS` gives another one.
 const RUNS: u64 = 20;
 const FILES: usize = 40;
+/// The number of annotation files that name all pictures.
+const ANNOTATION_FILES: usize = 8;
 const DESK: &str = "TESSERA_CURATION_DESK";
 const ACTION: &str = "TESSERA_CURATION_ACTION";
 const ACTIONS: [&str; 5] = ["move", "move to another disk", "copy", "trash", "replace"];
@@ -45,6 +47,20 @@ impl Desk {
         self.root.join(format!("pics/copy-{number}.jpg"))
     }
 
+    fn annotation_file(&self, number: usize) -> PathBuf {
+        self.root.join(format!("pics/list-{number}.txt"))
+    }
+
+    /// The names of the pictures, and a line that stays.
+    fn names(number: usize) -> String {
+        let names = (0..FILES).map(|picture| format!("{}/{picture}.jpg\n", picture % 3));
+        names.collect::<String>() + &Self::last_line(number)
+    }
+
+    fn last_line(number: usize) -> String {
+        format!("the pictures {number}\n")
+    }
+
     fn content(number: usize) -> Vec<u8> {
         format!("picture {number} ").repeat(3_000).into_bytes()
     }
@@ -56,6 +72,9 @@ impl Desk {
             fs::write(&path, Self::content(number)).unwrap();
             fs::write(path.with_extension("txt"), format!("caption {number}")).unwrap();
             fs::write(self.copy(number), Self::content(number)).unwrap();
+        }
+        for number in 0..ANNOTATION_FILES {
+            fs::write(self.annotation_file(number), Self::names(number)).unwrap();
         }
     }
 
@@ -90,8 +109,14 @@ impl Desk {
             }
         };
         let originals = (0..FILES).map(|number| self.original(number, self.picture(number)));
-        let originals: Vec<Original> = originals.collect();
-        Plan::new(action, &originals, false, NameRule::Exact, |_| false)
+        let found = FoundOriginals {
+            originals: originals.collect(),
+            annotations: (0..ANNOTATION_FILES).map(|number| self.annotation_file(number)).collect(),
+            ..FoundOriginals::default()
+        };
+        let mut preview = FileActionPreview::new(action, found, false);
+        preview.rewrite_annotations();
+        preview.plan
     }
 
     /// Every file outside the journals by its path, with its bytes.
@@ -208,13 +233,21 @@ fn no_original_is_lost_or_doubled_when_an_action_is_killed() {
         if is_open && number % 2 == 0 {
             desk.finish("resume", action);
             let resumed = desk.files();
-            let copies = usize::from(action == "copy");
             let found = count(&resumed);
             for (bytes, expected) in &counts {
+                // Annotation files are not copied.
+                let is_copied = action == "copy" && !bytes.starts_with(b"0/0.jpg");
+                let copies = usize::from(is_copied);
                 assert_eq!(found[bytes], expected + copies, "{action} after {pause:?}");
             }
             let is_temporary = |path: &PathBuf| path.to_string_lossy().contains(".new-");
             assert!(!resumed.keys().any(is_temporary), "{action}: an unfinished file was left");
+            for list in 0..ANNOTATION_FILES {
+                let stays = ["copy", "replace"].contains(&action);
+                let text = if stays { Desk::names(list) } else { Desk::last_line(list) };
+                let written = fs::read_to_string(desk.annotation_file(list)).unwrap();
+                assert_eq!(written, text, "{action} after {pause:?}");
+            }
         }
         if number % 3 == 0 {
             kill_during(desk.start("undo"), &desk.root.join("journals"), pause);

@@ -522,6 +522,19 @@ pub fn for_each_by_path(
     }
 }
 
+/// Calls `each` with the path of every file of a source that is a picture or video.
+pub fn for_each_path(
+    connection: &Connection,
+    source: i64,
+    mut each: impl FnMut(&[u8]),
+) -> Result<()> {
+    let sql = "SELECT path FROM media WHERE source = ?1 AND parent IS NULL";
+    query::for_each(connection, sql, params![source], |row| {
+        each(row.get_ref(0)?.as_blob()?);
+        Ok(())
+    })
+}
+
 /// A media item with everything that ranking needs.
 #[derive(Clone, Debug)]
 pub struct MediaFeatures {

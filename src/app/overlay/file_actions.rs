@@ -10,7 +10,7 @@ use tessera_model::{DatasetId, SafeText, Selection, text::count_with_noun};
 
 use crate::{
     app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
-    input::{Action, Chord},
+    input::{Action, Chord, Key},
     message::{Lane, Request},
 };
 
@@ -28,6 +28,9 @@ impl FileActionConfirmation {
         let mut lines = vec![self.preview.summary()];
         lines.push("Nothing is replaced. The action can be undone.".to_owned());
         lines.extend(self.preview.warnings());
+        if self.preview.can_rewrite_annotations() {
+            lines.push("a rewrites the annotation files, too; each old file stays".to_owned());
+        }
         if !plan.skipped.is_empty() {
             let files = count_with_noun(plan.skipped.len(), "file is", "files are");
             lines.push(format!("{files} left alone:"));
@@ -39,6 +42,9 @@ impl FileActionConfirmation {
 
 impl Dialog for FileActionConfirmation {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        if chord.key == Key::Char('a') {
+            self.preview.rewrite_annotations();
+        }
         KeyResult::of_confirmation(chord, self.preview.plan.action.keeps_originals())
     }
 

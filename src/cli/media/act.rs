@@ -53,6 +53,15 @@ pub struct CopyOptions {
 }
 
 #[derive(Debug, Args)]
+pub struct MoveOptions {
+    #[command(flatten)]
+    copy: CopyOptions,
+    /// Rename or remove the files in the annotation files that name them, too; each old file stays as NAME.orig.
+    #[arg(long)]
+    rewrite_annotations: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct LinkOptions {
     #[command(flatten)]
     files: ActionFiles,
@@ -67,6 +76,9 @@ pub struct LinkOptions {
 pub struct TrashOptions {
     #[command(flatten)]
     files: ActionFiles,
+    /// Remove the files from the annotation files that name them, too; each old file stays as NAME.orig.
+    #[arg(long)]
+    rewrite_annotations: bool,
 }
 
 #[derive(Debug, Args)]
@@ -103,29 +115,39 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
     Ok(TargetLayout { folder, keeps_folders })
 }
 
-pub(super) async fn copy(
-    context: &Context,
-    options: CopyOptions,
-    action: fn(TargetLayout) -> FileAction,
-) -> CliResult {
+pub(super) async fn move_files(context: &Context, options: MoveOptions) -> CliResult {
+    let MoveOptions { copy: CopyOptions { files, target }, rewrite_annotations } = options;
+    let layout = target_layout(&target.to, target.keep_folders)?;
+    act(context, files, FileAction::Move(layout), rewrite_annotations).await
+}
+
+pub(super) async fn copy(context: &Context, options: CopyOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, action(layout)).await
+    act(context, options.files, FileAction::Copy(layout), false).await
 }
 
 pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, FileAction::Link(options.kind.into(), layout)).await
+    act(context, options.files, FileAction::Link(options.kind.into(), layout), false).await
 }
 
 pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
-    act(context, options.files, FileAction::Trash).await
+    act(context, options.files, FileAction::Trash, options.rewrite_annotations).await
 }
 
-async fn act(context: &Context, files: ActionFiles, action: FileAction) -> CliResult {
+async fn act(
+    context: &Context,
+    files: ActionFiles,
+    action: FileAction,
+    rewrites_annotations: bool,
+) -> CliResult {
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let (dataset, found) = files.find(connection).await?;
-        let preview = FileActionPreview::new(action, found, files.with_pairs);
+        let mut preview = FileActionPreview::new(action, found, files.with_pairs);
+        if rewrites_annotations {
+            preview.rewrite_annotations();
+        }
         carry_out_and_report(connection, &dataset, preview).await
     };
     context.with_connection(&[], work).await
@@ -188,6 +210,9 @@ pub async fn carry_out_and_report(
     let summary = preview.summary();
     for warning in preview.warnings() {
         context.messages.warn(warning);
+    }
+    if preview.can_rewrite_annotations() {
+        context.messages.info("--rewrite-annotations changes the annotation files, too");
     }
     for skipped in first_skipped(&preview.plan.skipped) {
         context.messages.warn(format!("left alone: {skipped}"));

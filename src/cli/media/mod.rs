@@ -7,7 +7,7 @@ mod act;
 mod addition;
 mod plan;
 
-use act::{CopyOptions, LinkOptions, TrashOptions};
+use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
 pub(super) use act::{LinkChoice, absolute_file, carry_out_and_report, target_layout};
 pub(super) use plan::split_file_list;
 
@@ -15,7 +15,6 @@ use addition::AdditionRun;
 use clap::Subcommand;
 use plan::AdditionPlan;
 use tessera_client::Endpoint;
-use tessera_curation::FileAction;
 use tessera_model::MediaSource;
 
 use crate::{
@@ -29,7 +28,7 @@ pub enum MediaCommand {
     /// from a folder that the pipeline of an on-premises deployment can read.
     Add(Box<MediaAddOptions>),
     /// Move original files and their sidecars to another folder. Local folders only.
-    Move(Box<CopyOptions>),
+    Move(Box<MoveOptions>),
     /// Copy original files and their sidecars to another folder. Local folders only.
     Copy(Box<CopyOptions>),
     /// Create links to original files and their sidecars in another folder. Local folders only.
@@ -45,8 +44,8 @@ pub enum MediaCommand {
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let options = match command {
         MediaCommand::Add(options) => options,
-        MediaCommand::Move(options) => return act::copy(context, *options, FileAction::Move).await,
-        MediaCommand::Copy(options) => return act::copy(context, *options, FileAction::Copy).await,
+        MediaCommand::Move(options) => return act::move_files(context, *options).await,
+        MediaCommand::Copy(options) => return act::copy(context, *options).await,
         MediaCommand::Link(options) => return act::link(context, *options).await,
         MediaCommand::Trash(options) => return act::trash(context, *options).await,
         MediaCommand::Undo => return act::undo(context).await,

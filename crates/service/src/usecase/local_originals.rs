@@ -6,6 +6,7 @@ use std::{
     ffi::OsStr,
     fs::File,
     io::{BufReader, Read as _},
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
@@ -102,7 +103,33 @@ impl Deployment {
         // An object and its image are one file.
         found.originals.dedup_by(|one, other| one.path == other.path);
         found.annotations = self.annotations(dataset, &found.originals)?;
+        if !found.annotations.is_empty() {
+            found.namesakes = self.namesakes(dataset, &found.originals)?;
+        }
         Ok(found)
+    }
+
+    /// Returns the other pictures and videos of a dataset with the name of an original.
+    fn namesakes(
+        &self,
+        dataset: DatasetId,
+        originals: &[Original],
+    ) -> Result<Vec<PathBuf>, ServiceError> {
+        let paths: HashSet<&Path> = originals.iter().map(|it| it.path.as_path()).collect();
+        let names: HashSet<_> = paths.iter().filter_map(|path| path.file_name()).collect();
+        let mut namesakes = Vec::new();
+        for source in self.store.read(|c| source::all(c, dataset))? {
+            self.store.read(|c| {
+                media::for_each_path(c, source.row, |path| {
+                    let path = Path::new(OsStr::from_bytes(path));
+                    if path.file_name().is_some_and(|name| names.contains(name)) {
+                        namesakes.push(source.folder.join(path));
+                    }
+                })
+            })?;
+        }
+        namesakes.retain(|path| !paths.contains(path.as_path()));
+        Ok(namesakes)
     }
 
     /// Fails unless a media item is a whole file in a folder that the user has opened.

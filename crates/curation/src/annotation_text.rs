@@ -1,0 +1,287 @@
+//! Removes and renames the entries of files in the text of an annotation file. All other bytes stay as they are.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    ops::Range,
+    path::Path,
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What happens to the entry of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EntryChange {
+    Remove,
+    /// The file gets this name.
+    Rename(String),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EditedText {
+    pub text: String,
+    /// The number of entries that were removed, without the objects of removed pictures.
+    pub removed: usize,
+    pub renamed: usize,
+}
+
+/// Returns what happens to the entry with a name, or `None` if nothing does.
+pub(crate) type FindChange<'a> = &'a mut dyn FnMut(&str) -> Option<EntryChange>;
+
+/// Changes the entries of a COCO file or another JSON list, of JSON lines, of a table, or of a list of file names. The
+/// extension says which. Fails with a reason if the file cannot be changed.
+pub(crate) fn edit(
+    path: &Path,
+    text: &str,
+    change: FindChange<'_>,
+) -> Result<EditedText, &'static str> {
+    let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let mut editor = Editor { text, edits: Vec::new(), removed: 0, renamed: 0, change };
+    match extension.to_ascii_lowercase().as_str() {
+        "json" => editor.edit_json()?,
+        "jsonl" | "ndjson" => editor.edit_json_lines()?,
+        "csv" => editor.edit_table(delimiter_of(text))?,
+        "tsv" => editor.edit_table(b'\t')?,
+        "txt" | "lst" => editor.edit_list(),
+        _ => return Err("only JSON, JSON lines, CSV, TSV and lists of names can be rewritten"),
+    }
+    Ok(editor.finish())
+}
+
+const NOT_JSON: &str = "it is not JSON";
+
+/// Returns the character that separates the columns of a table, by its first line.
+fn delimiter_of(text: &str) -> u8 {
+    let first = text.lines().next().unwrap_or_default();
+    let count = |delimiter: &u8| first.bytes().filter(|byte| byte == delimiter).count();
+    // Of equal counts, the last one is taken.
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+struct Editor<'a, 'c> {
+    text: &'a str,
+    /// The ranges that are replaced, not sorted.
+    edits: Vec<(Range<usize>, String)>,
+    removed: usize,
+    renamed: usize,
+    change: FindChange<'c>,
+}
+
+/// An element of a JSON list.
+struct Element<'a> {
+    raw: &'a RawValue,
+    is_removed: bool,
+}
+
+/// An annotation of COCO, which belongs to an image by its number.
+#[derive(Deserialize)]
+struct Linked<'a> {
+    #[serde(borrow)]
+    image_id: Option<&'a RawValue>,
+}
+
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+impl<'a> Editor<'a, '_> {
+    fn edit_json(&mut self) -> Result<(), &'static str> {
+        let text = self.text.trim_start_matches('\u{feff}');
+        let root: &RawValue = serde_json::from_str(text).map_err(|_| NOT_JSON)?;
+        if root.get().starts_with('[') {
+            let elements = self.edit_elements(root, &mut HashSet::new())?;
+            self.remove_elements(&elements);
+            return Ok(());
+        }
+        let members: Members = parse(root)?;
+        let mut ids = HashSet::new();
+        let mut lists = Vec::new();
+        for (name, list) in members.into_iter().filter(|(_, raw)| raw.get().starts_with('[')) {
+            lists.push((name, self.edit_elements(list, &mut ids)?));
+        }
+        for (name, elements) in &mut lists {
+            if name == "annotations" && !ids.is_empty() {
+                for element in elements.iter_mut() {
+                    let linked: Option<Linked> = serde_json::from_str(element.raw.get()).ok();
+                    let id = linked.and_then(|linked| linked.image_id);
+                    element.is_removed |= id.is_some_and(|id| ids.contains(id.get()));
+                }
+            }
+            self.remove_elements(elements);
+        }
+        Ok(())
+    }
+
+    /// Renames the entries of a JSON list, and finds those to remove. Adds the numbers of removed entries to `ids`.
+    fn edit_elements(
+        &mut self,
+        list: &'a RawValue,
+        ids: &mut HashSet<&'a str>,
+    ) -> Result<Vec<Element<'a>>, &'static str> {
+        let raw: Vec<&RawValue> = parse(list)?;
+        let mut elements = Vec::with_capacity(raw.len());
+        for raw in raw {
+            let is_removed = match raw.get().as_bytes().first() {
+                Some(b'"') => self.change_value(raw)?,
+                Some(b'{') => {
+                    let members: Members = parse(raw)?;
+                    let is_removed = self.change_members(&members)?;
+                    ids.extend(members.get("id").filter(|_| is_removed).map(|id| id.get()));
+                    is_removed
+                }
+                _ => false,
+            };
+            self.removed += usize::from(is_removed);
+            elements.push(Element { raw, is_removed });
+        }
+        Ok(elements)
+    }
+
+    /// Renames the members that name a file. Returns whether the entry is to be removed.
+    fn change_members(&mut self, members: &Members<'a>) -> Result<bool, &'static str> {
+        for value in members.values().filter(|value| value.get().starts_with('"')) {
+            if self.change_value(value)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Renames a JSON string that names a file. Returns whether the entry is to be removed.
+    fn change_value(&mut self, value: &'a RawValue) -> Result<bool, &'static str> {
+        match (self.change)(&parse::<String>(value)?) {
+            None => Ok(false),
+            Some(EntryChange::Remove) => Ok(true),
+            Some(EntryChange::Rename(name)) => {
+                let name = serde_json::to_string(&name).map_err(|_| NOT_JSON)?;
+                self.rename(self.range(value.get()), name);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Removes elements of a JSON list, each together with the comma that follows or, at the end, precedes it.
+    fn remove_elements(&mut self, elements: &[Element<'a>]) {
+        let ranges: Vec<_> = elements.iter().map(|it| self.range(it.raw.get())).collect();
+        let kept = elements.iter().rposition(|element| !element.is_removed);
+        for (number, element) in elements.iter().enumerate().take(kept.unwrap_or(0)) {
+            if element.is_removed {
+                self.remove(ranges[number].start..ranges[number + 1].start);
+            }
+        }
+        let start =
+            kept.map_or_else(|| ranges.first().map(|it| it.start), |kept| Some(ranges[kept].end));
+        if let (Some(start), Some(last)) = (start, ranges.last())
+            && start < last.end
+        {
+            self.remove(start..last.end);
+        }
+    }
+
+    fn edit_json_lines(&mut self) -> Result<(), &'static str> {
+        for line in self.text.split_inclusive('\n') {
+            let entry = line.trim_start_matches('\u{feff}').trim();
+            if entry.is_empty() {
+                continue;
+            }
+            let members: Members = serde_json::from_str(entry).map_err(|_| NOT_JSON)?;
+            if self.change_members(&members)? {
+                self.removed += 1;
+                self.remove(self.range(line));
+            }
+        }
+        Ok(())
+    }
+
+    fn edit_table(&mut self, delimiter: u8) -> Result<(), &'static str> {
+        let mut reader = csv::ReaderBuilder::new();
+        reader.has_headers(false).flexible(true).delimiter(delimiter);
+        let mut records = Vec::new();
+        for record in reader.from_reader(self.text.as_bytes()).into_records() {
+            records.push(record.map_err(|_| "it is not a table")?);
+        }
+        let start = |record: &csv::StringRecord| {
+            let position = record.position().map_or(0, csv::Position::byte);
+            usize::try_from(position).unwrap_or(usize::MAX)
+        };
+        let ends = records.iter().skip(1).map(start).chain([self.text.len()]);
+        for (record, end) in records.iter().zip(ends) {
+            let whole = start(record)..end;
+            let mut fields = whole.start;
+            for field in record {
+                match (self.change)(field) {
+                    None => {}
+                    Some(EntryChange::Remove) => {
+                        self.removed += 1;
+                        self.remove(whole.clone());
+                        break;
+                    }
+                    Some(EntryChange::Rename(name)) => {
+                        let is_plain =
+                            |text: &str| !text.contains(['"', '\r', '\n', char::from(delimiter)]);
+                        let found = self.text[fields..end].find(field);
+                        let (Some(at), true) = (found, is_plain(field) && is_plain(&name)) else {
+                            return Err("a name in it contains quotes or separators");
+                        };
+                        fields += at + field.len();
+                        self.rename(fields - field.len()..fields, name);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes a list of names, each of which may be followed by a number or the like.
+    fn edit_list(&mut self) {
+        for line in self.text.split_inclusive('\n') {
+            let entry = line.trim_start_matches('\u{feff}').trim();
+            let first = entry.rsplit_once(char::is_whitespace).map(|(first, _)| first.trim_end());
+            for name in [Some(entry), first].into_iter().flatten() {
+                match (self.change)(name) {
+                    None => continue,
+                    Some(EntryChange::Remove) => {
+                        self.removed += 1;
+                        self.remove(self.range(line));
+                    }
+                    Some(EntryChange::Rename(new)) => self.rename(self.range(name), new),
+                }
+                break;
+            }
+        }
+    }
+
+    /// Returns the range of a part of the text.
+    fn range(&self, part: &'a str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.text.as_ptr().addr();
+        start..start + part.len()
+    }
+
+    fn remove(&mut self, range: Range<usize>) {
+        self.edits.push((range, String::new()));
+    }
+
+    fn rename(&mut self, range: Range<usize>, name: String) {
+        self.renamed += 1;
+        self.edits.push((range, name));
+    }
+
+    fn finish(mut self) -> EditedText {
+        self.edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let (mut text, mut done) = (String::with_capacity(self.text.len()), 0);
+        for (range, new) in &self.edits {
+            // An entry that is removed may contain a name that was changed before.
+            if range.start >= done {
+                text.push_str(&self.text[done..range.start]);
+                text.push_str(new);
+                done = range.end;
+            } else {
+                done = done.max(range.end);
+            }
+        }
+        text.push_str(&self.text[done..]);
+        EditedText { text, removed: self.removed, renamed: self.renamed }
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, &'static str> {
+    serde_json::from_str(raw.get()).map_err(|_| NOT_JSON)
+}
