@@ -8,10 +8,15 @@ use std::{
     process::{Output, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use clap::{Args, Command as CommandDefinition, ValueEnum as _};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::retry_on_intr,
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -99,6 +104,8 @@ impl Tool {
 /// The versions of the protocol that this server can speak, the newest first.
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
+/// The time that calls have after the end of standard input.
+const FINISHING: Duration = Duration::from_secs(60);
 
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
@@ -161,9 +168,7 @@ impl Server {
             let read = read.map_err(|error| CliError::io("read standard input", &error))?;
             if read == 0 {
                 // A request that was read is answered, because its writer may still read.
-                for call in calls {
-                    let _ = call.join();
-                }
+                self.finish(calls);
                 return Ok(Exit::Done);
             }
             calls.retain(|call| !call.is_finished());
@@ -174,6 +179,27 @@ impl Server {
                 Ok(message) => calls.extend(Self::handle(&self, &message)?),
                 Err(error) => respond(&Value::Null, Err((PARSE_ERROR, error.to_string())))?,
             }
+        }
+    }
+
+    /// Waits until the calls have ended. Calls that take too long, or whose responses nobody can read, are stopped.
+    fn finish(&self, calls: Vec<JoinHandle<()>>) {
+        let (begun, pause) = (Instant::now(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
+        let output = io::stdout();
+        while calls.iter().any(|call| !call.is_finished()) {
+            // Without events to wait for, only an output without a reader ends the pause early.
+            let mut watched = [PollFd::new(&output, PollFlags::empty())];
+            let closed = retry_on_intr(|| poll(&mut watched, Some(&pause)));
+            if closed.is_ok_and(|count| count > 0) || begun.elapsed() > FINISHING {
+                for process in self.running().values() {
+                    // The process may have ended already.
+                    let _ = kill_process(*process, Signal::TERM);
+                }
+                break;
+            }
+        }
+        for call in calls {
+            let _ = call.join();
         }
     }
 
@@ -288,7 +314,7 @@ impl Server {
         let result = self.run(id, arguments).unwrap_or_else(
             |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
         );
-        // The assistant is gone, and the end of standard input ends this server.
+        // The assistant is gone, so the end of standard input will end this server.
         let _ = respond(id, Ok(result));
     }
 

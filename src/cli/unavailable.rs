@@ -2,6 +2,7 @@
 #![expect(clippy::unused_async, reason = "the same functions as the real local deployment")]
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };

@@ -65,6 +65,8 @@ struct ViewFields {
     #[serde(rename = "entity_type")]
     entity: EntityType,
     granularity: Granularity,
+    #[serde(rename = "sort", default, skip_serializing_if = "Option::is_none")]
+    order: Option<FileOrder>,
     similar_to: Option<SafeText>,
     #[serde(serialize_with = "write_path")]
     file: Option<PathBuf>,

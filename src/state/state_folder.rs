@@ -18,8 +18,8 @@ use crate::state::{
 };
 use tessera_files::{Guarantee, missing_guarantees};
 use tessera_model::{
-    DatasetId, Failure, HistoryEntry, JobRecord, SafeText, SavedSession, SavedView, Selection,
-    StateKey, StateValue, composed,
+    DatasetId, Failure, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession, SavedView,
+    Selection, StateKey, StateValue, composed,
 };
 
 /// The saved state of a deployment. Without a folder, nothing is saved.
@@ -330,6 +330,23 @@ impl StateFolder {
         Ok(path)
     }
 
+    /// Returns the tags that are kept on this machine, by dataset.
+    pub fn kept_tags(&self) -> Result<Vec<(DatasetId, KeptTags)>, Failure> {
+        let Some(folder) = &self.dir else { return Ok(Vec::new()) };
+        let entries =
+            tessera_files::if_exists(fs::read_dir(folder)).map_err(file_failure(folder, "read"))?;
+        let dataset = |name: &str| name.strip_prefix("tags-")?.strip_suffix(".json")?.parse().ok();
+        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let mut datasets: Vec<_> =
+            names.filter_map(|name| dataset(name.to_str()?).map(DatasetId)).collect();
+        datasets.sort();
+        let load = |dataset| match self.load(&StateKey::KeptTags(dataset))? {
+            Some(StateValue::KeptTags(_, tags)) => Ok((dataset, tags)),
+            _ => Ok((dataset, KeptTags::default())),
+        };
+        datasets.into_iter().map(load).collect()
+    }
+
     /// Lists the names of the saved selections, sorted.
     pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
@@ -357,6 +374,9 @@ impl StateFolder {
     fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
         let error =
             |reason: &str| Failure::local(format!("`{name}` cannot name a selection: {reason}"));
+        if name.starts_with("tag:") {
+            return Err(error("it is a tag, which is changed in the interface"));
+        }
         let name = composed(name);
         let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
         if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {

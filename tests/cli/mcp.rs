@@ -2,8 +2,10 @@
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
+    net::TcpListener,
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Stdio},
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -114,6 +116,23 @@ fn requests_that_were_read_are_answered_after_the_input_has_ended() {
     let responses = assistant.end_and_receive();
     assert_eq!(responses.len(), 2, "{responses:?}");
     assert!(responses.iter().all(|it| it["result"]["isError"] == false), "{responses:?}");
+}
+
+#[test]
+fn a_call_whose_response_nobody_can_read_is_stopped() {
+    let (home, _) = home();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let arguments = ["--base-url", &url, "--kind", "onprem"];
+    let mut assistant = Assistant::start(home.path(), &arguments);
+    let call = json!({"name": "dataset_list", "arguments": {}});
+    assistant.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).to_string(),
+    );
+    let _connection = silent.accept().unwrap();
+    let ended = Instant::now();
+    assistant.end();
+    assert!(ended.elapsed() < Duration::from_secs(30), "{:?}", ended.elapsed());
 }
 
 #[test]

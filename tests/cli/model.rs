@@ -301,6 +301,41 @@ fn a_length_of_weights_that_no_file_has_is_refused() {
     assert!(code == 2 && err.contains("colors.data are shorter than it states"), "{err}");
 }
 
+/// A field of a message that states a length.
+fn stated(field: u8, length: u64) -> Vec<u8> {
+    let mut bytes = vec![field << 3 | 2];
+    let mut rest = length;
+    while rest >= 0x80 {
+        bytes.push(rest.to_le_bytes()[0] | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest.to_le_bytes()[0]);
+    bytes
+}
+
+#[test]
+fn a_length_that_the_file_does_not_have_is_refused() {
+    const HUGE: u64 = 1 << 45;
+    let model = ModelFolder::external("colors.data", OWN_COLORS, None);
+    let path = model.path().join("onnx/vision_model.onnx");
+    let whole = fs::read(&path).unwrap();
+    let nested = |fields: &[u8]| {
+        fields.iter().rev().fold(Vec::new(), |inner: Vec<u8>, field| {
+            let length = if inner.is_empty() { HUGE } else { inner.len() as u64 };
+            [stated(*field, length), inner].concat()
+        })
+    };
+    // The producer, the key of metadata, and in the graph the name of a node, and names and values of tensors.
+    for fields in [&[2][..], &[14, 1], &[7, 1, 3], &[7, 5, 9], &[7, 1, 5, 5, 8]] {
+        fs::write(&path, [&whole[..], &nested(fields)].concat()).unwrap();
+        let (code, _, err) = check(model.path(), &[]);
+        assert!(
+            code == 2 && err.contains("is not a usable ONNX model"),
+            "{fields:?}: {code} {err}"
+        );
+    }
+}
+
 #[test]
 fn other_weights_make_another_model() {
     let fingerprint = |weights| {

@@ -61,6 +61,12 @@ fn a_local_folder_sorts_its_whole_result_by_files() {
     assert_eq!(by_name, ["a.png", "b.png", "c.png"]);
     let reversed = first_names(&["--sort", "path", "--reverse"]);
     assert!(reversed.iter().rev().eq(&by_name), "{reversed:?}");
+    ask(&["browse", "--sort", "path", "--reverse", "--save", "sorted"]);
+    let view =
+        ["--folder", folder.to_str().unwrap(), "query", "run", "sorted", "--flat", "--paths"];
+    let (code, out, err) = run(home, &view);
+    let paths: Vec<&str> = out.lines().filter_map(|line| line.rsplit('/').next()).collect();
+    assert_eq!((code, paths), (0, vec!["c.png", "b.png", "a.png"]), "{err}");
     let (code, _, err) = ask(&["browse", "--reverse"]);
     assert_eq!(code, 2, "{err}");
     let cut = ["media", ID, "--max-score", "0.3", "--sort", "name"];

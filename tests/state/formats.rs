@@ -9,9 +9,10 @@ use tessera::state::{StateFolder, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
     EntryContent, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTaskId, FailedExport,
-    Filter, Fraction, Granularity, HistoryEntry, JobKind, JobRecord, KeptTags, MediaId, ModelJob,
-    Query, QueryText, Region, ResultCount, SafeText, SavedJobState, SavedSession, SavedView,
-    Search, SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
+    FileOrder, FileSortKey, Filter, Fraction, Granularity, HistoryEntry, JobKind, JobRecord,
+    KeptTags, MediaId, ModelJob, Query, QueryText, Region, ResultCount, SafeText, SavedJobState,
+    SavedSession, SavedView, Search, SelectedCluster, Selection, SelectionEntry, StateValue,
+    Timestamp,
 };
 use tessera_wire::selection;
 
@@ -132,6 +133,7 @@ fn view(query: Query) -> SavedView {
         disabled_filters: vec![Filter::full_text("red").unwrap()],
         entity: EntityType::Objects,
         granularity: Granularity::DEFAULT,
+        order: Some(FileOrder { by: FileSortKey::Name, reversed: true }),
         similar_to: None,
         file: Some("/pictures/van.jpg".into()),
         region: Region::new(0.25, 0.5, 0.5, 0.25),
@@ -252,6 +254,10 @@ fn kept_tags_round_trip_and_are_found_as_selections() {
     state.replace(&value).unwrap();
     assert_eq!(load(&format!("tag:{name}")), Some(selection));
     assert_eq!(load("tag:unknown"), None);
+    let StateValue::KeptTags(_, tags) = value else { panic!() };
+    assert_eq!(state.kept_tags().unwrap(), [(dataset, tags)]);
+    let error = state.save_named_selection("tag:b", dataset, &Selection::default()).unwrap_err();
+    assert!(error.to_string().contains("changed in the interface"), "{error}");
     let other = DatasetId(Uuid::from_u128(9));
     assert_eq!(state.load_named_selection("tag:a", other).unwrap(), None);
 }

@@ -65,6 +65,8 @@ pub struct ClassNames {
     pub has_gaps: bool,
     /// The number of classes that the configuration states.
     pub count: Option<usize>,
+    /// Why the names were not found although there are some. Only a model with scores needs names.
+    pub problem: Option<LoadError>,
 }
 
 impl ClassNames {
@@ -74,27 +76,36 @@ impl ClassNames {
         config: &Value,
         metadata: Option<&Value>,
         defaults: &mut Vec<String>,
-    ) -> Result<Self, LoadError> {
+    ) -> Self {
         let group = timm_group(config);
         let count = [&config["num_classes"], &config["num_labels"], &group["num_classes"]];
         let count = count.into_iter().find_map(number_of);
         // Names of exporters such as `LABEL_0` are counted, too.
         let count = count.or_else(|| config["id2label"].as_object().map(Map::len));
-        let found = match (Self::in_config(folder, config)?, metadata) {
-            (Some(found), _) => Some(found),
-            (None, Some(names)) => Self::numbered(names, "the metadata of its ONNX file"),
-            (None, None) => Self::in_files(folder, defaults)?,
-        };
+        let mut problem = None;
+        let mut found = Self::in_config(folder, config).unwrap_or_else(|cause| {
+            problem = Some(cause);
+            None
+        });
+        if found.is_none() {
+            found = match metadata {
+                Some(names) => Self::numbered(names, "the metadata of its ONNX file"),
+                None => Self::in_files(folder, defaults).unwrap_or_else(|cause| {
+                    problem.get_or_insert(cause);
+                    None
+                }),
+            };
+        }
         if let Some(found) = found {
-            return Ok(Self { count, ..found });
+            return Self { count, ..found };
         }
         if !group.is_null() && count == Some(IMAGENET_CLASSES) {
             let source = "ImageNet".to_owned();
             defaults.push(format!("{CONFIG} names no classes; taken: those of {source}"));
             let names = imagenet_ids();
-            return Ok(Self { names, source, has_gaps: false, count });
+            return Self { names, source, has_gaps: false, count, problem: None };
         }
-        Ok(Self { count, ..Self::default() })
+        Self { count, problem, ..Self::default() }
     }
 
     fn in_config(folder: &ModelFolder, config: &Value) -> Result<Option<Self>, LoadError> {
@@ -183,7 +194,7 @@ impl ClassNames {
             // Filters match labels in NFC, in which keyboards write them.
             names[number] = composed(&name).into_owned();
         }
-        Some(Self { names, source: source.to_owned(), has_gaps, count: None })
+        Some(Self { names, source: source.to_owned(), has_gaps, count: None, problem: None })
     }
 
     /// Whether a model that scores this number of classes can have these names.

@@ -93,6 +93,9 @@ impl ImageEncoder {
                 "gives no vector for a picture ({reason}); use another export of the model"
             ))
         })?;
+        if let (Some(_), Some(problem)) = (output.scores, &config.classes.problem) {
+            return Err(problem.clone());
+        }
         let names: &[_] = if output.scores.is_some() { &config.classes.names } else { &[] };
         let classes = class_labels(names);
         if output.scores.is_some() && classes.is_empty() {

@@ -61,7 +61,7 @@ impl ModelConfig {
             };
             defaults.push(format!("{CONFIG} is missing; assumed: {taken}"));
         }
-        let classes = ClassNames::find(folder, &json, names.as_ref(), defaults)?;
+        let classes = ClassNames::find(folder, &json, names.as_ref(), defaults);
         Ok(Self { family, classes, max_tokens, json, metadata })
     }
 }

@@ -242,7 +242,8 @@ fn best_variant<'a>(paths: &[&'a str], stem: &str) -> Option<&'a str> {
 }
 
 /// The paths at which a repository may have its models.
-pub const SEARCHED_PATHS: &str = "onnx/vision_model.onnx, onnx/model.onnx, vision_model.onnx, model.onnx, and their variants such as _fp16";
+pub const SEARCHED_PATHS: &str = "onnx/vision_model.onnx, onnx/model.onnx, vision_model.onnx, model.onnx, their variants \
+    such as _fp16, visual/model.onnx with textual/model.onnx, and a single ONNX file of any name";
 
 /// Chooses the files of a model among the paths of a repository: its ONNX files, files with external weights that are
 /// named after them, and its configuration. Returns `None` if the repository has no model that can be used.

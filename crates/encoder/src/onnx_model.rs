@@ -5,14 +5,17 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fs::{self, File},
+    io::BufReader,
     path::{Component, Path},
 };
 
 use crate::error::{LoadError, short_reason};
 use rten::{DataType, Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueType};
 use rten_onnx::{
-    onnx::NodeProto,
-    protobuf::{DecodeMessage, Fields, OwnedValues, ProtobufError, ReadValue, ValueReader},
+    onnx::{ModelProto, NodeProto, StringStringEntryProto},
+    protobuf::{
+        DecodeMessage, ErrorKind, OwnedValues, ProtobufError, ReadPos, ReadValue, ValueReader,
+    },
 };
 use rten_tensor::{Tensor, prelude::*};
 use tessera_model::SafeText;
@@ -207,10 +210,7 @@ pub struct OnnxGraph {
 
 impl OnnxGraph {
     pub fn read(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|cause| cause.to_string())?;
-        let graphs = OnnxFile::decode(ValueReader::from_file(file))
-            .map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))?;
-        let nodes: Vec<NodeProto> = graphs.0.into_iter().flat_map(|graph| graph.0).collect();
+        let nodes = read_structure(path)?.graph.map(|graph| graph.node).unwrap_or_default();
         let mut sources = HashMap::new();
         for (at, node) in nodes.iter().enumerate() {
             sources.extend(node.output.iter().map(|name| (name.clone(), at)));
@@ -221,35 +221,6 @@ impl OnnxGraph {
     /// Returns the node that computes a value, or `None` for weights and inputs.
     pub fn source(&self, value: &str) -> Option<&NodeProto> {
         self.sources.get(value).map(|at| &self.nodes[*at])
-    }
-}
-
-/// All values of one field of a message. `NUMBER` is the number of the field. Other fields are skipped.
-pub struct RepeatedField<const NUMBER: u64, T>(pub Vec<T>);
-
-/// The nodes of a graph.
-type GraphNodes = RepeatedField<1, NodeProto>;
-
-/// The graph of a file.
-type OnnxFile = RepeatedField<7, GraphNodes>;
-
-impl<const NUMBER: u64, T: DecodeMessage<Types = OwnedValues>> DecodeMessage
-    for RepeatedField<NUMBER, T>
-{
-    type Types = OwnedValues;
-
-    fn decode_fields<R: ReadValue<Types = OwnedValues>>(
-        mut fields: Fields<R>,
-    ) -> Result<Self, ProtobufError> {
-        let mut values = Vec::new();
-        while let Some(mut field) = fields.next()? {
-            if field.number() == NUMBER {
-                values.push(T::decode_field(&mut field)?);
-            } else {
-                field.skip()?;
-            }
-        }
-        Ok(Self(values))
     }
 }
 
@@ -289,12 +260,10 @@ pub fn named_external_files(model: &Path) -> Result<Vec<String>, String> {
 
 /// Returns the metadata of a model: texts with a name, which exporters write.
 pub fn metadata(model: &Path) -> BTreeMap<String, String> {
-    let file = File::open(model).ok();
-    let read = file.and_then(|file| Metadata::decode(ValueReader::from_file(file)).ok());
     // A file that cannot be read is reported when the model is loaded.
-    read.map_or_else(BTreeMap::new, |read| {
-        read.0.into_iter().map(|entry| (entry.key, entry.value)).collect()
-    })
+    let read = read_structure(model).unwrap_or_default();
+    let entries = read.metadata_props.into_iter();
+    entries.map(|it| (it.key.unwrap_or_default(), it.value.unwrap_or_default())).collect()
 }
 
 /// A part of a file that contains the weights of one tensor.
@@ -307,20 +276,22 @@ struct ExternalPart {
 }
 
 fn external_parts(model: &Path) -> Result<Vec<ExternalPart>, String> {
-    let file = File::open(model).map_err(|cause| cause.to_string())?;
-    let graphs = WeightsFile::decode(ValueReader::from_file(file))
-        .map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))?;
-    let tensors = graphs.0.into_iter().flat_map(|graph| graph.0);
-    tensors.filter(|tensor| !tensor.0.is_empty()).map(read_part).collect()
+    let Some(graph) = read_structure(model)?.graph else { return Ok(Vec::new()) };
+    let attributes = graph.node.into_iter().flat_map(|node| node.attribute);
+    let constants = attributes.filter_map(|attribute| attribute.t);
+    let tensors = graph.initializer.into_iter().chain(constants);
+    let external = tensors.map(|tensor| tensor.external_data);
+    external.filter(|entries| !entries.is_empty()).map(read_part).collect()
 }
 
-fn read_part(tensor: ExternalTensor) -> Result<ExternalPart, String> {
+fn read_part(entries: Vec<StringStringEntryProto>) -> Result<ExternalPart, String> {
     let mut part = ExternalPart::default();
     let number = |text: &str| {
         text.parse().map_err(|_| "it states a place of its weights that is not a number".to_owned())
     };
-    for Entry { key, value } in tensor.0 {
-        match key.as_str() {
+    for StringStringEntryProto { key, value } in entries {
+        let value = value.unwrap_or_default();
+        match key.as_deref().unwrap_or_default() {
             "location" => part.location = value,
             "offset" => part.offset = number(&value)?,
             "length" => part.length = number(&value)?,
@@ -330,35 +301,69 @@ fn read_part(tensor: ExternalTensor) -> Result<ExternalPart, String> {
     Ok(part)
 }
 
-/// The entries of a tensor that say where its values are.
-type ExternalTensor = RepeatedField<13, Entry>;
-/// The weights of a graph.
-type GraphWeights = RepeatedField<5, ExternalTensor>;
-/// The graph of a file.
-type WeightsFile = RepeatedField<7, GraphWeights>;
-/// The metadata of a file.
-type Metadata = RepeatedField<14, Entry>;
-
-#[derive(Default)]
-struct Entry {
-    key: String,
-    value: String,
+/// Reads a file without the values of large tensors. Every length that the file states is checked, because the runtime
+/// allocates it before it reads.
+fn read_structure(path: &Path) -> Result<ModelProto, String> {
+    let read = || {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        ModelProto::decode(StructureReader { file: ValueReader::from_file(file), size })
+    };
+    read().map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))
 }
 
-impl DecodeMessage for Entry {
+/// The length from which bytes are skipped. They are the values of tensors.
+const MIN_SKIPPED_BYTES: usize = 64 << 10;
+
+/// Reads the fields of a file, and fails at a length that goes beyond its end.
+struct StructureReader {
+    file: ValueReader<ReadPos<BufReader<File>>>,
+    size: u64,
+}
+
+impl StructureReader {
+    fn check(&self, length: usize) -> Result<(), ProtobufError> {
+        let end = self.position().checked_add(length as u64);
+        let is_inside = end.is_some_and(|end| end <= self.size);
+        is_inside.then_some(()).ok_or_else(|| ProtobufError::new(ErrorKind::Eof))
+    }
+}
+
+impl ReadValue for StructureReader {
     type Types = OwnedValues;
 
-    fn decode_fields<R: ReadValue<Types = OwnedValues>>(
-        mut fields: Fields<R>,
-    ) -> Result<Self, ProtobufError> {
-        let mut entry = Self::default();
-        while let Some(mut field) = fields.next()? {
-            match field.number() {
-                1 => entry.key = field.read_string()?,
-                2 => entry.value = field.read_string()?,
-                _ => field.skip()?,
-            }
+    fn read_i32(&mut self) -> Result<i32, ProtobufError> {
+        self.file.read_i32()
+    }
+
+    fn read_i64(&mut self) -> Result<i64, ProtobufError> {
+        self.file.read_i64()
+    }
+
+    fn read_varint(&mut self) -> Result<u64, ProtobufError> {
+        self.file.read_varint()
+    }
+
+    fn read_bytes(&mut self, length: usize) -> Result<Vec<u8>, ProtobufError> {
+        self.check(length)?;
+        if length < MIN_SKIPPED_BYTES {
+            return self.file.read_bytes(length);
         }
-        Ok(entry)
+        self.file.skip(length)?;
+        Ok(Vec::new())
+    }
+
+    fn read_string(&mut self, length: usize) -> Result<String, ProtobufError> {
+        self.check(length)?;
+        self.file.read_string(length)
+    }
+
+    fn skip(&mut self, length: usize) -> Result<(), ProtobufError> {
+        self.check(length)?;
+        self.file.skip(length)
+    }
+
+    fn position(&self) -> u64 {
+        self.file.position()
     }
 }

@@ -135,8 +135,10 @@ fn timm(config: &Value, input: InputForm) -> Option<Value> {
     let mut found = Geometry { height, width, share, mode }.to_settings();
     let [mean, std] = [("mean", IMAGENET[0]), ("std", IMAGENET[1])]
         .map(|(key, taken)| given_or(&settings[key], json!(taken)));
-    let border = mean.as_array().into_iter().flatten().filter_map(Value::as_f64);
-    found["border_color"] = border.map(|value| whole((value * 255.0).round())).collect();
+    if matches!(mode, Mode::Contain) {
+        let border = mean.as_array().into_iter().flatten().filter_map(Value::as_f64);
+        found["border_color"] = border.map(|value| whole((value * 255.0).round())).collect();
+    }
     (found["image_mean"], found["image_std"]) = (mean, std);
     // The random filter is that of the training.
     let filter = settings["interpolation"].as_str().filter(|name| !["", "random"].contains(name));

@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cover, DatasetId, EntityType, Filter, Granularity, JobRecord, Query, Region, SafeText, Search,
-    Selection, Timestamp, is_same_name,
+    Cover, DatasetId, EntityType, FileOrder, Filter, Granularity, JobRecord, Query, Region,
+    SafeText, Search, Selection, Timestamp, is_same_name,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -129,6 +129,7 @@ pub struct SavedView {
     pub disabled_filters: Vec<Filter>,
     pub entity: EntityType,
     pub granularity: Granularity,
+    pub order: Option<FileOrder>,
     /// A label for the query image.
     pub similar_to: Option<SafeText>,
     /// The file of the query image, with which the image can be registered again.
@@ -152,6 +153,7 @@ impl SavedView {
             filters: self.filters.clone(),
             entity: self.entity,
             granularity: self.granularity,
+            order: self.order,
             ..Search::browse(self.dataset.unwrap_or(open))
         }
     }

@@ -222,6 +222,7 @@ fn view_to_save(query: &QueryBuilder, results: &Results, any_dataset: bool) -> O
         disabled_filters: query.draft(results).disabled_filters(),
         entity: view.search.entity,
         granularity: view.search.granularity,
+        order: view.search.order,
         similar_to: view.similar_to.clone(),
         file,
         region,

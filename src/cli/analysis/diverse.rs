@@ -48,7 +48,7 @@ impl DiverseOptions {
         let id = dataset.id;
         connection.state.require_no_other_dataset(&self.name, id)?;
         if !self.force {
-            require_unused_name(&connection.state, &self.name, id)?;
+            require_unused_name(&connection.state, &self.name)?;
         }
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());

@@ -120,7 +120,7 @@ impl DatasetSplitOptions {
         for set in sets {
             connection.state.require_no_other_dataset(&set.name, dataset.id)?;
         }
-        self.require_new(connection, dataset, sets)?;
+        self.require_new(connection, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
         for tag in &self.without {
             // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
@@ -168,12 +168,7 @@ impl DatasetSplitOptions {
         Ok(Exit::Done)
     }
 
-    fn require_new(
-        &self,
-        connection: &Connection<'_>,
-        dataset: &Dataset,
-        sets: &[SplitSet],
-    ) -> CliResult<()> {
+    fn require_new(&self, connection: &Connection<'_>, sets: &[SplitSet]) -> CliResult<()> {
         if self.force {
             return Ok(());
         }
@@ -182,7 +177,7 @@ impl DatasetSplitOptions {
             return Err(CliError::failed(message));
         }
         for set in sets {
-            require_unused_name(&connection.state, &set.name, dataset.id)?;
+            require_unused_name(&connection.state, &set.name)?;
         }
         Ok(())
     }

@@ -302,7 +302,8 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
         return;
     }
     let files = count_with_noun(skipped.len(), "file", "files");
-    write_message(&format!("skipped {files} that cannot be indexed:"));
+    let were = if skipped.len() == 1 { "was" } else { "were" };
+    write_message(&format!("{files} {were} not read, or not completely:"));
     let groups = grouped_by_reason(&skipped);
     write_stderr(&groups.iter().take(GROUPS).map(PrintableText::line).collect());
     if groups.len() > GROUPS {

@@ -133,6 +133,7 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
                 disabled_filters: Vec::new(),
                 entity,
                 granularity: granularity.unwrap_or_default(),
+                order: None,
                 similar_to: None,
                 file: None,
                 region: None,

@@ -129,6 +129,7 @@ pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) 
         disabled_filters: Vec::new(),
         entity: entry.search.entity,
         granularity: entry.search.granularity,
+        order: entry.search.order,
         similar_to: entry.similar_to.clone(),
         file: entry.file.clone(),
         region: entry.region,

@@ -335,6 +335,9 @@ impl SearchRequest {
         filters.extend(options.filters.read()?);
         options.entity.get_or_insert(view.entity);
         options.granularity.get_or_insert(view.granularity);
+        if let (None, Some(FileOrder { by, reversed })) = (options.sort, view.order) {
+            (options.sort, options.reverse) = (Some(by), reversed);
+        }
         let (kind, ranking) = match (query, file) {
             (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some(file)) => {
                 let picture = QueryImageOptions { file, region, pixels: None };

@@ -317,8 +317,10 @@ pub fn find_selection(state: &StateFolder, name: &str, dataset: DatasetId) -> Cl
 }
 
 /// Fails if a new selection would replace another one.
-pub fn require_unused_name(state: &StateFolder, name: &str, dataset: DatasetId) -> CliResult<()> {
-    if state.load_named_selection(name, dataset)?.is_none() {
+pub fn require_unused_name(state: &StateFolder, name: &str) -> CliResult<()> {
+    // A tag can be loaded, but nothing can be saved under its name.
+    let existing = state.load_named_selection_of_any_dataset(name)?;
+    if existing.is_none() {
         return Ok(());
     }
     Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))

@@ -153,6 +153,12 @@ fn list(context: &Context) -> CliResult {
             Err(failure) => context.messages.warn(failure.to_string()),
         }
     }
+    for (dataset, tags) in state.kept_tags()? {
+        rows.extend(tags.into_iter().map(|(tag, selection)| {
+            let named = NamedSelection { dataset: Some(dataset), selection };
+            selection_row(&format!("tag:{tag}"), &named)
+        }));
+    }
     let fields = json!({ "selections": rows });
     context.print(&Document::list("tessera.selections/1", fields, "selections", LIST_COLUMNS))
 }

@@ -49,6 +49,7 @@ fn view(name: &str, dataset: Option<DatasetId>) -> SavedView {
         disabled_filters: vec![Filter::uniqueness(0.9).unwrap()],
         entity: EntityType::Objects,
         granularity: Granularity::new(4).unwrap(),
+        order: Some(FileOrder { by: FileSortKey::Date, reversed: true }),
         similar_to: None,
         file: None,
         region: None,
@@ -75,7 +76,7 @@ fn a_view_searches_its_dataset_or_the_open_one_without_disabled_filters() {
         filters: vec![Filter::uniqueness(0.5).unwrap()],
         entity: EntityType::Objects,
         granularity: Granularity::new(4).unwrap(),
-        order: None,
+        order: Some(FileOrder { by: FileSortKey::Date, reversed: true }),
         page: 0,
     };
     assert_eq!(search, expected);

@@ -118,9 +118,18 @@ impl MediaDescription {
             self.labels.iter().chain(&self.tags).any(|name| has_chars(name, MAX_NAME_CHARS));
         let has_many_names = self.labels.len().max(self.tags.len()) >= MAX_NAMES;
         [
-            (has_long_caption, "only the first 16,384 characters of a caption are kept"),
-            (has_long_name, "only the first 128 characters of a label or tag are kept"),
-            (has_many_names, "only the first 256 labels and tags of a picture are kept"),
+            (
+                has_long_caption,
+                "a caption has 16,384 characters or more, of which the first 16,384 are kept",
+            ),
+            (
+                has_long_name,
+                "a label or tag has 128 characters or more, of which the first 128 are kept",
+            ),
+            (
+                has_many_names,
+                "a picture has 256 labels or tags or more, of which the first 256 are kept",
+            ),
         ]
         .into_iter()
         .filter_map(|(is_reached, why)| is_reached.then_some(why))

@@ -45,6 +45,15 @@ fn a_text_is_nearest_the_picture_that_shows_it() {
 }
 
 #[test]
+fn a_pair_needs_no_class_names() {
+    let pair = || ModelFolder::clip().with("labels.txt", "").with("categories.json", "{}");
+    for (key, names) in [("labels", json!(["a", 1])), ("names", json!({"a": "b"}))] {
+        let config = json!({"model_type": "clip", key: names});
+        assert_eq!(load(&pair().with_json("config.json", &config)).description().labels, 0);
+    }
+}
+
+#[test]
 fn texts_of_siglip_are_padded_to_64_tokens() {
     let model = load(&ModelFolder::siglip());
     let numbers: Vec<f32> = model.embed_text("red").unwrap().into_iter().map(f16::to_f32).collect();

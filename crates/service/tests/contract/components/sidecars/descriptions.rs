@@ -37,9 +37,9 @@ fn texts_and_lists_are_limited() {
     assert_eq!(description.caption.unwrap().chars().count(), 16_384);
     assert_eq!(description.labels[0].chars().count(), 128);
     assert_eq!(description.labels.len(), 256);
-    let why = "only the first 128 characters of a label or tag are kept; \
-        only the first 16,384 characters of a caption are kept; \
-        only the first 256 labels and tags of a picture are kept";
+    let why = "a label or tag has 128 characters or more, of which the first 128 are kept; \
+        a caption has 16,384 characters or more, of which the first 16,384 are kept; \
+        a picture has 256 labels or tags or more, of which the first 256 are kept";
     assert_eq!(with_table(&columns).problem_of("metadata.csv"), why);
 }
 
