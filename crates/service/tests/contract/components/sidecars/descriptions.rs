@@ -37,8 +37,8 @@ fn texts_and_lists_are_limited() {
     assert_eq!(description.caption.unwrap().chars().count(), 16_384);
     assert_eq!(description.labels[0].chars().count(), 128);
     assert_eq!(description.labels.len(), 256);
-    let why = "a label or tag has 128 characters or more, of which the first 128 are kept; \
-        a caption has 16,384 characters or more, of which the first 16,384 are kept; \
+    let why = "a caption has 16,384 characters or more, of which the first 16,384 are kept; \
+        a label or tag has 128 characters or more, of which the first 128 are kept; \
         a picture has 256 labels or tags or more, of which the first 256 are kept";
     assert_eq!(with_table(&columns).problem_of("metadata.csv"), why);
 }
