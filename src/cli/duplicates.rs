@@ -14,7 +14,7 @@ use tessera_model::{Fraction, text::count_with_noun};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document,
-        media::{LinkChoice, carry_out_and_report, target_layout},
+        media::{AnnotationOptions, LinkChoice, carry_out_and_report, target_layout},
         messages::format_bytes,
         search,
     },
@@ -50,9 +50,8 @@ pub struct DuplicatesOptions {
     /// Replace the other images by links to the kept one, hard or reflink, if they have the same bytes.
     #[arg(long, value_name = "KIND", requires = "keep", hide_possible_values = true)]
     link: Option<LinkChoice>,
-    /// With --trash or --move, change the annotation files that name the images, too; each old file stays as NAME.orig.
-    #[arg(long, conflicts_with = "link", requires = "keep")]
-    rewrite_annotations: bool,
+    #[command(flatten)]
+    annotations: AnnotationOptions,
     /// Open the interface, and review the groups there.
     #[arg(
         long,
@@ -102,9 +101,7 @@ impl DuplicatesOptions {
         }
         let plan = move || file_actions::plan_duplicates(&*finder, id, groups, action);
         let mut preview = run_blocking(plan).await?;
-        if self.rewrite_annotations {
-            preview.rewrite_annotations();
-        }
+        self.annotations.apply(&mut preview);
         carry_out_and_report(connection, &dataset, preview).await
     }
 }

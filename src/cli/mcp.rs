@@ -105,7 +105,7 @@ impl Tool {
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
 /// The time that calls have after the end of standard input.
-const FINISHING: Duration = Duration::from_secs(60);
+const FINISHING: Duration = Duration::from_mins(1);
 
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;

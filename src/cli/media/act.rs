@@ -56,9 +56,25 @@ pub struct CopyOptions {
 pub struct MoveOptions {
     #[command(flatten)]
     copy: CopyOptions,
-    /// Rename or remove the files in the annotation files that name them, too; each old file stays as NAME.orig.
+    #[command(flatten)]
+    annotations: AnnotationOptions,
+}
+
+/// What happens to annotation files when files move or go to the trash.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct AnnotationOptions {
+    /// Rename or remove the files that move or go in the annotation files that name them, too; each old annotation file
+    /// stays as NAME.orig.
     #[arg(long)]
     rewrite_annotations: bool,
+}
+
+impl AnnotationOptions {
+    pub fn apply(self, preview: &mut FileActionPreview) {
+        if self.rewrite_annotations {
+            preview.rewrite_annotations();
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -76,9 +92,8 @@ pub struct LinkOptions {
 pub struct TrashOptions {
     #[command(flatten)]
     files: ActionFiles,
-    /// Remove the files from the annotation files that name them, too; each old file stays as NAME.orig.
-    #[arg(long)]
-    rewrite_annotations: bool,
+    #[command(flatten)]
+    annotations: AnnotationOptions,
 }
 
 #[derive(Debug, Args)]
@@ -116,38 +131,42 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
 }
 
 pub(super) async fn move_files(context: &Context, options: MoveOptions) -> CliResult {
-    let MoveOptions { copy: CopyOptions { files, target }, rewrite_annotations } = options;
+    let MoveOptions { copy: CopyOptions { files, target }, annotations } = options;
     let layout = target_layout(&target.to, target.keep_folders)?;
-    act(context, files, FileAction::Move(layout), rewrite_annotations).await
+    act(context, files, FileAction::Move(layout), annotations).await
 }
 
 pub(super) async fn copy(context: &Context, options: CopyOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, FileAction::Copy(layout), false).await
+    act(context, options.files, FileAction::Copy(layout), AnnotationOptions::default()).await
 }
 
 pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
     let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, FileAction::Link(options.kind.into(), layout), false).await
+    act(
+        context,
+        options.files,
+        FileAction::Link(options.kind.into(), layout),
+        AnnotationOptions::default(),
+    )
+    .await
 }
 
 pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
-    act(context, options.files, FileAction::Trash, options.rewrite_annotations).await
+    act(context, options.files, FileAction::Trash, options.annotations).await
 }
 
 async fn act(
     context: &Context,
     files: ActionFiles,
     action: FileAction,
-    rewrites_annotations: bool,
+    annotations: AnnotationOptions,
 ) -> CliResult {
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let (dataset, found) = files.find(connection).await?;
         let mut preview = FileActionPreview::new(action, found, files.with_pairs);
-        if rewrites_annotations {
-            preview.rewrite_annotations();
-        }
+        annotations.apply(&mut preview);
         carry_out_and_report(connection, &dataset, preview).await
     };
     context.with_connection(&[], work).await

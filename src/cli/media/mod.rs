@@ -7,8 +7,10 @@ mod act;
 mod addition;
 mod plan;
 
+pub(super) use act::{
+    AnnotationOptions, LinkChoice, absolute_file, carry_out_and_report, target_layout,
+};
 use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
-pub(super) use act::{LinkChoice, absolute_file, carry_out_and_report, target_layout};
 pub(super) use plan::split_file_list;
 
 use addition::AdditionRun;
