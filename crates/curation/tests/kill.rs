@@ -206,6 +206,26 @@ fn kill_during(mut child: Child, journals: &Path, pause: Duration) -> bool {
     !ended
 }
 
+/// Checks the files after a killed action was resumed. `counts` has the number of files with each content before the action.
+fn assert_resumed(desk: &Desk, action: &str, counts: &BTreeMap<&[u8], usize>, pause: Duration) {
+    let resumed = desk.files();
+    let found = count(&resumed);
+    for (bytes, expected) in counts {
+        // Annotation files are not copied.
+        let is_copied = action == "copy" && !bytes.starts_with(b"0/0.jpg");
+        let copies = usize::from(is_copied);
+        assert_eq!(found[bytes], expected + copies, "{action} after {pause:?}");
+    }
+    let is_temporary = |path: &PathBuf| path.to_string_lossy().contains(".new-");
+    assert!(!resumed.keys().any(is_temporary), "{action}: an unfinished file was left");
+    for list in 0..ANNOTATION_FILES {
+        let stays = ["copy", "replace"].contains(&action);
+        let text = if stays { Desk::names(list) } else { Desk::last_line(list) };
+        let written = fs::read_to_string(desk.annotation_file(list)).unwrap();
+        assert_eq!(written, text, "{action} after {pause:?}");
+    }
+}
+
 #[test]
 fn no_original_is_lost_or_doubled_when_an_action_is_killed() {
     let runs = env::var("TESSERA_KILL_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
@@ -232,22 +252,7 @@ fn no_original_is_lost_or_doubled_when_an_action_is_killed() {
         let is_open = desk.journals().interrupted().is_some();
         if is_open && number % 2 == 0 {
             desk.finish("resume", action);
-            let resumed = desk.files();
-            let found = count(&resumed);
-            for (bytes, expected) in &counts {
-                // Annotation files are not copied.
-                let is_copied = action == "copy" && !bytes.starts_with(b"0/0.jpg");
-                let copies = usize::from(is_copied);
-                assert_eq!(found[bytes], expected + copies, "{action} after {pause:?}");
-            }
-            let is_temporary = |path: &PathBuf| path.to_string_lossy().contains(".new-");
-            assert!(!resumed.keys().any(is_temporary), "{action}: an unfinished file was left");
-            for list in 0..ANNOTATION_FILES {
-                let stays = ["copy", "replace"].contains(&action);
-                let text = if stays { Desk::names(list) } else { Desk::last_line(list) };
-                let written = fs::read_to_string(desk.annotation_file(list)).unwrap();
-                assert_eq!(written, text, "{action} after {pause:?}");
-            }
+            assert_resumed(&desk, action, &counts, pause);
         }
         if number % 3 == 0 {
             kill_during(desk.start("undo"), &desk.root.join("journals"), pause);
