@@ -268,7 +268,8 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
         return Some(READ_ONLY.to_owned());
     }
     let kept = if kept_tags::are_kept(app) { kept_tags_reason(app, action) } else { None };
-    let nothing_made = action == Action::UndoTags && !app.tagging().can_undo();
+    let can_undo = app.dataset().is_some_and(|dataset| app.tagging().can_undo(dataset.id));
+    let nothing_made = action == Action::UndoTags && !can_undo;
     dataset_open(app)
         .or(kept)
         .or_else(|| unless(!nothing_made, "no tag was changed since the start"))

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, KeptTags, MediaId, Preview,
-    SafeText, Selection, SelectionEntry, StateKey, StateValue,
+    Basket, Cluster, ClusterId, DatasetId, KeptTags, MediaId, Preview, SafeText, Selection,
+    StateKey, StateValue,
     tag::{PICKED, REJECTED},
     text::count_with_noun,
 };
@@ -36,8 +36,8 @@ impl KeptTagsState {
         self.remote(dataset)?.value()
     }
 
-    pub fn can_undo(&self) -> bool {
-        !self.before.is_empty()
+    pub fn can_undo(&self, dataset: DatasetId) -> bool {
+        self.before.iter().any(|(changed, _)| *changed == dataset)
     }
 
     /// Returns the name of the tag with this key, in the order of the names.
@@ -54,7 +54,7 @@ impl KeptTagsState {
         media: Option<MediaId>,
     ) -> impl Iterator<Item = &SafeText> {
         let has_tag = move |selection: &Selection| match media {
-            Some(media) => contains(selection, media, Some(cluster)),
+            Some(media) => selection.includes_item(media, Some(cluster)),
             None => selection.cluster(cluster).is_some(),
         };
         let tags = self.get(dataset).into_iter().flatten();
@@ -68,6 +68,15 @@ impl KeptTagsState {
             _ => KeptTags::default(),
         });
         self.by_dataset.entry(dataset).or_default().finish(now, tags);
+    }
+
+    /// Marks the tagged clusters as stale after the dataset was reindexed.
+    pub(in crate::app) fn flag_stale(&mut self, dataset: DatasetId, outbox: &mut Outbox) {
+        let Some(mut tags) = self.get(dataset).filter(|tags| !tags.is_empty()).cloned() else {
+            return;
+        };
+        tags.values_mut().for_each(Selection::mark_stale);
+        self.replace(dataset, tags, outbox);
     }
 
     pub(in crate::app) fn retry(&mut self, dataset: DatasetId) {
@@ -122,8 +131,9 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     let is_selection = selected.is_some();
     let Some(target) = selected.or(under_cursor) else { return };
     // On a selection, a key always adds.
-    let is_removed =
-        !is_selection && target.ordered_entries().into_iter().all(|it| has(tags.get(&name), it));
+    let tagged = tags.get(&name);
+    let has = |entry| tagged.is_some_and(|selection| selection.includes(entry));
+    let is_removed = !is_selection && target.ordered_entries().into_iter().all(has);
     let opposite = [(PICKED, REJECTED), (REJECTED, PICKED)];
     let opposite = opposite.into_iter().find(|(one, _)| *one == name.as_str() && !is_removed);
     if let Some(selection) = opposite.and_then(|(_, other)| tags.get_mut(&SafeText::name(other))) {
@@ -145,13 +155,19 @@ pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
     let name = SafeText::name(name);
-    tags.entry(name.clone()).or_default();
+    if tags.contains_key(&name) {
+        return app.outbox.notify(Level::Warning, format!("the tag {name} exists already"));
+    }
+    tags.insert(name.clone(), Selection::default());
     app.tagging.kept.change(dataset, tags, &mut app.outbox);
     app.outbox.notify(Level::Success, format!("the tag {name} exists on this machine"));
 }
 
 pub(in crate::app) fn undo(app: &mut App) {
-    let Some((dataset, before)) = app.tagging.kept.before.pop() else { return };
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let changes = &mut app.tagging.kept.before;
+    let Some(last) = changes.iter().rposition(|(changed, _)| *changed == dataset) else { return };
+    let (_, before) = changes.remove(last);
     app.tagging.kept.replace(dataset, before, &mut app.outbox);
     app.outbox.notify(Level::Success, "undone");
 }
@@ -160,25 +176,13 @@ pub(in crate::app) fn undo(app: &mut App) {
 fn changed(selection: &Selection, by: &Selection, adds: bool) -> Selection {
     let mut basket = Basket::new(selection.clone());
     for entry in by.ordered_entries() {
-        if has(Some(basket.selection()), entry) != adds {
-            basket.toggle_media_item(entry.clone());
+        if adds {
+            basket.add(entry.clone());
+        } else {
+            basket.subtract(entry);
         }
     }
     basket.selection().clone()
-}
-
-/// Whether a selection contains the whole entry.
-fn has(selection: Option<&Selection>, entry: &SelectionEntry) -> bool {
-    selection.is_some_and(|selection| match &entry.content {
-        EntryContent::MediaItem(media, cluster) => contains(selection, *media, *cluster),
-        EntryContent::Cluster(cluster) => selection.cluster(cluster.id).is_some(),
-    })
-}
-
-fn contains(selection: &Selection, media: MediaId, cluster: Option<ClusterId>) -> bool {
-    let cluster = cluster.and_then(|cluster| selection.cluster(cluster));
-    selection.get(EntryId::MediaItem(media)).is_some()
-        || cluster.is_some_and(|cluster| !cluster.excluded.contains(&media))
 }
 
 impl App {

@@ -429,6 +429,9 @@ impl App {
         self.service_data.datasets.finish(self.outbox.now, Ok(list));
         if let Some(name) = removed {
             let mut text = format!("{name} was removed from the index");
+            // A viewer or a dialog of the removed dataset would act on another one.
+            self.viewer = None;
+            self.overlays.close();
             if let Some(next) = first {
                 if let Some(shown) = self.service_data.dataset(next) {
                     text = format!("{text}; {} is shown now", shown.name);
@@ -492,6 +495,7 @@ impl App {
         }
         if dataset.is_reclustered_since(&before) {
             self.baskets.flag_stale(dataset.id, &mut self.outbox);
+            self.tagging.kept.flag_stale(dataset.id, &mut self.outbox);
         }
     }
 

@@ -70,8 +70,8 @@ impl Tagging {
         own.nth(key).map(|tag| &tag.name)
     }
 
-    pub fn can_undo(&self) -> bool {
-        !self.made.is_empty() || self.kept.can_undo()
+    pub fn can_undo(&self, dataset: DatasetId) -> bool {
+        self.made.iter().any(|(changed, _)| *changed == dataset) || self.kept.can_undo(dataset)
     }
 }
 
@@ -173,7 +173,10 @@ pub(in crate::app) fn undo_tags(app: &mut App) {
     if kept_tags::are_kept(app) {
         return kept_tags::undo(app);
     }
-    let Some((dataset, change)) = app.tagging.made.pop() else { return };
+    let Some(open) = app.dataset().map(|dataset| dataset.id) else { return };
+    let made = &mut app.tagging.made;
+    let Some(last) = made.iter().rposition(|(changed, _)| *changed == open) else { return };
+    let (dataset, change) = made.remove(last);
     let request = Request::UndoTags(dataset, change);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });

@@ -217,6 +217,7 @@ impl Welcome {
 
     /// Selects a row of the first step or of the picker, or focuses a field of the form. The mouse chooses this way.
     pub fn select_item(&mut self, index: usize, home: Option<&Path>) {
+        self.completion = None;
         let Self { picker, listing, .. } = self;
         if let Some(picker) = picker {
             let folder = picker.path.folder(home);
@@ -373,6 +374,7 @@ impl Welcome {
     }
 
     pub fn paste(&mut self, text: &str) {
+        self.completion = None;
         if let Some(picker) = &mut self.picker {
             return picker.paste(text);
         }

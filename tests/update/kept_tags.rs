@@ -110,3 +110,14 @@ fn tags_are_there_after_the_next_start_and_what_cannot_be_kept_is_refused() {
     desk.answer_page(page(0, 3));
     assert_eq!(shown(&desk), both(&["picked"]), "in other searches, too");
 }
+
+#[test]
+fn a_picked_member_of_a_rejected_cluster_is_rejected_and_an_excluded_one_is_tagged_again() {
+    let mut desk = tagging();
+    desk.press("i p f3 x");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (0, 1));
+    desk.press("i x f3");
+    assert_eq!(shown(&desk), (vec!["rejected".to_owned()], vec![]), "without one member");
+    desk.press("x");
+    assert_eq!(shown(&desk), both(&["rejected"]), "the whole cluster");
+}

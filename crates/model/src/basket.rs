@@ -212,6 +212,50 @@ impl Basket {
         if selected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected }
     }
 
+    /// Selects an item, or a cluster except the items that `entry` excludes.
+    pub fn add(&mut self, entry: SelectionEntry) {
+        if self.selection.includes(&entry) {
+            return;
+        }
+        let id = entry.id();
+        let SelectionEntry { name, entity, granularity, content } = entry;
+        let EntryContent::Cluster(mut cluster) = content else {
+            self.toggle_media_item(SelectionEntry { name, entity, granularity, content });
+            return;
+        };
+        let items = self.selection.media_items_of(&cluster);
+        cluster.excluded.retain(|item| !self.selection.includes_item(*item, Some(cluster.id)));
+        let mut plan: EditPlan = items.into_iter().map(|item| (item, None)).collect();
+        let content = EntryContent::Cluster(cluster);
+        plan.push((id, Some(SelectionEntry { name, entity, granularity, content })));
+        self.apply_plan(plan);
+    }
+
+    /// Deselects an item, or all items of a cluster except those that `entry` excludes.
+    pub fn subtract(&mut self, entry: &SelectionEntry) {
+        let EntryContent::Cluster(cluster) = &entry.content else {
+            if self.selection.includes(entry) {
+                self.toggle_media_item(entry.clone());
+            }
+            return;
+        };
+        let mut plan: EditPlan = vec![(entry.id(), None)];
+        let items = self.selection.media_items_of(cluster).into_iter();
+        let is_left_out = |item: MediaId| cluster.excluded.contains(&item);
+        plan.extend(
+            items.filter(|id| !id.media_item().is_some_and(is_left_out)).map(|id| (id, None)),
+        );
+        let stays = |item: &&MediaId| self.selection.includes_item(**item, Some(cluster.id));
+        for item in cluster.excluded.iter().filter(stays) {
+            let content = EntryContent::MediaItem(*item, Some(cluster.id));
+            let SelectionEntry { entity, granularity, .. } = *entry;
+            let name = SafeText::name(&item.short());
+            let kept = SelectionEntry { name, entity, granularity, content };
+            plan.push((kept.id(), Some(kept)));
+        }
+        self.apply_plan(plan);
+    }
+
     fn toggle_member(&mut self, cluster: ClusterId, item: MediaId) -> ToggleOutcome {
         let id = EntryId::Cluster(cluster);
         let mut entry = self.selection.get(id).cloned();

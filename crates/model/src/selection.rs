@@ -186,6 +186,24 @@ impl Selection {
         clusters.find(contains).map(|cluster| cluster.id)
     }
 
+    /// Whether an item, or a cluster except the items that `entry` excludes, is selected.
+    pub fn includes(&self, entry: &SelectionEntry) -> bool {
+        match &entry.content {
+            EntryContent::MediaItem(item, within) => self.includes_item(*item, *within),
+            EntryContent::Cluster(cluster) => self
+                .cluster(cluster.id)
+                .is_some_and(|selected| selected.excluded.is_subset(&cluster.excluded)),
+        }
+    }
+
+    /// Whether an item is selected, by itself or in a cluster. `within` is the cluster in which the item was found.
+    pub fn includes_item(&self, item: MediaId, within: Option<ClusterId>) -> bool {
+        let cluster = within.and_then(|id| self.cluster(id));
+        let cluster = cluster.or_else(|| self.cluster(self.cluster_containing(item)?));
+        self.get(EntryId::MediaItem(item)).is_some()
+            || cluster.is_some_and(|cluster| !cluster.excluded.contains(&item))
+    }
+
     pub fn ordered_entries(&self) -> Vec<&SelectionEntry> {
         let mut rows: Vec<&PositionedEntry> = self.entries.values().collect();
         rows.sort_by_key(|(position, _)| *position);
@@ -264,7 +282,8 @@ impl Selection {
         }
     }
 
-    pub(crate) fn mark_stale(&mut self) {
+    /// Marks all clusters as stale.
+    pub fn mark_stale(&mut self) {
         self.entries.values_mut().for_each(|(_, entry)| entry.mark_stale());
     }
 

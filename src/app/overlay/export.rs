@@ -216,6 +216,8 @@ impl ExportForm {
     }
 
     fn key_in_field(&mut self, chord: Chord) {
+        // The change may be of what is being checked.
+        self.check = TargetCheck::None;
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
         let step = if chord.key == Key::Left { -1 } else { 1 };
         match self.field {
@@ -259,7 +261,6 @@ impl ExportForm {
 
 impl Dialog for ExportForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        self.check = TargetCheck::None;
         match chord.key {
             Key::PageUp => self.scroll.scroll(-1),
             Key::PageDown => self.scroll.scroll(1),
@@ -291,6 +292,7 @@ impl Dialog for ExportForm {
     }
 
     fn set_path(&mut self, path: &str) {
+        self.check = TargetCheck::None;
         self.folder = path.into();
     }
 
@@ -319,6 +321,7 @@ impl Dialog for ExportForm {
     }
 
     fn paste(&mut self, text: &str) {
+        self.check = TargetCheck::None;
         match self.field {
             ExportField::Folder => paste_path(&mut self.folder, text),
             ExportField::Name => fields::paste(&mut self.name, text),

@@ -274,10 +274,11 @@ impl Dialog for Facets {
             return;
         }
         let mut end = inside.x + 1;
-        let clicked = Facets::sections(app).into_iter().find(|section| {
+        let (_, sections) = self.sections_in_sight(app, inside.width.into());
+        let clicked = sections.into_iter().find(|section| {
             let start = end;
             end += text_cells(&section.label(app)) + 2;
-            (start..end).contains(&mouse.column)
+            (start..end.min(inside.right())).contains(&mouse.column)
         });
         if let Some(section) = clicked {
             *self = Self::at(section);
@@ -336,26 +337,28 @@ impl Dialog for Facets {
 }
 
 impl Facets {
-    /// Returns the names of the sections. The first ones are left out if the one that is shown would not fit.
+    /// Returns whether sections are left out at the beginning so that the name of the shown one fits, and the others.
+    fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
+        let mut sections = Facets::sections(app);
+        let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
+        let widths = |sections: &[FacetSection]| {
+            sections.iter().map(|section| display_width(&section.label(app)) + 2).sum::<usize>()
+        };
+        let first = (0..shown).find(|first| widths(&sections[*first..=shown]) < width);
+        let first = first.unwrap_or(shown);
+        (first > 0, sections.split_off(first))
+    }
+
+    /// Returns the names of the sections, after a mark where some are left out.
     fn section_names(self, ctx: &DrawContext, width: usize) -> Vec<(String, Style)> {
         let theme = ctx.theme;
-        let sections = Facets::sections(ctx.app);
-        let mut names: Vec<_> = sections
-            .iter()
-            .map(|section| {
-                let style = if *section == self.section { theme.selected } else { theme.dim };
-                (format!(" {} ", section.label(ctx.app)), style)
-            })
-            .collect();
-        let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
-        let widths = |names: &[(String, Style)]| {
-            names.iter().map(|(name, _)| display_width(name)).sum::<usize>()
-        };
-        let first = (0..shown).find(|first| widths(&names[*first..=shown]) < width);
-        let first = first.unwrap_or(shown);
-        names.drain(..first);
-        let mark = if first > 0 { "…" } else { " " };
-        names.insert(0, (mark.to_owned(), theme.dim));
+        let (is_cut, sections) = self.sections_in_sight(ctx.app, width);
+        let mark = if is_cut { "…" } else { " " };
+        let mut names = vec![(mark.to_owned(), theme.dim)];
+        names.extend(sections.into_iter().map(|section| {
+            let style = if section == self.section { theme.selected } else { theme.dim };
+            (format!(" {} ", section.label(ctx.app)), style)
+        }));
         names
     }
 

@@ -257,6 +257,8 @@ impl PathInput {
         match found.as_slice() {
             [] => Completion::Complete,
             _ if is_whole => Completion::Complete,
+            // The names that are not listed may continue the path, too.
+            _ if folder.omitted > 0 => Completion::Ambiguous,
             [only] => {
                 let end = if only.is_folder { "/" } else { "" };
                 self.text = format!("{}{end}", self.text_of(only)).into();

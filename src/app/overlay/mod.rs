@@ -102,6 +102,7 @@ impl App {
     /// open.
     pub(in crate::app) fn overlay_mouse(&mut self, mouse: Mouse) -> bool {
         let Some(mut dialog) = self.overlays.open.take() else { return false };
+        self.overlays.completion = None;
         dialog.handle_mouse(mouse, self);
         self.overlays.open = Some(dialog);
         true
@@ -110,6 +111,7 @@ impl App {
     /// Moves the cursor of the open dialog to an item. Returns whether a dialog is open.
     pub(in crate::app) fn select_in_overlay(&mut self, index: usize) -> bool {
         let Some(mut dialog) = self.overlays.open.take() else { return false };
+        self.overlays.completion = None;
         dialog.select_item(index, self);
         self.overlays.open = Some(dialog);
         true
@@ -119,7 +121,7 @@ impl App {
     pub(in crate::app) fn paste(&mut self, text: &str) {
         if let Some(dialog) = &mut self.overlays.open {
             dialog.paste(text);
-            self.overlays.path_is_typed = true;
+            (self.overlays.path_is_typed, self.overlays.completion) = (true, None);
         } else if self.query.is_editing_query(self.panes.focus, &self.results) {
             self.query.paste(text, &self.results);
         }

@@ -261,7 +261,8 @@ fn candidate_parts(
         PathCandidate::ThisFolder(folder) => {
             let files = folder.entries.iter().filter(|entry| !entry.is_folder).count();
             let files = grouped_with_noun(files as u64, "file", "files");
-            (SafeText::detail("this folder"), theme.accent, format!("  {files}"))
+            let at_least = if folder.omitted > 0 { "at least " } else { "" };
+            (SafeText::detail("this folder"), theme.accent, format!("  {at_least}{files}"))
         }
         PathCandidate::FolderEntry(_, entry) if entry.is_folder => {
             (entry.name.clone(), theme.accent, "/".to_owned())

@@ -142,7 +142,7 @@ impl TextPrompt {
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
         let file = expand_path(typed, setup.home_dir.as_deref());
         // A text without a folder or an extension is the name of a saved selection, as in commands.
-        let is_name = !typed.contains(['/', '.', '~']);
+        let is_name = typed.starts_with("tag:") || !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
             (true, false) => Request::SaveSelection(file, dataset, selection.clone()),
             (true, true) => Request::SaveNamed(typed.to_owned(), dataset, selection.clone()),

@@ -249,3 +249,53 @@ fn toggling_reports_what_became_of_an_item_or_a_cluster() {
     assert_eq!(order(&basket), [1]);
     assert_eq!(basket.selection().len(), 1);
 }
+
+/// The selected members of the first clusters.
+fn members(selection: &Selection) -> BTreeSet<u128> {
+    let is_selected = |member: &u128| {
+        let id = MediaId(Uuid::from_u128(*member));
+        selection.includes_item(id, Some(ClusterId(Uuid::from_u128(member / 3))))
+    };
+    (0..12).filter(is_selected).collect()
+}
+
+/// A cluster without some of its members, or a media item.
+fn entry() -> impl Strategy<Value = SelectionEntry> {
+    let clusters = (0..4_u128, proptest::collection::btree_set(0..3_u128, 0..3));
+    let clusters = clusters.prop_map(|(number, left_out)| {
+        let mut entry = cluster(number);
+        if let EntryContent::Cluster(cluster) = &mut entry.content {
+            let ids = left_out.into_iter().map(|it| MediaId(Uuid::from_u128(number * 3 + it)));
+            cluster.excluded = ids.collect();
+        }
+        entry
+    });
+    prop_oneof![clusters, (0..12_u128).prop_map(media_item)]
+}
+
+proptest! {
+    #[test]
+    fn entries_are_added_and_subtracted_as_sets(
+        changes in proptest::collection::vec((entry(), any::<bool>()), 0..8),
+        within in any::<bool>(),
+    ) {
+        let mut basket = Basket::default();
+        let mut expected = BTreeSet::new();
+        for (mut entry, adds) in changes {
+            let alone = members(&[entry.clone()].into_iter().collect());
+            // Another granularity found the item in another cluster.
+            if let (EntryContent::MediaItem(_, cluster), false) = (&mut entry.content, within) {
+                *cluster = Some(ClusterId(Uuid::from_u128(99)));
+            }
+            if adds {
+                expected.extend(alone);
+                basket.add(entry.clone());
+                prop_assert!(basket.selection().includes(&entry));
+            } else {
+                expected.retain(|member| !alone.contains(member));
+                basket.subtract(&entry);
+            }
+            prop_assert_eq!(members(basket.selection()), expected.clone());
+        }
+    }
+}
