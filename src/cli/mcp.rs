@@ -12,17 +12,15 @@ use std::{
 };
 
 use clap::{Args, Command as CommandDefinition, ValueEnum as _};
-use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
-    io::retry_on_intr,
-    process::{Pid, Signal, kill_process},
-};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 
 use crate::{
     cli::{
-        CliError, CliResult, Context, Exit, GlobalOptions, info::spec_document, keyboard::Keyboard,
-        output::write_stdout,
+        CliError, CliResult, Context, Exit, GlobalOptions,
+        info::spec_document,
+        keyboard::Keyboard,
+        output::{is_unread_after_pause, write_stdout},
     },
     printable_text::PrintableText,
 };
@@ -184,13 +182,9 @@ impl Server {
 
     /// Waits until the calls have ended. Calls that take too long, or whose responses nobody can read, are stopped.
     fn finish(&self, calls: Vec<JoinHandle<()>>) {
-        let (begun, pause) = (Instant::now(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
-        let output = io::stdout();
+        let begun = Instant::now();
         while calls.iter().any(|call| !call.is_finished()) {
-            // Without events to wait for, only an output without a reader ends the pause early.
-            let mut watched = [PollFd::new(&output, PollFlags::empty())];
-            let closed = retry_on_intr(|| poll(&mut watched, Some(&pause)));
-            if closed.is_ok_and(|count| count > 0) || begun.elapsed() > FINISHING {
+            if is_unread_after_pause() || begun.elapsed() > FINISHING {
                 for process in self.running().values() {
                     // The process may have ended already.
                     let _ = kill_process(*process, Signal::TERM);

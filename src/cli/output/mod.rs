@@ -19,6 +19,10 @@ use crate::{
     cli::{CliError, GlobalOptions, is_capable_terminal},
     printable_text::PrintableText,
 };
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::retry_on_intr,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {
@@ -155,6 +159,14 @@ impl Output {
 }
 
 /// Writes text to standard output. All text is written here.
+/// Waits for a moment. Returns whether nobody can read standard output any more.
+pub fn is_unread_after_pause() -> bool {
+    let (output, pause) = (io::stdout(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
+    // Without events to wait for, only an output without a reader ends the pause early.
+    let mut watched = [PollFd::new(&output, PollFlags::empty())];
+    retry_on_intr(|| poll(&mut watched, Some(&pause))).is_ok_and(|count| count > 0)
+}
+
 pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
 }
