@@ -106,18 +106,21 @@ fn can_reindex(app: &App) -> bool {
 /// Returns whether the action sends something to the service, so that an outage prevents the
 /// action.
 fn needs_service(action: Action) -> bool {
+    let sends = [Action::Export, Action::ExportBasket, Action::SimilarToFile];
+    changes_dataset(action) || sends.contains(&action)
+}
+
+/// Returns whether the action changes a dataset of the service.
+fn changes_dataset(action: Action) -> bool {
     matches!(
         action,
-        Action::Export
-            | Action::ExportBasket
-            | Action::AddMedia
+        Action::AddMedia
             | Action::Reindex
             | Action::Rescan
             | Action::CancelIndexing
             | Action::ChooseFiles
             | Action::RenameDataset
             | Action::RemoveDataset
-            | Action::SimilarToFile
     )
 }
 
@@ -196,17 +199,7 @@ pub const READ_ONLY: &str = "opened with --read-only";
 
 /// Returns whether the program was opened so that it never does this. Such an action is not offered in hints.
 pub fn is_forbidden(app: &App, action: Action) -> bool {
-    let changes_dataset = matches!(
-        action,
-        Action::AddMedia
-            | Action::Reindex
-            | Action::Rescan
-            | Action::CancelIndexing
-            | Action::ChooseFiles
-            | Action::RenameDataset
-            | Action::RemoveDataset
-    );
-    app.setup.read_only && changes_dataset
+    app.setup.read_only && changes_dataset(action)
 }
 
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {

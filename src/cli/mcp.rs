@@ -103,7 +103,7 @@ impl Tool {
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
 /// The time that calls have after the end of standard input.
-const FINISHING: Duration = Duration::from_mins(1);
+const TIME_TO_FINISH: Duration = Duration::from_mins(1);
 
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
@@ -184,7 +184,7 @@ impl Server {
     fn finish(&self, calls: Vec<JoinHandle<()>>) {
         let begun = Instant::now();
         while calls.iter().any(|call| !call.is_finished()) {
-            if is_unread_after_pause() || begun.elapsed() > FINISHING {
+            if is_unread_after_pause() || begun.elapsed() > TIME_TO_FINISH {
                 for process in self.running().values() {
                     // The process may have ended already.
                     let _ = kill_process(*process, Signal::TERM);

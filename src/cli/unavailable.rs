@@ -71,11 +71,7 @@ impl LocalService {
         match *self {}
     }
 
-    pub fn dataset_folders(&self) -> BTreeMap<DatasetId, SafeText> {
-        match *self {}
-    }
-
-    pub async fn dataset_folder(&self, _: DatasetId) -> CliResult<PathBuf> {
+    pub fn dataset_folders(&self) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
         match *self {}
     }
 

@@ -141,6 +141,9 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// The number of bytes of an existing file that show whether it is a text.
+const BEGIN_BYTES: u64 = 8 << 10;
+
 /// Writes a result into a file that the user named. An earlier result is replaced, but no picture or archive, which the
 /// user may have named by mistake.
 pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
@@ -149,15 +152,13 @@ pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
         && existing.take(BEGIN_BYTES).read_to_end(&mut begin).is_ok()
         && begin.contains(&0)
     {
-        let message = format!("{} exists, and is not a text; name another file", path.display());
+        let message =
+            format!("{} exists and is not a text file; name another file", path.display());
         return Err(CliError::usage(message));
     }
     tessera_files::write_result_file(path, content)
         .map_err(|error| CliError::io(format_args!("write {}", path.display()), &error))
 }
-
-/// The number of bytes of an existing file that show whether it is a text.
-const BEGIN_BYTES: u64 = 8 << 10;
 
 fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {
     CliError::usage(format!("{}: {reason}", path.display()))

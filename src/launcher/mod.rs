@@ -240,12 +240,14 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         // A folder that cannot be opened is not remembered.
         self.remember(place.as_ref(), local.media_count(), Cover::default());
+        let folders = local.dataset_folders()?.into_iter();
+        let folders = folders.map(|(id, it)| (id, SafeText::file_name(&it.to_string_lossy())));
         let launched = LaunchedDeployment {
             client: local.client()?,
             login: None,
             deployment: DeploymentKind::Local,
             dataset: local.first_dataset(),
-            folders: local.dataset_folders(),
+            folders: folders.collect(),
             // There is no disk cache, because the pictures are already on this machine.
             worker_options: WorkerOptions {
                 later_warning: Some(Box::pin(local.skipped_warning())),

@@ -133,7 +133,7 @@ fn checks_fail_with_their_own_exit_code() {
     let picture = home.join("photos/val/copy-3.png");
     assert!(picture.is_file());
     let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);
-    assert!(code == 2 && err.contains("is not a text; name another file"), "{code}: {err}");
+    assert!(code == 2 && err.contains("is not a text file; name another file"), "{code}: {err}");
     assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);

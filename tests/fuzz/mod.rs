@@ -10,6 +10,7 @@ mod archives;
 mod documents;
 mod embedded_texts;
 mod forms;
+mod models;
 mod mutation;
 mod object_storage;
 mod parquet_files;

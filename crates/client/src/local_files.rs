@@ -51,7 +51,7 @@ pub fn link_archive(
     let bytes = file.metadata().map_err(refused)?.len();
     let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
     let part = link.to_path_buf();
-    // The archive of the index is private. Only its folder needs to be.
+    // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the user.
     let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
     let shared = mode.and_then(|mode| fs::set_permissions(&link, mode.permissions()));
     shared.map_err(refused)?;

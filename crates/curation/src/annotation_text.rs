@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
+    mem,
     ops::Range,
     path::Path,
 };
@@ -40,8 +41,8 @@ pub(crate) fn edit(
     match extension.to_ascii_lowercase().as_str() {
         "json" => editor.edit_json()?,
         "jsonl" | "ndjson" => editor.edit_json_lines()?,
-        "csv" => editor.edit_table(delimiter_of(text))?,
-        "tsv" => editor.edit_table(b'\t')?,
+        "csv" => editor.edit_table(delimiter_of(text)),
+        "tsv" => editor.edit_table(b'\t'),
         "txt" | "lst" => editor.edit_list(),
         _ => return Err("only JSON, JSON lines, CSV, TSV and lists of names can be rewritten"),
     }
@@ -54,7 +55,7 @@ const NOT_JSON: &str = "it is not JSON";
 fn delimiter_of(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let count = |delimiter: &u8| first.bytes().filter(|byte| byte == delimiter).count();
-    // Of equal counts, the last one is taken.
+    // `max_by_key` takes the last one of equal counts, so a comma is the default.
     [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 
@@ -191,43 +192,32 @@ impl<'a> Editor<'a, '_> {
         Ok(())
     }
 
-    fn edit_table(&mut self, delimiter: u8) -> Result<(), &'static str> {
-        let mut reader = csv::ReaderBuilder::new();
-        reader.has_headers(false).flexible(true).delimiter(delimiter);
-        let mut records = Vec::new();
-        for record in reader.from_reader(self.text.as_bytes()).into_records() {
-            records.push(record.map_err(|_| "it is not a table")?);
-        }
-        let start = |record: &csv::StringRecord| {
-            let position = record.position().map_or(0, csv::Position::byte);
-            usize::try_from(position).unwrap_or(usize::MAX)
-        };
-        let ends = records.iter().skip(1).map(start).chain([self.text.len()]);
-        for (record, end) in records.iter().zip(ends) {
-            let whole = start(record)..end;
-            let mut fields = whole.start;
-            for field in record {
-                match (self.change)(field) {
+    fn edit_table(&mut self, delimiter: u8) {
+        for (record, fields) in records(self.text, delimiter) {
+            for field in fields {
+                let raw = &self.text[field.clone()];
+                let quoted = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
+                let name = quoted.map_or(raw.into(), |raw| raw.replace("\"\"", "\""));
+                match (self.change)(&name) {
                     None => {}
                     Some(EntryChange::Remove) => {
                         self.removed += 1;
-                        self.remove(whole.clone());
+                        self.remove(record);
                         break;
                     }
-                    Some(EntryChange::Rename(name)) => {
-                        let is_plain =
-                            |text: &str| !text.contains(['"', '\r', '\n', char::from(delimiter)]);
-                        let found = self.text[fields..end].find(field);
-                        let (Some(at), true) = (found, is_plain(field) && is_plain(&name)) else {
-                            return Err("a name in it contains quotes or separators");
+                    Some(EntryChange::Rename(new)) => {
+                        let needs_quotes = new.contains(['"', '\r', '\n', char::from(delimiter)]);
+                        let is_quoted = quoted.is_some() || needs_quotes;
+                        let new = if is_quoted {
+                            format!("\"{}\"", new.replace('"', "\"\""))
+                        } else {
+                            new
                         };
-                        fields += at + field.len();
-                        self.rename(fields - field.len()..fields, name);
+                        self.rename(field, new);
                     }
                 }
             }
         }
-        Ok(())
     }
 
     /// Changes a list of names, each of which may be followed by a number or the like.
@@ -282,6 +272,54 @@ impl<'a> Editor<'a, '_> {
     }
 }
 
+/// Divides a table (RFC 4180) into its records with their line ends, and into the fields of each, with their quotes.
+fn records(text: &str, delimiter: u8) -> Vec<(Range<usize>, Vec<Range<usize>>)> {
+    let bytes = text.as_bytes();
+    let mut record = text.len() - text.trim_start_matches('\u{feff}').len();
+    let (mut field, mut is_quoted) = (record, false);
+    let (mut records, mut fields) = (Vec::new(), Vec::new());
+    for (at, byte) in text.bytes().enumerate().skip(record) {
+        if byte == b'"' && bytes[field] == b'"' {
+            // Two quotes inside a quoted field stand for one. They end the quotes and begin them again.
+            is_quoted = !is_quoted;
+        } else if !is_quoted && (byte == delimiter || byte == b'\n') {
+            let end =
+                if byte == b'\n' && at > field && bytes[at - 1] == b'\r' { at - 1 } else { at };
+            fields.push(field..end);
+            field = at + 1;
+            if byte == b'\n' {
+                records.push((record..field, mem::take(&mut fields)));
+                record = field;
+            }
+        }
+    }
+    if record < text.len() {
+        fields.push(field..text.len());
+        records.push((record..text.len(), fields));
+    }
+    records
+}
+
 fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, &'static str> {
     serde_json::from_str(raw.get()).map_err(|_| NOT_JSON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_gets_the_quotes_that_it_needs() {
+        let mut change = |name: &str| {
+            let new = match name {
+                "c.jpg" => "x,\"y\".jpg",
+                "d.jpg" => "z.jpg",
+                _ => return None,
+            };
+            Some(EntryChange::Rename(new.to_owned()))
+        };
+        let edited = edit(Path::new("a.csv"), "f,g\nc.jpg,1\n\"d.jpg\",2\n", &mut change);
+        let text = "f,g\n\"x,\"\"y\"\".jpg\",1\n\"z.jpg\",2\n".to_owned();
+        assert_eq!(edited, Ok(EditedText { text, removed: 0, renamed: 2 }));
+    }
 }

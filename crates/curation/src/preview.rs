@@ -40,7 +40,7 @@ impl FileActionPreview {
         }
     }
 
-    /// Also rewrites the annotation files, after the other steps. Files that cannot be rewritten are left alone.
+    /// Plans to rewrite the annotation files, too, after the other steps. Files that cannot be rewritten are left alone.
     pub fn rewrite_annotations(&mut self) {
         for AnnotationFile { path, rewrite } in self.annotations.drain(..) {
             match rewrite {

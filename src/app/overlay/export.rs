@@ -48,7 +48,7 @@ impl ExportField {
         [Self::Part, Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
 }
 
-/// Whether the archive can be saved in the folder. Another key withdraws the check.
+/// Whether the archive can be saved in the folder. A change of the form withdraws the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetCheck {
     None,

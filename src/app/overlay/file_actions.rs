@@ -29,7 +29,9 @@ impl FileActionConfirmation {
         lines.push("Nothing is replaced. The action can be undone.".to_owned());
         lines.extend(self.preview.warnings());
         if self.preview.can_rewrite_annotations() {
-            lines.push("a rewrites the annotation files, too; each old file stays".to_owned());
+            lines.push(
+                "Press a to rewrite the annotation files, too. Each old file stays.".to_owned(),
+            );
         }
         if !plan.skipped.is_empty() {
             let files = count_with_noun(plan.skipped.len(), "file is", "files are");

@@ -60,10 +60,10 @@ pub struct CheckOptions {
     /// No near-duplicates are in both of two parts: folders of the dataset, `tag:NAME` or `selection:NAME`; repeatable.
     #[arg(long, num_args = 2, value_names = ["A", "B"], action = clap::ArgAction::Append)]
     no_leaks: Vec<String>,
-    /// Write the results to this file, too, as `JUnit` XML.
+    /// Write the results to this file, too, as `JUnit` XML; with -, to standard output instead of the table.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Write the findings to this file, too, as SARIF 2.1.0.
+    /// Write the findings to this file, too, as SARIF 2.1.0; with -, to standard output instead of the table.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 }
@@ -183,6 +183,10 @@ impl CheckOptions {
         if !self.has_checks() {
             let message = "nothing to check; give limits such as --max-duplicates 1%";
             return Err(CliError::usage(message));
+        }
+        let logs = [&self.junit, &self.sarif].into_iter().flatten();
+        if logs.filter(|file| is_stdout(file)).count() > 1 {
+            return Err(CliError::usage("--junit and --sarif cannot both go to standard output"));
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let mut leaks = Vec::new();

@@ -8,7 +8,7 @@ use super::DatasetOrFolder;
 use crate::{
     cli::{
         CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
-        selection::require_unused_name,
+        selection::require_free_name,
     },
     usecase::file_actions::selection_of_media,
 };
@@ -46,10 +46,7 @@ impl DiverseOptions {
     async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
-        connection.state.require_no_other_dataset(&self.name, id)?;
-        if !self.force {
-            require_unused_name(&connection.state, &self.name)?;
-        }
+        require_free_name(&connection.state, &self.name, id, self.force)?;
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());
         let count = self.count as usize;

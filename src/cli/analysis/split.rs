@@ -12,7 +12,7 @@ use super::{DatasetOrFolder, media_rows};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
-        selection::require_unused_name,
+        selection::require_free_name,
         values::{is_stdout, write_result},
     },
     usecase::{
@@ -117,10 +117,10 @@ impl DatasetSplitOptions {
         sets: &[SplitSet],
     ) -> CliResult {
         let context = connection.context;
+        self.require_new_list()?;
         for set in sets {
-            connection.state.require_no_other_dataset(&set.name, dataset.id)?;
+            require_free_name(&connection.state, &set.name, dataset.id, self.force)?;
         }
-        self.require_new(connection, sets)?;
         let mut rows = media_rows(connection, dataset).await?;
         for tag in &self.without {
             // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
@@ -168,18 +168,15 @@ impl DatasetSplitOptions {
         Ok(Exit::Done)
     }
 
-    fn require_new(&self, connection: &Connection<'_>, sets: &[SplitSet]) -> CliResult<()> {
-        if self.force {
-            return Ok(());
+    fn require_new_list(&self) -> CliResult<()> {
+        let existing = self.list.as_deref().filter(|list| !is_stdout(list) && list.exists());
+        match existing.filter(|_| !self.force) {
+            None => Ok(()),
+            Some(list) => {
+                let message = format!("{} exists already; --force replaces it", list.display());
+                Err(CliError::failed(message))
+            }
         }
-        if let Some(list) = self.list.as_deref().filter(|list| !is_stdout(list) && list.exists()) {
-            let message = format!("{} exists already; --force replaces it", list.display());
-            return Err(CliError::failed(message));
-        }
-        for set in sets {
-            require_unused_name(&connection.state, &set.name)?;
-        }
-        Ok(())
     }
 }
 

@@ -1,14 +1,16 @@
 //! `tessera dataset list` and `tessera dataset show`: print the records of datasets.
 
+use std::{collections::BTreeMap, path::PathBuf};
+
 use serde_json::{Value, json};
 use tessera_model::{
-    Dataset, DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset, Operation,
-    Overview, Permission, Search, Status, text::count_with_noun,
+    Dataset, DatasetId, DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset,
+    Operation, Overview, Permission, Search, Status, text::count_with_noun,
 };
 use tessera_wire::dataset::DatasetBody;
 
 use crate::cli::{
-    CliResult, Column, Connection, Document, Exit,
+    CliResult, Column, Connection, Document, Exit, LocalService,
     output::table::{plot_clusters, plot_overviews},
     values::now_rfc3339,
 };
@@ -20,11 +22,9 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("%", "progress"),
     Column::new("IMAGES", "n_images"),
     Column::new("VIDEOS", "n_videos"),
+    // The last column is shown with `--full` only, and only of datasets that this process reads.
     Column::new("FOLDER", "_local.folder"),
 ];
-
-/// The number of columns without the folder, which only `--full` shows, and only of datasets that this process reads.
-const COLUMNS_WITHOUT_FOLDER: usize = 6;
 
 const RECORD_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
@@ -58,6 +58,12 @@ const LOCAL_COLUMNS: &[Column] = &[
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
+/// Returns the folders of datasets that this process reads, and of no others.
+fn folders(connection: &Connection<'_>) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
+    let local = connection.local.as_ref();
+    Ok(local.map(LocalService::dataset_folders).transpose()?.unwrap_or_default())
+}
+
 pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
     let context = connection.context;
     let DatasetList { datasets: mut all, unreadable: skipped } =
@@ -76,18 +82,19 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         }
     }
     let status = status.map(Status::parse);
-    let mut rows = Vec::new();
-    for dataset in &all {
-        if status.as_ref().is_some_and(|status| dataset.status != *status) {
-            continue;
-        }
+    let folders = folders(connection)?;
+    let row = |dataset: &Dataset| {
         let mut row = dataset_document(dataset);
-        if let Some(local) = &connection.local {
-            let folder = local.dataset_folder(dataset.id).await?;
+        if let Some(folder) = folders.get(&dataset.id) {
             row["_local"] = json!({ "folder": folder.to_string_lossy() });
         }
-        rows.push(row);
-    }
+        row
+    };
+    let rows: Vec<Value> = all
+        .iter()
+        .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
+        .map(row)
+        .collect();
     for dataset in &all {
         warn_if_missing(connection, dataset);
     }
@@ -97,7 +104,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
     }
     let fields = json!({ "datasets": rows, "skipped": skipped });
     let shows_folder = connection.is_local() && context.global.full;
-    let columns = if shows_folder { LIST_COLUMNS } else { &LIST_COLUMNS[..COLUMNS_WITHOUT_FOLDER] };
+    let columns = &LIST_COLUMNS[..LIST_COLUMNS.len() - usize::from(!shows_folder)];
     context.print(&Document::list("tessera.datasets/1", fields, "datasets", columns))
 }
 
@@ -119,18 +126,18 @@ pub(super) async fn show(
     }
     warn_if_missing(connection, &dataset);
     let mut fields = dataset_document(&dataset);
-    let Some(local) = &connection.local else {
+    if !connection.is_local() {
         return connection.context.print(&Document::one(
             "tessera.dataset/1",
             fields,
             RECORD_COLUMNS,
         ));
-    };
-    let folder = local.dataset_folder(dataset.id).await?;
+    }
+    let folders = folders(connection)?;
     let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } =
         connection.client.local_dataset(dataset.id).await?;
     fields["_local"] = json!({
-        "folder": folder.to_string_lossy(),
+        "folder": folders.get(&dataset.id).map(|folder| folder.to_string_lossy()),
         "folder_missing": folder_missing,
         "uploads": uploads,
         "excluded": excluded,

@@ -53,11 +53,6 @@ impl LocalService {
         self.blocking(move |it| it.diverse_media(dataset, among.as_deref(), count)).await
     }
 
-    /// Returns the folder of a dataset, or its address in a bucket.
-    pub async fn dataset_folder(&self, dataset: DatasetId) -> CliResult<PathBuf> {
-        self.blocking(move |it| it.dataset_folder(dataset)).await
-    }
-
     /// Returns the file of a finished archive, if it is on this machine.
     pub fn archive_file(&self, export: ExportTaskId) -> Option<PathBuf> {
         self.deployment.archive_file(export)

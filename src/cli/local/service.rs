@@ -156,10 +156,10 @@ impl LocalService {
         opened.map(|it| (!it.status.is_busy()).then_some(it.n_images + it.n_videos)).sum()
     }
 
-    /// Returns the folder of each dataset, or nothing if the store cannot be read.
-    pub fn dataset_folders(&self) -> BTreeMap<DatasetId, SafeText> {
-        let datasets = self.deployment.datasets().unwrap_or_default().into_iter();
-        datasets.map(|it| (it.id, SafeText::file_name(&it.folder.to_string_lossy()))).collect()
+    /// Returns the folder of each dataset, or its address in a bucket. Only this machine gets to know them.
+    pub fn dataset_folders(&self) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
+        let datasets = self.deployment.datasets()?.into_iter();
+        Ok(datasets.map(|record| (record.id, record.folder)).collect())
     }
 
     /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed, or

@@ -158,7 +158,6 @@ impl Output {
     }
 }
 
-/// Writes text to standard output. All text is written here.
 /// Waits for a moment. Returns whether nobody can read standard output any more.
 pub fn is_unread_after_pause() -> bool {
     let (output, pause) = (io::stdout(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
@@ -167,6 +166,7 @@ pub fn is_unread_after_pause() -> bool {
     retry_on_intr(|| poll(&mut watched, Some(&pause))).is_ok_and(|count| count > 0)
 }
 
+/// Writes text to standard output. All text is written here.
 pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
 }

@@ -316,11 +316,15 @@ pub fn find_selection(state: &StateFolder, name: &str, dataset: DatasetId) -> Cl
     })
 }
 
-/// Fails if a new selection would replace another one.
-pub fn require_unused_name(state: &StateFolder, name: &str) -> CliResult<()> {
-    // A tag can be loaded, but nothing can be saved under its name.
-    let existing = state.load_named_selection_of_any_dataset(name)?;
-    if existing.is_none() {
+/// Fails if nothing can be saved under a name, or if this would replace a selection although `replaces` is not set.
+pub fn require_free_name(
+    state: &StateFolder,
+    name: &str,
+    dataset: DatasetId,
+    replaces: bool,
+) -> CliResult<()> {
+    state.require_no_other_dataset(name, dataset)?;
+    if replaces || state.load_named_selection_of_any_dataset(name)?.is_none() {
         return Ok(());
     }
     Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))

@@ -390,11 +390,6 @@ fn verified_pairs(images: &[SimilarImage], min_similarity: f64) -> Vec<SimilarPa
 }
 
 impl Deployment {
-    /// Returns the folder of a dataset, or its address in a bucket. Only this machine gets to know it.
-    pub fn dataset_folder(&self, dataset: DatasetId) -> Result<PathBuf, LocalError> {
-        self.require_dataset(dataset).map(|record| record.folder).map_err(unlistable)
-    }
-
     /// Returns the file of a finished archive. Returns `None` if there is no archive, or if it is in a bucket.
     pub fn archive_file(&self, export: ExportTaskId) -> Option<PathBuf> {
         let path = self.store.export_archive_path(export.0);

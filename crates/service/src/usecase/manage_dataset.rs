@@ -119,7 +119,6 @@ impl Deployment {
                 let message = "A folder in object storage has no patterns; all its pictures belong to the dataset";
                 return Err(ServiceError::Conflict(message.to_owned()));
             }
-            self.change_at_rest(id, "rescan", |_, _| Ok(Ok(())))?;
             self.originals.check(&record.folder).map_err(ServiceError::Conflict)?;
             // An indexing that failed or was cancelled goes on, whatever the listing says.
             let is_indexing = self.change_at_rest(id, "rescan", |tx, record| {
