@@ -155,7 +155,7 @@ fn files_move_after_a_preview_and_come_back() {
 fn annotation_files_follow_on_request() {
     let world = World::new();
     let coco = r#"{"images": [{"id": 1, "file_name": "p1.png"}, {"id": 2, "file_name": "p2.png"}],
-"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}],
+"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}, {"image_id": 9, "category_id": 1}],
 "categories": [{"id": 1, "name": "dog"}]}"#;
     fs::write(world.folder.join("instances.json"), coco).unwrap();
     let before = world.files();

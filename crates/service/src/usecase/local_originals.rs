@@ -17,15 +17,18 @@ use tessera_curation::{
     duplicates::{DuplicateImage, SimilarImages, SimilarPair},
 };
 use tessera_media::ingest::{
-    CompanionFinder, SandboxedDir, is_parquet, parquet_images::containing_file,
+    CompanionFinder, EXCLUDED, SandboxedDir, is_parquet, parquet_images::containing_file,
 };
-use tessera_model::{DatasetId, EntityType, ExportTaskId, MediaId, Search, SelectionItem};
+use tessera_model::{
+    DatasetId, EntityType, ExportTaskId, FileKind, MediaId, Search, SelectionItem,
+    local_files::HIDDEN,
+};
 use tessera_search::{
     index::{Keypoints, quality},
     similarity::{Vectors, diverse_rows, near_duplicates, neighbor_graph},
 };
 use tessera_store::{
-    QueryError,
+    QueryError, indexed_files,
     media::{self, MediaRecord, SimilarImage},
     picture_features, sidecar, source,
 };
@@ -168,8 +171,15 @@ impl Deployment {
             if !touched.contains(source.folder.as_path()) {
                 continue;
             }
-            let files = self.store.read(|c| sidecar::read_files(c, source.row))?;
-            let files = files.into_iter().map(|file| source.folder.join(file));
+            let read = self.store.read(|c| sidecar::read_files(c, source.row))?;
+            // A file with a mistake in one entry is listed as skipped, and names files nevertheless.
+            let skipped = self.store.read(|c| indexed_files::skipped_in_source(c, source.row))?;
+            let incomplete = skipped.into_iter().filter(|(path, reason)| {
+                FileKind::from_name(&path.to_string_lossy()) == FileKind::Sidecar
+                    && ![HIDDEN, EXCLUDED].contains(&reason.as_str())
+            });
+            let files = read.into_iter().chain(incomplete.map(|(path, _)| path));
+            let files = files.map(|file| source.folder.join(file));
             annotations.extend(
                 files.filter(|file| !own.contains(file.as_path()) && may_name(file, &names)),
             );
