@@ -132,9 +132,10 @@ fn ffmpeg_inherits_no_variables_but_those_it_needs() {
 #[test]
 fn ffmpeg_has_a_limit_of_memory() {
     let allocate = |mebibytes| format!("head -c {mebibytes}M /dev/zero | tail -n 1 > /dev/null");
-    // The shell waits for the end of its input, so that the limit is set before it allocates.
+    // The limit is set just after the start. A shell that starts `tail` before would not pass it on.
+    let limited = "until test \"$(ulimit -v)\" != unlimited; do :; done";
     let commands =
-        |mebibytes| format!("cat > /dev/null\n{} || exit 1\n{}", allocate(mebibytes), frames(1));
+        |mebibytes| format!("{limited}\n{} || exit 1\n{}", allocate(mebibytes), frames(1));
     assert_eq!(sampled(&commands(64)).unwrap().len(), 1);
     assert_eq!(sampled(&commands(2100)).unwrap_err(), "ffmpeg cannot decode it");
 }
