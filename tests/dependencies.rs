@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, process::Command};
 
 /// The maximum number of crates, ours included, that a build of the program for this machine
 /// compiles.
-const BUDGET: usize = 477;
+const BUDGET: usize = 478;
 /// The maximum number of crates without the local service.
 const CLIENT_BUDGET: usize = 355;
 

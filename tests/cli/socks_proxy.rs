@@ -1,4 +1,4 @@
-//! Tests requests through a SOCKS proxy, such as the one of `ssh -D`.
+//! Tests requests through a SOCKS proxy, such as the one of `ssh -D`, and variables that name no proxy.
 
 use std::{
     io::{Read as _, Write as _},
@@ -48,4 +48,19 @@ fn requests_go_through_a_socks_proxy_which_resolves_the_name() {
     let (code, _, err) = outcome(command.env("ALL_PROXY", format!("socks5h://{address}")));
     assert_eq!(code, 0, "{err}");
     assert_eq!(served.join().unwrap(), "media.lab.example");
+}
+
+#[test]
+fn a_variable_that_names_no_proxy_is_refused_without_showing_it() {
+    let home = tempfile::tempdir().unwrap();
+    let service =
+        ["--base-url", "https://media.lab.example", "--kind", "onprem", "dataset", "list"];
+    let hub = ["model", "get", "someone/model", "--yes"];
+    for arguments in [&service[..], &hub] {
+        let mut command = tessera(home.path(), arguments);
+        let (code, _, err) = outcome(command.env("HTTPS_PROXY", "htp://me:s3cret@proxy:3128"));
+        assert_ne!(code, 0, "{arguments:?}");
+        assert!(err.contains("HTTPS_PROXY is not the address of a proxy"), "{err}");
+        assert!(!err.contains("s3cret"), "{err}");
+    }
 }

@@ -7,16 +7,13 @@ use std::{error::Error, io, iter::successors};
 
 use bytes::Bytes;
 use reqwest::{
-    StatusCode, Url,
+    StatusCode,
     header::{HeaderMap, LOCATION},
 };
 
-use crate::{
-    encryption::TlsProblem,
-    reach::{ForbiddenAddress, is_loopback},
-    request::ApiRequest,
-};
+use crate::{encryption::TlsProblem, reach::ForbiddenAddress, request::ApiRequest};
 use tessera_model::{Failure, FailureKind, Link, SafeText};
+use tessera_proxy::proxy_variable;
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
@@ -101,17 +98,6 @@ fn tls_problem(error: &reqwest::Error) -> Option<TlsProblem> {
 fn needs_proxy_login(error: &reqwest::Error) -> bool {
     error.is_connect()
         && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
-}
-
-/// Returns the variable of the proxy that connections to this address may use.
-fn proxy_variable(url: &Url) -> Option<&'static str> {
-    let of_scheme: &[&str] = match url.scheme() {
-        "https" => &["HTTPS_PROXY", "https_proxy"],
-        _ => &["HTTP_PROXY", "http_proxy"],
-    };
-    let variables = of_scheme.iter().chain(&["ALL_PROXY", "all_proxy"]);
-    let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    variables.filter(|_| !is_loopback(url)).find(is_set).copied()
 }
 
 #[derive(Clone, Copy)]

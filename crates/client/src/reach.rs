@@ -11,6 +11,7 @@ use reqwest::{
     Url,
     dns::{Addrs, Name, Resolve, Resolving},
 };
+use tessera_proxy::is_loopback;
 use tokio::net::lookup_host;
 
 const TOO_CLOSE: &str = "an address that only this machine can reach";
@@ -18,15 +19,6 @@ const TOO_CLOSE: &str = "an address that only this machine can reach";
 fn ip_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_matches(['[', ']']).parse().ok()
-}
-
-pub(super) fn is_loopback(url: &Url) -> bool {
-    match ip_address(url) {
-        Some(address) => address.to_canonical().is_loopback(),
-        None => {
-            url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
-        }
-    }
 }
 
 /// The networks from which an address can be reached.

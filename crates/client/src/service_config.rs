@@ -7,8 +7,9 @@ use reqwest::Url;
 use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use secrecy::SecretString;
 
-use crate::reach::{is_loopback, target_error};
+use crate::reach::target_error;
 use tessera_model::{DatasetId, Failure, FileOrder, Filter};
+use tessera_proxy::is_loopback;
 use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
 
 /// How requests authenticate (API document, "Authentication").

@@ -346,12 +346,16 @@ fn client_builder(service: &ServiceConfig, policy: &ClientPolicy) -> ClientBuild
     if service.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
-/// Adds the certificates that the user has named to those of the system, and builds the client. On a system without certificate authorities, such as a minimal container, an unencrypted
-/// service is reached nevertheless: the client then trusts only the authorities that the user has named, usually none.
+/// Adds the certificates that the user has named to those of the system, and builds the client. On a system without
+/// certificate authorities, such as a minimal container, an unencrypted service is reached nevertheless: the client then
+/// trusts only the authorities that the user has named, usually none.
 fn build_client(
     service: &ServiceConfig,
     builder: impl Fn() -> ClientBuilder,
 ) -> Result<reqwest::Client, Failure> {
+    if !service.base_url().is_loopback() {
+        tessera_proxy::check_variables().map_err(Failure::local)?;
+    }
     let named = service.authorities.certificates();
     let client = if named.is_empty() {
         builder().build()

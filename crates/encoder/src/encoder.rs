@@ -4,6 +4,8 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -42,9 +44,46 @@ impl fmt::Debug for Encoder {
     }
 }
 
+/// How long a model may take to load and to run once. The largest models on the slowest disks take less.
+const LOAD_LIMIT: Duration = Duration::from_mins(5);
+/// The stack of a main thread, because graphs are read recursively.
+const LOAD_STACK_BYTES: usize = 8 << 20;
+
 impl Encoder {
     /// Loads the encoders of a folder and runs each of them once.
     pub fn load(folder: &Path) -> Result<Self, LoadError> {
+        Self::load_within(folder, LOAD_LIMIT)
+    }
+
+    /// Loads a model with a time limit. The graph of a model may contain loops without an end, and a running graph cannot
+    /// be stopped. After the limit, its thread is left behind until the program ends.
+    pub fn load_within(folder: &Path, limit: Duration) -> Result<Self, LoadError> {
+        let (sender, receiver) = channel();
+        let path = folder.to_owned();
+        let load = move || {
+            // After the limit, nobody receives the model.
+            let _ = sender.send(Self::load_unlimited(&path));
+        };
+        let failed = |reason: &str| LoadError::new("model", folder, reason);
+        thread::Builder::new()
+            .name("model".to_owned())
+            .stack_size(LOAD_STACK_BYTES)
+            .spawn(load)
+            .map_err(|cause| failed(&format!("cannot be loaded ({cause})")))?;
+        receiver.recv_timeout(limit).unwrap_or_else(|cause| {
+            Err(match cause {
+                RecvTimeoutError::Timeout => failed(&format!(
+                    "took longer than {} s to load and to run once; use a smaller or quantized model",
+                    limit.as_secs()
+                )),
+                RecvTimeoutError::Disconnected => {
+                    failed("makes the library that runs models fail; export it again")
+                }
+            })
+        })
+    }
+
+    fn load_unlimited(folder: &Path) -> Result<Self, LoadError> {
         let folder = ModelFolder::open(folder)?;
         let files = folder.hashed_files()?;
         let mut defaults = Vec::new();

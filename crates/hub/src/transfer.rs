@@ -13,6 +13,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tessera_files::{create_private_dir, if_exists, parent_dir, private_file};
+use tessera_proxy::is_loopback;
 
 use crate::{
     HubError, HubFile, HubSettings, Listing, RepositoryName, cache::CachedRepository,
@@ -74,12 +75,10 @@ impl Hub {
                 .redirect(redirect::Policy::none())
                 .retry(retry::never())
         };
-        let is_loopback = settings.endpoint.host_str().is_some_and(|host| {
-            host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-        });
-        let client = if is_loopback {
+        let client = if is_loopback(&settings.endpoint) {
             builder().no_proxy().tls_certs_only([]).build()
         } else {
+            tessera_proxy::check_variables().map_err(HubError::new)?;
             builder().build()
         };
         let client = client.map_err(|cause| {

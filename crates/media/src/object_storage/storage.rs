@@ -14,11 +14,12 @@ use object_store::{
     path::Path,
 };
 use reqwest::{Client, Url, redirect, retry};
+use tessera_proxy::is_loopback;
 use tokio::time::sleep;
 
 use super::{
     StorageError, StorageSettings,
-    bucket_client::{self, BucketClient, ListingRequest, Transport, is_loopback},
+    bucket_client::{self, BucketClient, ListingRequest, Transport},
     error::StorageAttemptError,
     object_uri::{BucketUri, ObjectUri},
 };
@@ -43,8 +44,7 @@ impl ObjectStorage {
         settings: StorageSettings,
         retry_policy: RetryPolicy,
     ) -> Result<Self, StorageError> {
-        let client = http_client(&settings, retry_policy)
-            .map_err(|_| StorageError::service("the client for object storage cannot start"))?;
+        let client = http_client(&settings, retry_policy)?;
         Ok(Self { client, settings, retry_policy, buckets: Arc::default() })
     }
 
@@ -123,7 +123,7 @@ impl ObjectStorage {
 fn http_client(
     settings: &StorageSettings,
     retry_policy: RetryPolicy,
-) -> Result<Client, reqwest::Error> {
+) -> Result<Client, StorageError> {
     tessera_crypto::install();
     let builder = Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
@@ -137,8 +137,14 @@ fn http_client(
         .redirect(redirect::Policy::none())
         .retry(retry::never());
     let loopback = settings.endpoints().any(|endpoint| is_loopback(&endpoint));
-    let builder = if loopback { builder.no_proxy() } else { builder };
-    builder.build()
+    let builder = if loopback {
+        builder.no_proxy()
+    } else {
+        tessera_proxy::check_variables().map_err(StorageError::service)?;
+        builder
+    };
+    let failed = |_| StorageError::service("the client for object storage cannot start");
+    builder.build().map_err(failed)
 }
 
 const MAX_ATTEMPTS: u32 = 4;

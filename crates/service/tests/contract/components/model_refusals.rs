@@ -1,6 +1,6 @@
 //! Model folders that cannot be used are refused by file and reason.
 
-use std::fs;
+use std::{fs, time::Duration};
 
 use serde_json::{Value, json};
 use tessera_encoder::Encoder;
@@ -97,4 +97,11 @@ fn damaged_models_are_refused_or_change_the_fingerprint() {
             }
         }
     }
+}
+
+#[test]
+fn a_model_that_takes_too_long_is_refused() {
+    let folder = ModelFolder::clip();
+    let refused = Encoder::load_within(folder.path(), Duration::ZERO).unwrap_err().to_string();
+    assert!(refused.contains("took longer than 0 s to load and to run once; use a"), "{refused}");
 }
