@@ -2,6 +2,7 @@
 //! [`tessera_model::StateKey`].
 
 mod job_files;
+mod merge;
 mod recent;
 mod searches;
 mod selections;

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::state::{
     job_files::{self, InstanceFiles},
+    merge::{is_merged, merged},
     searches::{self, ListFile},
     selections::{self, open_selection},
 };
@@ -28,6 +29,8 @@ pub struct StateFolder {
     pub(super) dir: Option<PathBuf>,
     latest_numbers: Mutex<HashMap<StateKey, u64>>,
     instance_files: Mutex<InstanceFiles>,
+    /// The merged values as this process has read or saved them last.
+    known: Mutex<HashMap<StateKey, StateValue>>,
 }
 
 impl StateFolder {
@@ -51,9 +54,25 @@ impl StateFolder {
         }
         *latest = number;
         match file_name(&entry.key()) {
+            Some(name) if is_merged(&entry.key()) => self.save_merged(&folder.join(name), entry),
             Some(name) => write(&folder.join(name), entry),
             None => self.save_jobs(folder, entry),
         }
+    }
+
+    /// Saves a value with what other windows have saved meanwhile.
+    fn save_merged(&self, path: &Path, entry: &StateValue) -> Result<(), Failure> {
+        let key = entry.key();
+        // Values are compared as a file returns them.
+        let own =
+            parse(&key, &document(entry).to_string()).map_err(file_failure(path, "written"))?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match read(path, &key)? {
+            Some(stored) => write(path, &merged(known.get(&key), &stored, &own))?,
+            None => write(path, &own)?,
+        }
+        known.insert(key, own);
+        Ok(())
     }
 
     /// Saves this instance's jobs, which include the adopted ones, and removes the adopted files.
@@ -67,7 +86,14 @@ impl StateFolder {
     pub fn load(&self, key: &StateKey) -> Result<Option<StateValue>, Failure> {
         let Some(folder) = &self.dir else { return Ok(None) };
         match file_name(key) {
-            Some(name) => read(&folder.join(name), key),
+            Some(name) => {
+                let value = read(&folder.join(name), key)?;
+                if let Some(value) = value.clone().filter(|_| is_merged(key)) {
+                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    known.insert(key.clone(), value);
+                }
+                Ok(value)
+            }
             None if folder.exists() => self.load_jobs(folder).map(Some),
             None => Ok(None),
         }
@@ -111,8 +137,8 @@ const MODEL_OFFER: &str = "tessera.model_offer/1";
 
 const JOBS: ListFile = ListFile { schema: "tessera.saved_jobs/1", list: "jobs", row: "job" };
 
-pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
-    let document = match entry {
+fn document(entry: &StateValue) -> Value {
+    match entry {
         StateValue::Basket(dataset, selection) => selections::write_selection(*dataset, selection),
         StateValue::KeptTags(dataset, tags) => selections::write_tags(*dataset, tags),
         StateValue::Jobs { this_instance, .. } => JOBS.write(this_instance.iter()),
@@ -120,8 +146,11 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::History(searches) => searches::write_history(searches),
         StateValue::Session(session) => searches::write_session(session),
         StateValue::ModelOfferDismissed => json!({ "schema": MODEL_OFFER, "dismissed": true }),
-    };
-    tessera_files::write_user_file(path, format!("{document:#}\n"))
+    }
+}
+
+pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
+    tessera_files::write_user_file(path, format!("{:#}\n", document(entry)))
         .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
         .map_err(file_failure(path, "written"))
 }

@@ -132,3 +132,35 @@ fn a_damaged_file_is_reported_and_left_alone() {
     assert!(failure.contains("cannot be parsed"), "{failure}");
     assert!(path.exists());
 }
+
+fn tags(tags: &[(&str, &[u128])]) -> StateValue {
+    let selection = |media: &[u128]| {
+        let entry = |media: &u128| match basket(*media) {
+            StateValue::Basket(_, selection) => selection.ordered_entries()[0].clone(),
+            _ => panic!(),
+        };
+        media.iter().map(entry).collect()
+    };
+    let tags = tags.iter().map(|(name, media)| (SafeText::name(name), selection(media)));
+    StateValue::KeptTags(DatasetId(Uuid::nil()), tags.collect())
+}
+
+#[test]
+fn tags_of_two_windows_are_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = [(); 2].map(|()| StateFolder::in_dir(folder.path().to_owned()));
+    let key = tags(&[]).key();
+    one.save(1, &tags(&[("picked", &[1, 2]), ("old", &[9])])).unwrap();
+    other.load(&key).unwrap();
+    one.save(2, &tags(&[("picked", &[1, 2, 3]), ("old", &[9])])).unwrap();
+    // The other window has not seen the last change. It removes one item and a tag, and adds an item and a tag.
+    other.save(1, &tags(&[("picked", &[2, 4]), ("night", &[7])])).unwrap();
+    let merged = tags(&[("night", &[7]), ("picked", &[2, 3, 4])]);
+    assert_eq!(other.load(&key), Ok(Some(merged)));
+    // The first window undoes its last change, still without having seen the other one.
+    one.save(3, &tags(&[("picked", &[1, 2]), ("old", &[9])])).unwrap();
+    let merged = tags(&[("night", &[7]), ("picked", &[2, 4])]);
+    assert_eq!(one.load(&key), Ok(Some(merged)));
+    one.save(4, &tags(&[])).unwrap();
+    assert_eq!(one.load(&key), Ok(Some(tags(&[]))));
+}

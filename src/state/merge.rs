@@ -1,0 +1,81 @@
+//! Merges what another window of the program has saved meanwhile, so that two windows on one deployment do not undo each
+//! other's decisions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tessera_model::{KeptTags, Selection, SelectionEntry, StateKey, StateValue};
+
+/// Whether values of this kind are merged. Of every other value, the latest one counts.
+pub(super) fn is_merged(key: &StateKey) -> bool {
+    matches!(key, StateKey::KeptTags(_) | StateKey::Views)
+}
+
+/// Returns the value to store: `stored`, with the changes from `known`, which this process has read or saved last, to
+/// `own`.
+pub(super) fn merged(
+    known: Option<&StateValue>,
+    stored: &StateValue,
+    own: &StateValue,
+) -> StateValue {
+    match (stored, own) {
+        (StateValue::KeptTags(dataset, stored), StateValue::KeptTags(_, own)) => {
+            let nothing = KeptTags::new();
+            let known = match known {
+                Some(StateValue::KeptTags(_, known)) => known,
+                _ => &nothing,
+            };
+            StateValue::KeptTags(*dataset, merged_tags(known, stored, own))
+        }
+        (StateValue::Views(stored), StateValue::Views(own)) => {
+            let known = match known {
+                Some(StateValue::Views(known)) => &known[..],
+                _ => &[],
+            };
+            StateValue::Views(merged_list(known, stored, own, |view| view.name.clone()))
+        }
+        _ => own.clone(),
+    }
+}
+
+fn merged_tags(known: &KeptTags, stored: &KeptTags, own: &KeptTags) -> KeptTags {
+    let names: BTreeSet<_> = stored.keys().chain(own.keys()).collect();
+    let nothing = Selection::default();
+    let merge = |name| match (known.get(name), stored.get(name), own.get(name)) {
+        (known, Some(stored), Some(own)) => {
+            Some(merged_selection(known.unwrap_or(&nothing), stored, own))
+        }
+        // A tag that both knew was removed by the one that does not have it.
+        (Some(known), stored, own) => stored.or(own).filter(|it| *it != known).cloned(),
+        (None, stored, own) => stored.or(own).cloned(),
+    };
+    names.into_iter().filter_map(|name| Some((name.clone(), merge(name)?))).collect()
+}
+
+fn merged_selection(known: &Selection, stored: &Selection, own: &Selection) -> Selection {
+    let entries = |selection: &Selection| -> Vec<SelectionEntry> {
+        selection.ordered_entries().into_iter().cloned().collect()
+    };
+    let (known, stored, own) = (entries(known), entries(stored), entries(own));
+    merged_list(&known, &stored, &own, SelectionEntry::id).into_iter().collect()
+}
+
+/// Merges lists whose items have a key, in the order of `stored`. New items come last.
+fn merged_list<T: Clone + PartialEq, K: Ord>(
+    known: &[T],
+    stored: &[T],
+    own: &[T],
+    key: impl Fn(&T) -> K,
+) -> Vec<T> {
+    let by_key =
+        |list| -> BTreeMap<K, &T> { Iterator::map(list, |item| (key(item), item)).collect() };
+    let [known, stored_keys, own_items] = [known, stored, own].map(|list| by_key(list.iter()));
+    let is_changed = |item: &T| known.get(&key(item)) != Some(&item);
+    let current = |item: &T| match own_items.get(&key(item)) {
+        Some(own) if is_changed(own) => Some(T::clone(own)),
+        Some(_) => Some(item.clone()),
+        // An item that another window has added or changed meanwhile stays.
+        None => Some(item.clone()).filter(&is_changed),
+    };
+    let is_added = |item: &&T| !stored_keys.contains_key(&key(item)) && is_changed(item);
+    stored.iter().filter_map(current).chain(own.iter().filter(is_added).cloned()).collect()
+}
