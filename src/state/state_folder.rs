@@ -330,6 +330,21 @@ impl StateFolder {
         source.map(read).transpose().map_err(file_failure(&path, "parsed"))
     }
 
+    /// Fails if saving under this name would replace a selection.
+    pub fn require_new_name(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
+        self.require_no_other_dataset(name, dataset)?;
+        match self.load_named_selection_of_any_dataset(name)? {
+            None => Ok(()),
+            Some(_) => {
+                let remedy = format!(
+                    "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
+                );
+                let sentence = format!("a selection `{name}` exists already");
+                Err(Failure::local(sentence).with_remedy(remedy))
+            }
+        }
+    }
+
     /// Fails if saving under this name would replace the selection of another dataset. All datasets share the names.
     pub fn require_no_other_dataset(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
         // A damaged file may be replaced, because its dataset cannot be read.

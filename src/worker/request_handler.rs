@@ -261,6 +261,7 @@ impl RequestHandler {
             }
             Request::SaveNamed(name, dataset, selection) => Payload::SelectionSaved(
                 self.with_state(move |state| {
+                    state.require_new_name(&name, dataset)?;
                     state.save_named_selection(&name, dataset, &selection)
                 })
                 .await?,

@@ -500,6 +500,19 @@ fn local_desk() -> Desk {
     desk
 }
 
+#[test]
+fn a_suggested_folder_is_that_folder_whatever_its_name() {
+    let mut desk = local_desk();
+    let mut page = page(0, 1);
+    page.clusters[0].previews[0].original_uri = Some(SafeText::file_name("[old] a*/x.jpg"));
+    desk.press("r");
+    desk.answer_page(page);
+    add(&mut desk, "8");
+    desk.press("[ down esc");
+    let folder = Filter::in_folder("[old] a*").unwrap();
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(vec![folder]));
+}
+
 /// Lets the editor return the JSON of a query.
 fn write_query(desk: &mut Desk, json: &str) {
     desk.happen(Event::Edited(Ok(json.to_owned())));

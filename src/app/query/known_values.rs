@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
     Filter, Page, Preview, SafeText, Search, TagId, is_same_name, search_form,
-    vql::{FileProperty, IssueFilter, IssueKind, IssueName, format_of_file},
+    vql::{FileProperty, IssueFilter, IssueKind, IssueName, PathPattern, format_of_file},
 };
 
 use crate::app::query::{FilterKind, FilterRow};
@@ -98,7 +98,11 @@ impl KnownValues {
             }
             FilterKind::Issues => self.issue_names().map(suggestion).collect(),
             FilterKind::File(FileProperty::Path) => {
-                self.folders.iter().cloned().map(suggestion).collect()
+                let folder = |label: &SafeText| {
+                    let pattern = PathPattern::literal(label.received()).ok()?;
+                    Some(Suggestion { value: pattern.as_str().to_owned(), label: label.clone() })
+                };
+                self.folders.iter().filter_map(folder).collect()
             }
             FilterKind::File(FileProperty::Format) => {
                 self.formats.iter().cloned().map(suggestion).collect()
