@@ -124,9 +124,15 @@ impl UniqueFiles {
     }
 }
 
-/// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`.
+/// The maximum length of a file name on the common file systems, in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`. The end of a name that would be too long is
+/// cut off before the suffix.
 pub fn with_suffix(name: &str, suffix: &str) -> String {
     let (stem, extension) = split_extension(name);
+    let room = MAX_NAME_BYTES.saturating_sub(suffix.len() + extension.len() + 1);
+    let stem = &stem[..stem.floor_char_boundary(room)];
     format!("{stem}_{suffix}{extension}")
 }
 
@@ -139,6 +145,14 @@ pub fn split_extension(name: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_suffix_is_inserted_before_the_extension_and_always_fits() {
+        assert_eq!(with_suffix("a.jpg", "2"), "a_2.jpg");
+        assert_eq!(with_suffix("a", "2"), "a_2");
+        let long = format!("{}.jpg", "é".repeat(125));
+        assert_eq!(with_suffix(&long, "12"), format!("{}_12.jpg", "é".repeat(124)));
+    }
 
     #[test]
     fn a_staging_folder_is_removed_unless_kept() {
