@@ -25,9 +25,68 @@ fn every_path_is_the_one_of_the_interface() {
         (reindex(id), of_dataset("/reindex")),
         (add_media(id), of_dataset("/add_media")),
         (enrichment_context(id), format!("/api/v1/enrichment/{ID}/context")),
+        (exploration_metadata(id), format!("/api/v1/explore/{ID}/exploration_metadata")),
+        (
+            similarity_cluster(id, ID.parse().unwrap()),
+            format!("/api/v1/explore/{ID}/similarity_cluster/{ID}"),
+        ),
     ] {
         assert_eq!(path, expected);
     }
+}
+
+#[test]
+fn the_paths_of_local_services_are_beside_those_of_the_interface() {
+    let id = dataset_id();
+    for (path, last) in [
+        (local_dataset(id), ""),
+        (remove_dataset(id), "/remove"),
+        (rename_dataset(id), "/rename"),
+        (rescan(id), "/rescan"),
+        (cancel_indexing(id), "/cancel"),
+        (tags(id), "/tags"),
+        (map(id), "/map"),
+        (export_preview(id), "/export_preview"),
+    ] {
+        assert_eq!(path, format!("/local/dataset/{ID}{last}"));
+    }
+}
+
+#[test]
+fn what_changes_something_is_never_repeated() {
+    use Endpoint::*;
+    for endpoint in [StartExport, Reindex, AddMedia, ProcessMedia, ChangeTags, Credentials, Raw] {
+        assert!(endpoint.retry_rule().has_side_effect(), "{endpoint:?}");
+    }
+    for endpoint in [Datasets, Explore, RegisterAnchor, ExportStatus, Map, Picture, Download] {
+        assert!(!endpoint.retry_rule().has_side_effect(), "{endpoint:?}");
+    }
+}
+
+#[test]
+fn endpoints_differ_in_login_and_purpose() {
+    use Endpoint::*;
+    let endpoints = [
+        Datasets,
+        LocalDataset,
+        RemoveDataset,
+        RenameDataset,
+        Rescan,
+        CancelIndexing,
+        Tags,
+        AddMedia,
+        ProcessMedia,
+        Picture,
+        Download,
+    ];
+    let those = |property: fn(Endpoint) -> bool| -> Vec<Endpoint> {
+        endpoints.into_iter().filter(|endpoint| property(*endpoint)).collect()
+    };
+    let managing = [LocalDataset, RemoveDataset, RenameDataset, Rescan, CancelIndexing];
+    assert_eq!(those(Endpoint::manages_local_dataset), managing);
+    assert_eq!(those(Endpoint::adds_media), [AddMedia, ProcessMedia]);
+    assert_eq!(those(Endpoint::uses_pipeline), [ProcessMedia]);
+    assert_eq!(those(Endpoint::follows_link), [Picture, Download]);
 }
 
 /// The parameters as they are in a URL, not encoded.
