@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, DatasetId, ExportPart, ExportSpec, JobKind, MediaAddition,
     MediaSource, Query, SafeText, Search, ShellCommand,
+    check::{Condition, Rule},
+    split::{Balance, SplitPlan},
 };
 use tessera_wire::vql;
 
@@ -115,6 +117,40 @@ pub(crate) fn export_options(command: ShellCommand, spec: &ExportSpec) -> ShellC
     let images = if spec.include_images { "--images" } else { "" };
     let command = command.option("--format", spec.format.as_str()).text(images);
     command.option("--name", spec.file_name.as_str())
+}
+
+/// Returns the command that divides a dataset, which `source` names, into the same sets.
+pub(crate) fn split_command_line(source: &str, plan: &SplitPlan) -> ShellCommand {
+    let shares: Vec<String> = plan.sets.iter().map(|set| set.share.to_string()).collect();
+    let names: Vec<&str> = plan.sets.iter().map(|set| set.name.as_str()).collect();
+    let command = ShellCommand::new("tessera dataset split").word(shares.join("/")).word(source);
+    let command = command.option("--names", names.join(","));
+    let by = if plan.balance == Balance::Labels { "--by label" } else { "" };
+    plan.without.iter().fold(command.text(by), |command, tag| command.option("--without", tag))
+}
+
+/// Returns the command that checks a dataset, which `source` names.
+pub(crate) fn check_command_line(source: &str, conditions: &[Condition]) -> ShellCommand {
+    let add = |command: ShellCommand, condition: &Condition| match condition {
+        Condition::AtLeast(minimum) => command.option("--min-media", minimum.to_string()),
+        Condition::NoLeaks([a, b]) => command.option("--no-leaks", a).word(b),
+        Condition::AtMost(rule, limit) => {
+            let flag = match rule {
+                Rule::Captions => return command.text("--require-captions"),
+                Rule::Labels => return command.text("--require-labels"),
+                Rule::Duplicates => "--max-duplicates",
+                Rule::Blur => "--max-blur",
+                Rule::Dark => "--max-dark",
+                Rule::Bright => "--max-bright",
+                Rule::Outliers => "--max-outliers",
+                Rule::Mislabels => "--max-mislabels",
+                // Other conditions have these rules.
+                Rule::Media | Rule::Leaks => return command,
+            };
+            command.option(flag, limit.to_string())
+        }
+    };
+    conditions.iter().fold(ShellCommand::new("tessera check").word(source), add)
 }
 
 /// Returns an addition with its options for `tessera media add`. `folders` are the paths of the

@@ -16,6 +16,8 @@ use tessera_model::{
     RecordField, Region, RequestRecord, RescanResult, SafeText, Search, Selection, SelectionItem,
     ShellCommand, StateKey, StateValue, TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget,
     Timestamp,
+    check::{Condition, ConditionResult},
+    split::SplitPlan,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
@@ -47,6 +49,10 @@ pub enum Lane {
     FileAction(DatasetId),
     /// Choosing the media of a search that differ most.
     DiverseMedia(DatasetId),
+    /// Dividing a dataset into sets. It is a write, so it is never cancelled.
+    Split(DatasetId),
+    /// Checking a dataset.
+    Check(DatasetId),
     /// The tags of a dataset of a local folder.
     Tags(DatasetId),
     /// A change of tags or ratings. It is a write, so it is never cancelled.
@@ -98,6 +104,7 @@ impl Lane {
             Self::StartJob(_)
                 | Self::Manage(_)
                 | Self::FileAction(_)
+                | Self::Split(_)
                 | Self::ChangeTags(_)
                 | Self::LoginImport
                 | Self::Selection
@@ -123,6 +130,8 @@ impl Lane {
             | Self::LocalDataset(_)
             | Self::FilePatterns(_)
             | Self::Manage(_)
+            | Self::Split(_)
+            | Self::Check(_)
             | Self::Tags(_)
             | Self::ChangeTags(_)
             | Self::StartJob(_)
@@ -192,6 +201,13 @@ pub enum Request {
     FindDuplicates(DatasetId, KeepRule),
     /// Chooses this number of images of a search that look least like each other. The response is a selection.
     ChooseDiverse(Search, u32),
+    /// Divides a dataset, and saves each set as a selection. Selections of the same names are replaced only on request.
+    Split {
+        dataset: DatasetId,
+        plan: SplitPlan,
+        replaces: bool,
+    },
+    Check(DatasetId, Vec<Condition>),
     Tags(DatasetId),
     ChangeTags(DatasetId, TagTarget, TagEdit),
     DefineTag(DatasetId, String, TagDefinition),
@@ -329,6 +345,11 @@ pub enum Payload {
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),
     Duplicates(Vec<DuplicateGroup>),
+    /// The sets that were saved, with the number of media items in each.
+    SetsSaved(Vec<(SafeText, usize)>),
+    /// Saved selections have these names of sets already, so nothing was divided.
+    SetNamesTaken(Vec<SafeText>),
+    Checked(Vec<ConditionResult>),
     Tags(DatasetTags),
     TagsChanged(TagChange),
     Anchor(Anchor),

@@ -22,7 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("subprocess", &["credentials", "own_command"]),
     ("inherited_signals", &[]),
     ("state", &["config"]),
-    ("usecase", &["config", "credentials", "subprocess"]),
+    ("usecase", &["config", "credentials", "state", "subprocess"]),
     ("worker", &["message", "own_command", "state", "subprocess", "usecase"]),
     ("drawing", &["config", "input"]),
     (

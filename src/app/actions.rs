@@ -13,6 +13,7 @@ use crate::{
             add_media::AddMediaForm,
             archive_inspector::ArchiveInspector,
             caption::CaptionSearchForm,
+            check::QualityCheck,
             duplicate_review::DuplicateReview,
             export::ExportForm,
             facets::Facets,
@@ -33,6 +34,7 @@ use crate::{
             saved_views::{ViewNameInput, open_saved_views},
             score_histogram::ScoreHistogram,
             sort_filter::{FilterInput, open_sort_list},
+            split::SplitForm,
         },
         pane::cycle,
         query::QueryDraft,
@@ -128,6 +130,7 @@ impl App {
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
             Action::ScoreHistogram => ScoreHistogram::open(&mut self.overlays, &self.results),
             Action::Facets => Facets::open(self),
+            Action::Check => QualityCheck::open(self),
             Action::Map => MapView::open(self),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
@@ -161,6 +164,7 @@ impl App {
             Action::TrashFiles => file_actions::plan(self, FileAction::Trash),
             Action::UndoFileAction => file_actions::undo(self),
             Action::ReviewDuplicates => DuplicateReview::open(self),
+            Action::Split => SplitForm::open(self),
             Action::SaveSelection => {
                 TextPrompt::open_for_selection_file(self, PromptPurpose::SaveSelection);
             }

@@ -2,7 +2,7 @@
 //! function, so that they always agree. Come here to change a reason.
 
 use tessera_model::{
-    AnchorKind, Basket, Dataset, EntityType, Operation, Permission, Query, Selection,
+    AnchorKind, Basket, Dataset, DatasetId, EntityType, Operation, Permission, Query, Selection,
     text::capitalize,
 };
 
@@ -106,7 +106,8 @@ fn can_reindex(app: &App) -> bool {
 /// Returns whether the action sends something to the service, so that an outage prevents the
 /// action.
 fn needs_service(action: Action) -> bool {
-    let sends = [Action::Export, Action::ExportBasket, Action::SimilarToFile];
+    let sends =
+        [Action::Export, Action::ExportBasket, Action::SimilarToFile, Action::Split, Action::Check];
     changes_dataset(action) || sends.contains(&action)
 }
 
@@ -284,6 +285,14 @@ fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
+/// Returns why the open dataset cannot be divided or checked. Both read its metadata by an export.
+fn metadata_reason(app: &App, lane: fn(DatasetId) -> Lane) -> Option<String> {
+    let Some(dataset) = app.dataset() else { return dataset_open(app) };
+    let is_running = app.outbox.tickets.is_open(&lane(dataset.id));
+    status_denial(dataset, Operation::Export)
+        .or_else(|| unless(!is_running, "this is running already; wait until it ends"))
+}
+
 /// Returns why no model can be had for the open dataset.
 fn model_reason(app: &App) -> Option<String> {
     if app.setup.deployment != DeploymentKind::Local {
@@ -374,6 +383,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
         }
         Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(&app.results)),
         Action::Facets => dataset_open(app).or_else(|| computed_reason(&app.results)),
+        Action::Check => metadata_reason(app, Lane::Check),
         Action::Map => map_reason(app),
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
@@ -495,6 +505,7 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
         }
         Action::UndoFileAction | Action::ReviewDuplicates => file_reason(app),
         Action::SelectDiverse => diverse_reason(app),
+        Action::Split => metadata_reason(app, Lane::Split),
         Action::Select => cluster_selected(&app.results),
         Action::SelectRange | Action::SelectPage => {
             cluster_selected(&app.results).or_else(|| clusters_shown(&app.results))

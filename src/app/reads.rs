@@ -21,7 +21,7 @@ use crate::{
         kept_tags, model_offer,
         overlay::{
             export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
-            saved_views::needs_saved_views, selection_rows::BasketRows,
+            saved_views::needs_saved_views, selection_rows::BasketRows, split::SplitForm,
         },
         view::pictures::{VisiblePicture, framed_picture, preview_picture},
         viewer::{PictureList, focused_list},
@@ -235,9 +235,10 @@ impl App {
         })
     }
 
-    /// Returns the read of the tags that have keys, while the tagging mode is on.
+    /// Returns the read of the tags, while the tagging mode is on or the form of a split is open.
     fn tags_read(&self) -> Option<ScheduledRead> {
-        let is_needed = self.tagging.is_on && !kept_tags::are_kept(self);
+        let is_offered = self.overlays.dialog::<SplitForm>().is_some();
+        let is_needed = (self.tagging.is_on || is_offered) && !kept_tags::are_kept(self);
         let dataset = self.dataset().filter(|_| is_needed)?.id;
         let known = self.tagging.tags.get(&dataset);
         let due = known.map_or(Some(Uptime::ZERO), |tags| tags.due(None))?;

@@ -11,10 +11,10 @@ use crate::{
         availability::unavailable_reason,
         basket::count_with_noun,
         overlay::{
-            add_media::AddMediaForm, archive_inspector::ArchiveInspector,
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
             duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
             file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
-            saved_views::saved_views_loaded,
+            saved_views::saved_views_loaded, split::SplitForm,
         },
         own_commands::own_command_started,
         service_data::LoadedState,
@@ -84,18 +84,16 @@ impl App {
             | Lane::Manage(_)
             | Lane::FileAction(_)
             | Lane::Tags(_)
-            | Lane::ChangeTags(_) => {
-                self.handle_management_response(lane, result);
-            }
+            | Lane::ChangeTags(_) => self.handle_management_response(lane, result),
             Lane::Page(_)
             | Lane::Members(..)
             | Lane::Map(_)
             | Lane::Anchor
             | Lane::Picture(..)
             | Lane::OpenExternally
-            | Lane::OwnCommand => {
-                self.handle_search_response(lane, result);
-            }
+            | Lane::OwnCommand => self.handle_search_response(lane, result),
+            Lane::Split(dataset) => SplitForm::handle_response(self, dataset, result),
+            Lane::Check(dataset) => QualityCheck::handle_response(self, dataset, result),
             Lane::StartJob(_)
             | Lane::Upload(_)
             | Lane::Preflight

@@ -101,6 +101,12 @@ impl Default for ReopenCommand {
 }
 
 impl Setup {
+    /// Returns how a command names a dataset: by its folder, if that is on this machine, or by its ID.
+    pub fn command_source(&self, dataset: DatasetId) -> String {
+        let folder = self.dataset_folders.get(&dataset).map(SafeText::received);
+        folder.map_or_else(|| dataset.to_string(), ToOwned::to_owned)
+    }
+
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {
             presentation: Presentation::default(),

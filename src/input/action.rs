@@ -140,6 +140,7 @@ actions! {
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
     ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
     Facets, "facets", "facets", Searching, "Count the media by label, tag, caption word, date and size; list quality issues";
+    Check, "check", "check", Searching, "Check the dataset: limits for duplicates, blur, leaks and other problems";
     Map, "map", "map", Searching, "Show the media of the search as points; similar media are near each other (local folders)";
     History, "history", "history", Searching, "Show the search history, and run a search again";
     Combine, "combine", "combine", Searching, "Combine this tab with another: intersection, difference or union";
@@ -162,6 +163,7 @@ actions! {
     TrashFiles, "trash-files", "trash files", Selection, "Put the original files of the selection into the trash (local folders)";
     UndoFileAction, "undo-file-action", "undo files", Selection, "Revert the last action on original files";
     ReviewDuplicates, "review-duplicates", "duplicates", Selection, "Review near-duplicates: compare them in groups, and decide which ones go (local folders)";
+    Split, "split", "split", Selection, "Divide the dataset into sets such as train, val and test, each saved as a selection";
     SaveSelection, "save-selection", "save", Selection, "Save the selection to a file";
     OpenSelection, "open-selection", "open file", Selection, "Replace the selection with one loaded from a file";
     TagMode, "tag-mode", "tag", Tagging, "Tag, pick and rate with a key each (toggle)";

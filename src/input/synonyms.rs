@@ -34,6 +34,10 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::Refresh], "reload update again"),
     (&[Action::Combine], "merge union intersect subtract difference set"),
     (
+        &[Action::Check],
+        "quality ci lint gate validate verify threshold issues blurry mislabeled duplicate report",
+    ),
+    (
         &[Action::Map],
         "scatter embedding embeddings plot points lasso umap projection overview cluster clusters",
     ),
@@ -59,6 +63,10 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (
         &[Action::ReviewDuplicates],
         "duplicate similar copies identical clean dedupe deduplicate redundant delete select compare",
+    ),
+    (
+        &[Action::Split],
+        "train val test validation training folds partition share holdout leaks stratify",
     ),
     (&[Action::SaveSelection, Action::OpenSelection], "load write list file path"),
     (&[Action::TagMode], "label labels annotate rate stars pick flag"),

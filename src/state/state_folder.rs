@@ -19,8 +19,8 @@ use crate::state::{
 };
 use tessera_files::{Guarantee, missing_guarantees};
 use tessera_model::{
-    DatasetId, Failure, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession, SavedView,
-    Selection, StateKey, StateValue, composed,
+    DatasetId, Failure, FailureKind, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession,
+    SavedView, Selection, StateKey, StateValue, composed,
 };
 
 /// The saved state of a deployment. Without a folder, nothing is saved.
@@ -90,7 +90,7 @@ impl StateFolder {
                 let value = read(&folder.join(name), key)?;
                 if let Some(value) = value.clone().filter(|_| is_merged(key)) {
                     let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                    known.insert(key.clone(), value);
+                    known.insert(*key, value);
                 }
                 Ok(value)
             }
@@ -312,6 +312,17 @@ impl StateFolder {
         path.exists().then(|| open_selection(&path, dataset)).transpose()
     }
 
+    /// Returns the selection.
+    ///
+    /// # Errors
+    /// The name is unknown.
+    pub fn named_selection(&self, name: &str, dataset: DatasetId) -> Result<Selection, Failure> {
+        self.load_named_selection(name, dataset)?.ok_or_else(|| {
+            Failure::new(FailureKind::NotFound, format!("unknown selection `{name}`"))
+                .with_remedy("`tessera selection list` lists the names")
+        })
+    }
+
     /// Returns the selection, or `None` if the name is unknown.
     pub fn load_named_selection_of_any_dataset(
         &self,
@@ -332,17 +343,14 @@ impl StateFolder {
 
     /// Fails if saving under this name would replace a selection.
     pub fn require_new_name(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
-        self.require_no_other_dataset(name, dataset)?;
-        match self.load_named_selection_of_any_dataset(name)? {
-            None => Ok(()),
-            Some(_) => {
-                let remedy = format!(
-                    "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
-                );
-                let sentence = format!("a selection `{name}` exists already");
-                Err(Failure::local(sentence).with_remedy(remedy))
-            }
+        if !self.has_named_selection(name, dataset)? {
+            return Ok(());
         }
+        let remedy = format!(
+            "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
+        );
+        let sentence = format!("a selection `{name}` exists already");
+        Err(Failure::local(sentence).with_remedy(remedy))
     }
 
     /// Fails if saving under this name would replace the selection of another dataset. All datasets share the names.
@@ -358,6 +366,15 @@ impl StateFolder {
             "Choose another name, or remove it: tessera selection clear {other} --name '{name}'"
         );
         Err(Failure::local(sentence).with_remedy(remedy))
+    }
+
+    /// Returns whether a selection of the dataset has this name.
+    ///
+    /// # Errors
+    /// No selection of the dataset can have this name.
+    pub fn has_named_selection(&self, name: &str, dataset: DatasetId) -> Result<bool, Failure> {
+        self.require_no_other_dataset(name, dataset)?;
+        Ok(self.named_selection_path(name)?.exists())
     }
 
     /// Saves a selection under a name. An older one of the same dataset is replaced.

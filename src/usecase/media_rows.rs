@@ -4,11 +4,20 @@
 use std::{
     collections::{BTreeMap, HashMap},
     path::PathBuf,
+    time::Instant,
 };
 
 use serde_json::Value;
-use tessera_model::{MediaId, text::composed, vql::IssueKind};
+use tessera_client::{Client, ExistingFile, OriginalLookup};
+use tessera_model::{
+    ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportTask, Failure, MediaId,
+    polling::{PollTarget, PollingIntervals},
+    text::composed,
+    vql::IssueKind,
+};
 use tessera_wire::export::column;
+
+use super::run_blocking;
 
 /// A row of the metadata: an image, or a frame of a video.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,6 +101,58 @@ impl RowIssue {
             confidence: issue["confidence"].as_f64(),
             group: issue["group"].as_str().map(ToOwned::to_owned),
         })
+    }
+}
+
+/// Reads the metadata of all media items of a dataset. `follow` waits until the export of the metadata has ended.
+pub async fn fetch<E: From<Failure> + Send + 'static>(
+    client: &Client,
+    dataset: DatasetId,
+    originals: Option<OriginalLookup>,
+    follow: impl AsyncFnOnce(&ExportSpec, ExportTask) -> Result<ExportTask, E>,
+) -> Result<Vec<MediaRow>, E> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::local(format!("cannot create a temporary folder: {error}")))?;
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("metadata"),
+        format: ExportFormat::Parquet,
+        include_images: false,
+    };
+    let task = client.start_export(dataset, &spec).await?;
+    let id = task.id;
+    if let Some(failure) = follow(&spec, task).await?.failure() {
+        return Err(failure.into());
+    }
+    let archive = folder.path().join("metadata.zip");
+    client.download(dataset, id, &archive, ExistingFile::Keep, &mut |_, _| {}).await?;
+    let read = move || {
+        let mut rows = Vec::new();
+        tessera_client::read_metadata(&archive, |row| {
+            let mut row = MediaRow::read(&row);
+            row.original = row.media.zip(originals.as_ref()).and_then(|(id, find)| find(id));
+            rows.push(row);
+        })?;
+        // The folder exists until the archive has been read.
+        drop(folder);
+        Ok(rows)
+    };
+    run_blocking(read).await
+}
+
+/// Waits until an export has ended.
+pub async fn follow_export(
+    client: &Client,
+    dataset: DatasetId,
+    task: ExportTask,
+) -> Result<ExportTask, Failure> {
+    let begun = Instant::now();
+    loop {
+        let export = client.export_status(dataset, task.id).await?;
+        if export.has_ended() {
+            return Ok(export);
+        }
+        let target = PollTarget::Export(begun.elapsed());
+        tokio::time::sleep(PollingIntervals::default().interval(target, 0)).await;
     }
 }
 

@@ -5,11 +5,13 @@
 use tessera_model::Failure;
 use tokio::task::spawn_blocking;
 
+pub mod check;
 mod cluster_members;
 mod create_profile;
 pub mod dataset_summary;
 pub mod file_actions;
 mod import_key_pair;
+pub mod leaks;
 pub mod media_rows;
 pub mod models;
 pub mod split;

@@ -1,33 +1,87 @@
 //! Divides the media items of a dataset into sets such as training, validation and test. Near-duplicates and the frames
 //! of a video stay together, so that no set contains what another set is measured with.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+};
 
-use tessera_model::pseudorandom::mix64;
+use tessera_model::{
+    DatasetId, Failure, FailureKind,
+    pseudorandom::mix64,
+    split::{Balance, SplitPlan, SplitSet},
+    tag::{PICKED, REJECTED},
+};
 
-use super::media_rows::MediaRow;
+use super::{file_actions::selection_of_media, media_rows::MediaRow};
+use crate::state::StateFolder;
 
-/// The name and the share of a set. The shares are divided by their sum.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SplitSet {
-    pub name: String,
-    pub share: f64,
+/// Returns the names of the sets that saved selections of the dataset have already.
+///
+/// # Errors
+/// A selection cannot have one of the names, or a selection of another dataset has it.
+pub fn taken_names(
+    state: &StateFolder,
+    dataset: DatasetId,
+    plan: &SplitPlan,
+) -> Result<Vec<String>, Failure> {
+    let mut taken = Vec::new();
+    for SplitSet { name, .. } in &plan.sets {
+        if state.has_named_selection(name, dataset)? {
+            taken.push(name.clone());
+        }
+    }
+    Ok(taken)
 }
 
-/// What all sets have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Balance {
-    Size,
-    /// Each label has the same share in each set.
-    Labels,
+/// Divides the rows, except those that the plan leaves out, and saves each set as a selection, replacing older ones.
+/// Returns the rows of each set.
+///
+/// # Errors
+/// No row has a tag that the plan leaves out, or no row is left, or the service sends no ids of media items.
+pub fn divide<'a>(
+    state: &StateFolder,
+    dataset: DatasetId,
+    rows: &'a [MediaRow],
+    plan: &SplitPlan,
+) -> Result<Vec<Vec<&'a MediaRow>>, Failure> {
+    for tag in &plan.without {
+        // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
+        // rejecting are always possible, so that there may be none yet.
+        let is_known = [PICKED, REJECTED].contains(&tag.as_str());
+        if !is_known && !rows.iter().any(|row| row.tags.contains(tag)) {
+            let sentence = format!("no media item of the dataset has the tag `{tag}`");
+            return Err(Failure::new(FailureKind::NotFound, sentence)
+                .with_remedy("`tessera tag list` lists the tags"));
+        }
+    }
+    let is_left_out = |row: &MediaRow| row.tags.iter().any(|tag| plan.without.contains(tag));
+    let rows: Vec<&MediaRow> = rows.iter().filter(|row| !is_left_out(row)).collect();
+    if rows.is_empty() {
+        return Err(Failure::local("no media item is left to divide"));
+    }
+    let mut sets = vec![Vec::new(); plan.sets.len()];
+    for (row, set) in rows.iter().zip(split(&rows, plan)) {
+        sets[set].push(*row);
+    }
+    for (set, rows) in plan.sets.iter().zip(&sets) {
+        let media = rows.iter().map(|row| Some((row.media?, PathBuf::from(&row.path))));
+        let media: Option<Vec<_>> = media.collect();
+        let media = media.ok_or_else(|| {
+            Failure::local("the service sends no ids of media items, so no set can be saved")
+        })?;
+        state.save_named_selection(&set.name, dataset, &selection_of_media(&media))?;
+    }
+    Ok(sets)
 }
 
 /// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the rows.
-pub fn split(rows: &[MediaRow], sets: &[SplitSet], balance: Balance, seed: u64) -> Vec<usize> {
+fn split(rows: &[&MediaRow], plan: &SplitPlan) -> Vec<usize> {
+    let SplitPlan { sets, balance, seed, .. } = plan;
     let units = inseparable_units(rows);
     let total: f64 = sets.iter().map(|set| set.share).sum();
     let shares: Vec<f64> = sets.iter().map(|set| set.share / total).collect();
-    let names_of = |row: &MediaRow| match balance {
+    let names_of = |row: &&MediaRow| match balance {
         Balance::Labels if !row.labels.is_empty() => row.labels.clone(),
         Balance::Labels => row.objects.clone(),
         Balance::Size => Vec::new(),
@@ -47,7 +101,7 @@ pub fn split(rows: &[MediaRow], sets: &[SplitSet], balance: Balance, seed: u64) 
     // distributed before small ones, which fill what remains.
     ordered.sort_by_cached_key(|(unit, label)| {
         let frequency = label.map_or(usize::MAX, |label| frequency[label]);
-        (frequency, *label, std::cmp::Reverse(unit.len()), order_key(rows, unit, seed))
+        (frequency, *label, std::cmp::Reverse(unit.len()), order_key(rows, unit, *seed))
     });
     let mut missing = Missing::new(&shares, rows.len(), &frequency);
     let mut sets_of_rows = vec![0; rows.len()];
@@ -99,7 +153,7 @@ impl<'a> Missing<'a> {
 
 /// Returns the rows that must be in the same set: those of a group of near-duplicates, and the frames of a video. A frame
 /// that is a near-duplicate joins both.
-fn inseparable_units(rows: &[MediaRow]) -> Vec<Vec<usize>> {
+fn inseparable_units(rows: &[&MediaRow]) -> Vec<Vec<usize>> {
     let mut parents: Vec<usize> = (0..rows.len()).collect();
     let mut first_of: HashMap<(bool, &str), usize> = HashMap::new();
     for (number, row) in rows.iter().enumerate() {
@@ -127,7 +181,7 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
 }
 
 /// Returns a number that orders units of the same size at random, but always in the same way.
-fn order_key(rows: &[MediaRow], unit: &[usize], seed: u64) -> (u64, String) {
+fn order_key(rows: &[&MediaRow], unit: &[usize], seed: u64) -> (u64, String) {
     let path = unit.iter().map(|row| rows[*row].path.as_str()).min().unwrap_or_default();
     let mut hash = mix64(seed ^ 0x5EED);
     for byte in path.bytes() {
@@ -141,10 +195,12 @@ mod tests {
     use super::*;
     use crate::usecase::media_rows::RowIssue;
 
-    fn sets(shares: &[f64]) -> Vec<SplitSet> {
+    fn split_by(shares: &[f64], rows: &[MediaRow], balance: Balance, seed: u64) -> Vec<usize> {
         let set =
             |(number, share): (usize, &f64)| SplitSet { name: number.to_string(), share: *share };
-        shares.iter().enumerate().map(set).collect()
+        let sets = shares.iter().enumerate().map(set).collect();
+        let plan = SplitPlan { sets, balance, without: Vec::new(), seed };
+        split(&rows.iter().collect::<Vec<_>>(), &plan)
     }
 
     fn row(path: &str, label: &str, group: Option<&str>) -> MediaRow {
@@ -175,7 +231,7 @@ mod tests {
     fn sets_have_their_shares_and_groups_stay_together() {
         let rows = rows();
         for balance in [Balance::Size, Balance::Labels] {
-            let found = split(&rows, &sets(&[80.0, 10.0, 10.0]), balance, 1);
+            let found = split_by(&[80.0, 10.0, 10.0], &rows, balance, 1);
             let count = |set: usize, label: Option<&str>| {
                 let fits = |row: &MediaRow| label.is_none_or(|label| row.labels[0] == label);
                 rows.iter().zip(&found).filter(|(row, of)| **of == set && fits(row)).count()
@@ -195,9 +251,9 @@ mod tests {
 
     #[test]
     fn the_order_of_rows_does_not_matter_and_the_seed_does() {
-        let (mut rows, sets) = (rows(), sets(&[1.0, 1.0]));
+        let mut rows = rows();
         let by_path = |rows: &[MediaRow], seed| -> BTreeMap<String, usize> {
-            let found = split(rows, &sets, Balance::Labels, seed);
+            let found = split_by(&[1.0, 1.0], rows, Balance::Labels, seed);
             rows.iter().map(|row| row.path.clone()).zip(found).collect()
         };
         let first = by_path(&rows, 1);
@@ -211,8 +267,8 @@ mod tests {
         let frame = |path: &str| MediaRow { is_frame: true, ..row(path, "x", None) };
         let rows: Vec<MediaRow> =
             (0..40).map(|n| frame(if n % 2 == 0 { "a.mp4" } else { "b.mp4" })).collect();
-        let found = split(&rows, &sets(&[1.0, 1.0]), Balance::Size, 0);
+        let found = split_by(&[1.0, 1.0], &rows, Balance::Size, 0);
         assert!(found.chunks(2).all(|pair| pair == &found[..2]) && found[0] != found[1]);
-        assert_eq!(split(&[], &sets(&[1.0]), Balance::Size, 0), Vec::<usize>::new());
+        assert_eq!(split_by(&[1.0], &[], Balance::Size, 0), Vec::<usize>::new());
     }
 }

@@ -13,7 +13,10 @@ use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
 use tessera_curation::{FileActionPreview, Outcome, duplicates::decide};
 use tessera_model::{
-    DatasetId, Failure, FailureKind, FolderEntry, FolderListing, PictureSource, SafeText, Selection,
+    DatasetId, ExportSpec, Failure, FailureKind, FolderEntry, FolderListing, PictureSource,
+    SafeText, Selection,
+    check::{Condition, ConditionResult},
+    split::SplitPlan,
 };
 use tokio::sync::mpsc;
 
@@ -26,10 +29,13 @@ use crate::{
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,
+        check::{Check, CheckList},
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
+        media_rows::{self, MediaRow, follow_export},
         models::ModelProvider,
         run_blocking,
+        split::{divide, taken_names},
     },
     worker::{
         DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles,
@@ -160,6 +166,12 @@ impl RequestHandler {
                 };
                 Payload::Selection(dataset, self.with_originals(choose).await?)
             }
+            Request::Split { dataset, plan, replaces } => {
+                self.split(dataset, plan, replaces).await?
+            }
+            Request::Check(dataset, conditions) => {
+                Payload::Checked(self.check(dataset, conditions).await?)
+            }
             Request::Tags(dataset) => Payload::Tags(client.tags(dataset).await?),
             Request::ChangeTags(dataset, target, edit) => {
                 Payload::TagsChanged(client.change_tags(dataset, &target, &edit).await?)
@@ -267,11 +279,8 @@ impl RequestHandler {
                 .await?,
             ),
             Request::OpenNamed(name, dataset) => {
-                let unknown = format!("unknown selection `{}`", SafeText::name(&name));
-                let selection = self
-                    .with_state(move |state| state.load_named_selection(&name, dataset))
-                    .await?;
-                Payload::Selection(dataset, selection.ok_or_else(|| Failure::local(unknown))?)
+                let open = move |state: &StateFolder| state.named_selection(&name, dataset);
+                Payload::Selection(dataset, self.with_state(open).await?)
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;
@@ -290,6 +299,48 @@ impl RequestHandler {
     ) -> Result<T, Failure> {
         let state = Arc::clone(&self.state);
         run_blocking(move || work(&state)).await
+    }
+
+    /// Divides a dataset into sets, unless selections have their names already.
+    async fn split(
+        &self,
+        dataset: DatasetId,
+        plan: SplitPlan,
+        replaces: bool,
+    ) -> Result<Payload, Failure> {
+        let plan = Arc::new(plan);
+        let of_names = Arc::clone(&plan);
+        let find = move |state: &StateFolder| taken_names(state, dataset, &of_names);
+        let taken = self.with_state(find).await?;
+        if !replaces && !taken.is_empty() {
+            let taken = taken.iter().map(|name| SafeText::name(name));
+            return Ok(Payload::SetNamesTaken(taken.collect()));
+        }
+        let rows = self.media_rows(dataset).await?;
+        let save = move |state: &StateFolder| {
+            let sets = divide(state, dataset, &rows, &plan)?;
+            let named = plan.sets.iter().zip(sets);
+            Ok(named.map(|(set, rows)| (SafeText::name(&set.name), rows.len())).collect())
+        };
+        self.with_state(save).await.map(Payload::SetsSaved)
+    }
+
+    async fn check(
+        &self,
+        dataset: DatasetId,
+        conditions: Vec<Condition>,
+    ) -> Result<Vec<ConditionResult>, Failure> {
+        let read = move |state: &StateFolder| CheckList::read(state, dataset, &conditions);
+        let list = self.with_state(read).await?;
+        let rows = self.media_rows(dataset).await?;
+        run_blocking(move || Ok(list.check(&rows)?.into_iter().map(Check::into_result).collect()))
+            .await
+    }
+
+    async fn media_rows(&self, dataset: DatasetId) -> Result<Vec<MediaRow>, Failure> {
+        let client = &self.client;
+        let follow = async |_: &ExportSpec, task| follow_export(client, dataset, task).await;
+        media_rows::fetch(client, dataset, None, follow).await
     }
 
     async fn with_originals<T: Send + 'static>(

@@ -98,6 +98,10 @@ every! {
     export_basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "E");
     save_selection: |columns, rows| crate::support::scene::marked_and(columns, rows, "M w");
     diverse: |columns, rows| crate::support::scene::local_and(columns, rows, "g v 5 0");
+    split: |columns, rows| crate::support::scene::local_and(columns, rows, "g S tab");
+    replace_sets: crate::support::scene::replacing_sets;
+    check: |columns, rows| crate::support::scene::local_and(columns, rows, "g c tab");
+    check_results: crate::support::scene::checked;
     basket_empty: |columns, rows| crate::support::scene::browsing_and(columns, rows, "M");
     range: |columns, rows| crate::support::scene::browsing_and(columns, rows, "l v l l j");
     menu: |columns, rows| crate::support::scene::browsing_and(columns, rows, ".");

@@ -137,7 +137,7 @@ fn tags(tags: &[(&str, &[u128])]) -> StateValue {
     let selection = |media: &[u128]| {
         let entry = |media: &u128| match basket(*media) {
             StateValue::Basket(_, selection) => selection.ordered_entries()[0].clone(),
-            _ => panic!(),
+            _ => unreachable!(),
         };
         media.iter().map(entry).collect()
     };

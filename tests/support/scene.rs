@@ -11,7 +11,9 @@ use tessera::{
 use tessera_model::{
     Archive, Dataset, Distribution, EntityType, Failure, FailureKind, FolderEntry, FolderListing,
     Inspection, LocalDataset, Overview, Page, PictureSource, Preflight, RecordField, Region,
-    Relevance, RequestOutcome, RequestRecord, SafeText, ScoreKind, Status, ingest::UnreadableFile,
+    Relevance, RequestOutcome, RequestRecord, SafeText, ScoreKind, Selection, Status,
+    check::{ConditionResult, Rule},
+    ingest::UnreadableFile,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
@@ -229,6 +231,36 @@ pub fn local(columns: u16, rows: u16) -> Desk {
 pub fn local_and(columns: u16, rows: u16, keys: &str) -> Desk {
     let mut desk = local(columns, rows);
     desk.press(keys);
+    desk
+}
+
+/// Asks whether the sets of a split replace saved selections.
+pub fn replacing_sets(columns: u16, rows: u16) -> Desk {
+    let mut desk = local_and(columns, rows, "g S enter");
+    let names = ["train", "val"].map(SafeText::name).to_vec();
+    desk.answer(Lane::Split(dataset(1, Status::Ready).id), Payload::SetNamesTaken(names));
+    desk
+}
+
+/// Shows the results of a check.
+pub fn checked(columns: u16, rows: u16) -> Desk {
+    let mut desk = local_and(columns, rows, "g c enter");
+    let results = [
+        (Rule::Duplicates, "duplicates", "at most 1%", 3, false),
+        (Rule::Blur, "blur", "at most 2%", 4, true),
+        (Rule::Captions, "without a caption", "at most 0", 1_240, false),
+        (Rule::Leaks, "leaks from selection:train to selection:val", "at most 0", 0, true),
+    ];
+    let results = results.map(|(rule, name, limit, found, passed)| ConditionResult {
+        rule,
+        name: SafeText::name(name),
+        limit: limit.to_owned(),
+        found,
+        passed,
+        media: Selection::default(),
+    });
+    let lane = Lane::Check(dataset(1, Status::Ready).id);
+    desk.answer(lane, Payload::Checked(results.to_vec()));
     desk
 }
 

@@ -10,6 +10,7 @@
 
 mod additions;
 mod basket;
+mod check;
 mod comparison;
 mod components;
 mod copying;
@@ -37,6 +38,7 @@ mod region;
 mod results;
 mod searching;
 mod session;
+mod split;
 mod tagging;
 mod terminal;
 mod viewer;

@@ -6,6 +6,7 @@
 pub mod annotation;
 mod available_model;
 pub mod basket;
+pub mod check;
 pub mod cluster;
 mod cover;
 pub mod dataset;
@@ -31,6 +32,7 @@ pub mod search;
 pub mod selection;
 pub mod set_algebra;
 mod shell_command;
+pub mod split;
 pub mod tag;
 pub mod task_tracker;
 pub mod text;

@@ -7,6 +7,7 @@
 pub mod add_media;
 pub mod archive_inspector;
 pub mod caption;
+pub mod check;
 pub mod command_list;
 pub mod duplicate_groups;
 pub mod duplicate_review;
@@ -37,6 +38,7 @@ pub mod saved_views;
 pub mod score_histogram;
 pub(crate) mod selection_rows;
 pub mod sort_filter;
+pub mod split;
 
 use std::{any::Any, mem, time::Duration};
 

@@ -15,19 +15,20 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::Args;
 
 use crate::{
-    cli::{CliError, CliResult, Connection, Context, LocalService, values::timestamp_now},
+    cli::{CliResult, Connection, Context, LocalService, values::timestamp_now},
     job::{Job, JobDataset, JobId},
-    usecase::{media_rows::MediaRow, run_blocking},
+    usecase::media_rows::{MediaRow, fetch},
 };
-use tessera_client::{Endpoint, ExistingFile};
-use tessera_model::{
-    ArchiveName, Dataset, ExportFormat, ExportJob, ExportPart, ExportSpec, JobKind, Operation,
-};
+use tessera_client::Endpoint;
+use tessera_model::{Dataset, ExportJob, ExportPart, ExportSpec, ExportTask, JobKind, Operation};
 
 const ENDPOINTS: &[Endpoint] =
     &[Endpoint::StartExport, Endpoint::ExportStatus, Endpoint::Download, Endpoint::Picture];
@@ -62,46 +63,21 @@ impl DatasetOrFolder {
 
 /// Reads the metadata of all media items of a dataset.
 async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult<Vec<MediaRow>> {
-    let folder = tempfile::tempdir();
-    let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
-    let spec = ExportSpec {
-        file_name: ArchiveName::new(dataset.name.as_str()),
-        format: ExportFormat::Parquet,
-        include_images: false,
+    let follow = async |spec: &ExportSpec, task: ExportTask| {
+        // The job is not saved, because nothing of it can be used after this command.
+        let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
+        let export = ExportJob {
+            spec: spec.clone(),
+            selection: None,
+            part: ExportPart::default(),
+            folder: PathBuf::new(),
+            auto_download: false,
+            shortfall: None,
+        };
+        let mut job = Job::new(JobId::default(), named, JobKind::Export(export), timestamp_now());
+        job.export_reported(Duration::ZERO, task)?;
+        connection.follow_export(&mut job, None).await
     };
-    let task = connection.client.start_export(dataset.id, &spec).await?;
-    // The job is not saved, because nothing of it can be used after this command.
-    let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
-    let folder_path = folder.path().to_owned();
-    let export = ExportJob {
-        spec,
-        selection: None,
-        part: ExportPart::default(),
-        folder: folder_path,
-        auto_download: false,
-        shortfall: None,
-    };
-    let mut job = Job::new(JobId::default(), named, JobKind::Export(export), timestamp_now());
-    let id = task.id;
-    job.export_reported(Duration::ZERO, task)?;
-    let task = connection.follow_export(&mut job, None).await?;
-    if let Some(failure) = task.failure() {
-        return Err(failure.into());
-    }
-    let archive = folder.path().join("metadata.zip");
-    let existing = ExistingFile::Keep;
-    connection.client.download(dataset.id, id, &archive, existing, &mut |_, _| {}).await?;
     let originals = connection.local.as_ref().map(LocalService::originals);
-    let read = move || {
-        let mut rows = Vec::new();
-        tessera_client::read_metadata(&archive, |row| {
-            let mut row = MediaRow::read(&row);
-            row.original = row.media.zip(originals.as_ref()).and_then(|(id, find)| find(id));
-            rows.push(row);
-        })?;
-        // The folder exists until the archive has been read.
-        drop(folder);
-        Ok(rows)
-    };
-    run_blocking(read).await
+    fetch(&connection.client, dataset.id, originals, follow).await
 }

@@ -8,9 +8,9 @@ use std::{
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
+use tessera_model::check::Rule;
 
-use super::check::{Check, Rule};
-use crate::usecase::media_rows::MediaRow;
+use crate::usecase::{check::Check, media_rows::MediaRow};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -29,7 +29,7 @@ pub(super) fn count_findings(checks: &[Check<'_>]) -> usize {
 /// Returns the findings as the text of a SARIF file. A finding is an error if its check failed, and a warning if the
 /// limit allows it. Errors come first, so that a file that is cut off has them.
 pub(super) fn log(dataset: &str, checks: &[Check<'_>]) -> String {
-    let mut rules: Vec<&Rule> = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
     for check in checks {
         if !rules.contains(&check.rule) {
             rules.push(check.rule);
@@ -45,7 +45,7 @@ pub(super) fn log(dataset: &str, checks: &[Check<'_>]) -> String {
         result(check, rules.iter().position(|rule| *rule == check.rule), &uri)
     });
     let results: Vec<Value> = results.collect();
-    let rules: Vec<Value> = rules.iter().map(|rule| descriptor(rule)).collect();
+    let rules: Vec<Value> = rules.iter().map(|rule| descriptor(*rule)).collect();
     let driver = json!({
         "name": "tessera", "version": env!("CARGO_PKG_VERSION"), "rules": rules,
     });
@@ -62,19 +62,19 @@ fn places<'a>(check: &'a Check<'_>) -> impl Iterator<Item = Option<&'a MediaRow>
     check.media.iter().copied().map(Some).chain(is_of_dataset.then_some(None))
 }
 
-fn descriptor(rule: &Rule) -> Value {
-    let text = json!({ "text": rule.description });
-    json!({ "id": rule.id, "shortDescription": text, "fullDescription": text, "help": text })
+fn descriptor(rule: Rule) -> Value {
+    let text = json!({ "text": rule.description() });
+    json!({ "id": rule.id(), "shortDescription": text, "fullDescription": text, "help": text })
 }
 
 fn result(check: &Check<'_>, rule_index: Option<usize>, uri: &str) -> Value {
     let Check { rule, name, limit, found, passed, .. } = check;
     // The name of a check may contain brackets and braces, which a message would have to escape.
     json!({
-        "ruleId": rule.id,
+        "ruleId": rule.id(),
         "ruleIndex": rule_index,
         "level": if *passed { "warning" } else { "error" },
-        "message": { "text": format!("{} {found} found, {limit}.", rule.description) },
+        "message": { "text": format!("{} {found} found, {limit}.", rule.description()) },
         "locations": [{ "physicalLocation": {
             "artifactLocation": { "uri": uri, "uriBaseId": "%SRCROOT%" },
             "region": { "startLine": 1 },
@@ -103,11 +103,8 @@ fn encoded(segment: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    const BLUR: Rule = Rule { id: "blur", description: "The media item is blurred." };
-    const MEDIA: Rule = Rule { id: "media", description: "The dataset is too small." };
-
-    fn check<'a>(rule: &'static Rule, passed: bool, media: Vec<&'a MediaRow>) -> Check<'a> {
-        let (name, limit) = (rule.id.to_owned(), "at most 1%".to_owned());
+    fn check(rule: Rule, passed: bool, media: Vec<&MediaRow>) -> Check<'_> {
+        let (name, limit) = (rule.id().to_owned(), "at most 1%".to_owned());
         Check { rule, name, limit, found: media.len(), passed, media }
     }
 
@@ -137,10 +134,10 @@ mod tests {
     fn what_failed_comes_first_and_everything_has_a_location() {
         let [blurred, nameless] = [row("a.png"), row("")];
         let checks = [
-            check(&BLUR, true, vec![&blurred]),
-            check(&MEDIA, false, Vec::new()),
-            check(&BLUR, false, vec![&nameless]),
-            check(&MEDIA, true, Vec::new()),
+            check(Rule::Blur, true, vec![&blurred]),
+            check(Rule::Media, false, Vec::new()),
+            check(Rule::Blur, false, vec![&nameless]),
+            check(Rule::Media, true, Vec::new()),
         ];
         let log = read("my photos", &checks);
         let run = &log["runs"][0];
@@ -162,7 +159,7 @@ mod tests {
     #[test]
     fn a_file_has_no_more_than_is_shown() {
         let blurred = row("a.png");
-        let checks = [check(&BLUR, false, vec![&blurred; MAX_FINDINGS + 1])];
+        let checks = [check(Rule::Blur, false, vec![&blurred; MAX_FINDINGS + 1])];
         assert_eq!(count_findings(&checks), MAX_FINDINGS + 1);
         assert_eq!(read("a", &checks)["runs"][0]["results"].as_array().unwrap().len(), 5_000);
     }

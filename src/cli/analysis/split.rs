@@ -1,9 +1,6 @@
 //! `tessera dataset split`: divides a dataset into sets without near-duplicates across them.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -12,17 +9,16 @@ use super::{DatasetOrFolder, media_rows};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
-        selection::require_free_name,
         values::{is_stdout, write_result},
     },
     usecase::{
         media_rows::{MediaRow, most_frequent},
-        split::{Balance, SplitSet, split},
+        split::{divide, taken_names},
     },
 };
 use tessera_model::{
-    Dataset, EntityType, EntryContent, Granularity, SafeText, Selection, SelectionEntry,
-    tag::{PICKED, REJECTED},
+    Dataset,
+    split::{Balance, Shares, SplitPlan},
     text::grouped_with_noun,
 };
 
@@ -32,7 +28,7 @@ use tessera_model::{
 )]
 pub struct DatasetSplitOptions {
     /// Shares of the sets, separated by slashes.
-    #[arg(value_name = "SHARES", value_parser = parse_shares)]
+    #[arg(value_name = "SHARES")]
     shares: Shares,
     #[command(flatten)]
     source: DatasetOrFolder,
@@ -63,20 +59,6 @@ enum SplitBy {
     Label,
 }
 
-#[derive(Clone, Debug)]
-struct Shares(Vec<f64>);
-
-fn parse_shares(raw: &str) -> Result<Shares, String> {
-    let shares: Result<Vec<f64>, _> = raw.split('/').map(|part| part.trim().parse()).collect();
-    match shares {
-        Ok(shares) if shares.len() < 2 => Err("give at least two shares, such as 80/20".to_owned()),
-        Ok(shares) if shares.iter().all(|share| share.is_finite() && *share > 0.0) => {
-            Ok(Shares(shares))
-        }
-        _ => Err("expected numbers above 0, such as 80/10/10".to_owned()),
-    }
-}
-
 const SPLIT_COLUMNS: &[Column] = &[
     Column::new("SET", "name"),
     Column::new("MEDIA", "media"),
@@ -86,69 +68,48 @@ const SPLIT_COLUMNS: &[Column] = &[
 
 impl DatasetSplitOptions {
     pub async fn run(self, context: &Context) -> CliResult {
-        let sets = self.sets()?;
+        let plan = self.plan()?;
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            self.split(connection, dataset, &sets).await
+            self.split(connection, dataset, &plan).await
         };
         self.source.with_dataset(context, work).await
     }
 
-    fn sets(&self) -> CliResult<Vec<SplitSet>> {
-        let Shares(shares) = &self.shares;
-        let names: Vec<String> = match (self.names.as_slice(), shares.len()) {
-            ([], 2) => ["train", "test"].map(ToOwned::to_owned).to_vec(),
-            ([], 3) => ["train", "val", "test"].map(ToOwned::to_owned).to_vec(),
-            ([], _) => return Err(CliError::usage("name the sets with --names A,B,C,D")),
-            (names, _) => names.iter().map(|name| name.trim().to_owned()).collect(),
-        };
-        let different: HashSet<&String> = names.iter().collect();
-        if names.len() != shares.len() || different.len() != names.len() {
-            let message = format!("--names: give {} different names", shares.len());
-            return Err(CliError::usage(message));
-        }
-        let set = |(name, share): (String, &f64)| SplitSet { name, share: *share };
-        Ok(names.into_iter().zip(shares).map(set).collect())
+    fn plan(&self) -> CliResult<SplitPlan> {
+        let names = self.names.iter().map(String::as_str);
+        let sets = self.shares.clone().named(names);
+        Ok(SplitPlan {
+            sets: sets.map_err(|reason| CliError::usage(format!("--names: {reason}")))?,
+            balance: if self.by.is_some() { Balance::Labels } else { Balance::Size },
+            without: self.without.clone(),
+            seed: self.seed,
+        })
     }
 
     async fn split(
         &self,
         connection: &Connection<'_>,
         dataset: &Dataset,
-        sets: &[SplitSet],
+        plan: &SplitPlan,
     ) -> CliResult {
         let context = connection.context;
         self.require_new_list()?;
-        for set in sets {
-            require_free_name(&connection.state, &set.name, dataset.id, self.force)?;
+        let taken = taken_names(&connection.state, dataset.id, plan)?;
+        if let Some(name) = taken.first().filter(|_| !self.force) {
+            let message = format!("a selection `{name}` exists already; --force replaces it");
+            return Err(CliError::usage(message));
         }
-        let mut rows = media_rows(connection, dataset).await?;
-        for tag in &self.without {
-            // A tag without media divides the same way as no tag, and may be a mistake in its name. Picking and
-            // rejecting are always possible, so that there may be none yet.
-            let is_known = [PICKED, REJECTED].contains(&tag.as_str());
-            if !is_known && !rows.iter().any(|row| row.tags.contains(tag)) {
-                let message = format!("no media item of the dataset has the tag `{tag}`");
-                return Err(CliError::not_found(message).with_remedy("tessera tag list"));
-            }
-        }
-        rows.retain(|row| !row.tags.iter().any(|tag| self.without.contains(tag)));
-        if rows.is_empty() {
-            return Err(CliError::failed("no media item is left to divide"));
-        }
-        let balance = if self.by.is_some() { Balance::Labels } else { Balance::Size };
-        let found = split(&rows, sets, balance, self.seed);
-        let mut described = Vec::new();
-        for (number, set) in sets.iter().enumerate() {
-            let of_set = || rows.iter().zip(&found).filter(|(_, of)| **of == number);
-            let selection = select(of_set().map(|(row, _)| row))?;
-            connection.state.save_named_selection(&set.name, dataset.id, &selection)?;
-            described.push(describe(&set.name, of_set().map(|(row, _)| row), rows.len()));
-        }
-        let list = self.list.as_deref().map(|list| (list, list_of(&rows, &found, sets)));
+        let rows = media_rows(connection, dataset).await?;
+        let divided = divide(&connection.state, dataset.id, &rows, plan)?;
+        let total = divided.iter().map(Vec::len).sum();
+        let named = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
+        let list = self.list.as_deref().map(|list| (list, list_of(named())));
         if let Some((_, text)) = list.as_ref().filter(|(list, _)| is_stdout(list)) {
             context.out.write_raw(text.as_bytes())?;
         } else {
             list.map(|(list, text)| write_result(list, text)).transpose()?;
+            let described: Vec<Value> =
+                named().map(|(name, rows)| describe(name, rows, total)).collect();
             let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
             context.print(&Document::list(
                 "tessera.split_sets/1",
@@ -157,13 +118,13 @@ impl DatasetSplitOptions {
                 SPLIT_COLUMNS,
             ))?;
         }
-        if described.iter().any(|set| set["media"] == 0) {
+        if divided.iter().any(Vec::is_empty) {
             context.messages.warn("a set is empty, because near-duplicates are not divided");
             return Ok(Exit::Incomplete);
         }
         context.messages.info(format!(
             "{} divided; each set is a selection: tessera selection list",
-            grouped_with_noun(rows.len() as u64, "media item", "media items")
+            grouped_with_noun(total as u64, "media item", "media items")
         ));
         Ok(Exit::Done)
     }
@@ -180,49 +141,28 @@ impl DatasetSplitOptions {
     }
 }
 
-fn select<'a>(rows: impl Iterator<Item = &'a MediaRow>) -> CliResult<Selection> {
-    let entry = |row: &MediaRow| -> CliResult<SelectionEntry> {
-        let media = row.media.ok_or_else(|| {
-            CliError::failed("the service sends no ids of media items, so no set can be saved")
-        })?;
-        let name = SafeText::file_name(&row.path);
-        Ok(SelectionEntry {
-            name,
-            entity: EntityType::Images,
-            granularity: Granularity::default(),
-            content: EntryContent::MediaItem(media, None),
-        })
-    };
-    rows.map(entry).collect()
-}
-
 #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
-fn describe<'a>(
-    name: &str,
-    rows: impl Iterator<Item = &'a MediaRow> + Clone,
-    total: usize,
-) -> Value {
-    let media = rows.clone().count();
-    let labels = most_frequent(rows.flat_map(|row| &row.labels).map(String::as_str));
+fn describe(name: &str, rows: &[&MediaRow], total: usize) -> Value {
+    let labels = most_frequent(rows.iter().flat_map(|row| &row.labels).map(String::as_str));
     let labels: serde_json::Map<String, Value> =
         labels.into_iter().map(|(label, count)| (label.to_owned(), count.into())).collect();
-    let share = if total == 0 { 0.0 } else { media as f64 / total as f64 };
+    let share = rows.len() as f64 / total as f64;
     json!({
         "name": name,
-        "media": media,
+        "media": rows.len(),
         "share": (share * 10_000.0).round() / 10_000.0,
         "labels": labels,
     })
 }
 
 /// Returns a line of JSON for each row.
-fn list_of(rows: &[MediaRow], found: &[usize], sets: &[SplitSet]) -> String {
-    let line = |(row, set): (&MediaRow, &usize)| {
+fn list_of<'a>(sets: impl Iterator<Item = (&'a str, &'a Vec<&'a MediaRow>)>) -> String {
+    let line = |set: &str, row: &MediaRow| {
         let original = row.original.as_deref().and_then(Path::to_str);
         let line = json!({
-            "media_id": row.media, "path": row.path, "original_path": original, "set": sets[*set].name,
+            "media_id": row.media, "path": row.path, "original_path": original, "set": set,
         });
         format!("{line}\n")
     };
-    rows.iter().zip(found).map(line).collect()
+    sets.flat_map(|(set, rows)| rows.iter().map(move |row| line(set, row))).collect()
 }

@@ -18,7 +18,6 @@ use crate::{
         input_options::ItemOptions,
         query, read_file_or_stdin,
         search::{self, CutOptions, FilterOptions, RankingSource, SearchOptions, SearchRequest},
-        selection::find_selection,
         values::parse_interval,
     },
     config::{ExportDefaults, expand_home},
@@ -418,7 +417,7 @@ impl ExportContentOptions {
         dataset: &Dataset,
     ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
-            find_selection(&connection.state, name, dataset.id)?
+            connection.state.named_selection(name, dataset.id)?
         } else if let Some(path) = &self.selection_file {
             let source = read_file_or_stdin(path)?;
             state::read_selection(&source, dataset.id)

@@ -271,7 +271,7 @@ impl SavedSelection {
 
     pub(super) fn load(&self) -> CliResult<Selection> {
         match &self.name {
-            Some(name) => find_selection(&self.state, name, self.dataset),
+            Some(name) => Ok(self.state.named_selection(name, self.dataset)?),
             None => self.load_or_default(),
         }
     }
@@ -308,14 +308,6 @@ pub(super) fn count_entries(count: usize) -> String {
     count_with_noun(count, "entry", "entries")
 }
 
-/// Returns the named selection of a dataset, which must exist.
-pub fn find_selection(state: &StateFolder, name: &str, dataset: DatasetId) -> CliResult<Selection> {
-    state.load_named_selection(name, dataset)?.ok_or_else(|| {
-        CliError::not_found(format!("unknown selection `{name}`"))
-            .with_remedy("tessera selection list")
-    })
-}
-
 /// Fails if nothing can be saved under a name, or if this would replace a selection although `replaces` is not set.
 pub fn require_free_name(
     state: &StateFolder,
@@ -323,8 +315,7 @@ pub fn require_free_name(
     dataset: DatasetId,
     replaces: bool,
 ) -> CliResult<()> {
-    state.require_no_other_dataset(name, dataset)?;
-    if replaces || state.load_named_selection_of_any_dataset(name)?.is_none() {
+    if !state.has_named_selection(name, dataset)? || replaces {
         return Ok(());
     }
     Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))

@@ -9,7 +9,7 @@ use edit::SelectionAddOptions;
 use serde_json::{Value, json};
 use tessera_model::SafeText;
 
-pub(super) use edit::{find_selection, require_free_name};
+pub(super) use edit::require_free_name;
 
 use crate::{
     cli::{

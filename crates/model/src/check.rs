@@ -1,0 +1,148 @@
+//! What a check of a dataset demands: rules with limits, and parts without leaks between them.
+
+use std::{fmt, str::FromStr};
+
+use crate::{SafeText, Selection, vql::IssueKind};
+
+/// What a check finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    Media,
+    Duplicates,
+    Blur,
+    Dark,
+    Bright,
+    Outliers,
+    Mislabels,
+    Captions,
+    Labels,
+    Leaks,
+}
+
+impl Rule {
+    /// The rules whose limit the user chooses.
+    pub const LIMITED: [Self; 6] =
+        [Self::Duplicates, Self::Blur, Self::Dark, Self::Bright, Self::Outliers, Self::Mislabels];
+
+    /// Returns the ID, which stays the same between versions.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Media => "media",
+            Self::Duplicates => "duplicates",
+            Self::Blur => "blur",
+            Self::Dark => "dark",
+            Self::Bright => "bright",
+            Self::Outliers => "outliers",
+            Self::Mislabels => "mislabels",
+            Self::Captions => "captions",
+            Self::Labels => "labels",
+            Self::Leaks => "leaks",
+        }
+    }
+
+    /// Returns a sentence about a media item that counts.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Media => "The dataset has too few media items.",
+            Self::Duplicates => "The media item is a near-duplicate of a better one.",
+            Self::Blur => "The media item is blurred.",
+            Self::Dark => "The media item is dark.",
+            Self::Bright => "The media item is overexposed.",
+            Self::Outliers => "The media item is unlike all others.",
+            Self::Mislabels => "The label of the media item is probably wrong.",
+            Self::Captions => "The media item has no caption.",
+            Self::Labels => "The media item has no label.",
+            Self::Leaks => {
+                "The media item is a near-duplicate of one in another part of the dataset."
+            }
+        }
+    }
+
+    /// Returns the issue that finds the media items that count. Their IDs are the same.
+    pub fn issue(self) -> Option<IssueKind> {
+        IssueKind::from_keyword(self.id())
+    }
+}
+
+/// A number of media items, or a share of all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    Count(u64),
+    /// From 0 to 100.
+    Percent(f64),
+}
+
+impl Limit {
+    pub const NONE: Self = Self::Count(0);
+
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
+    pub fn allows(self, found: usize, all: usize) -> bool {
+        match self {
+            Self::Count(limit) => found as u64 <= limit,
+            Self::Percent(limit) => found as f64 * 100.0 <= limit * all as f64,
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let expected = || "expected a number such as 10, or a share such as 1%".to_owned();
+        match raw.trim().strip_suffix('%') {
+            None => raw.trim().parse().map(Self::Count).map_err(|_| expected()),
+            Some(percent) => match percent.trim().parse() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(expected()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(limit) => write!(f, "{limit}"),
+            Self::Percent(limit) => write!(f, "{limit}%"),
+        }
+    }
+}
+
+/// What a dataset has to meet. A part is named until the media items in it are known.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition<Part = String> {
+    /// The dataset has at least this number of media items.
+    AtLeast(u64),
+    /// At most this number of media items count.
+    AtMost(Rule, Limit),
+    /// No near-duplicates are in both of these parts: a folder of the dataset, `tag:NAME` or `selection:NAME`.
+    NoLeaks([Part; 2]),
+}
+
+/// The result of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConditionResult {
+    pub rule: Rule,
+    pub name: SafeText,
+    pub limit: String,
+    pub found: usize,
+    pub passed: bool,
+    /// The media items that count, as far as the service sends their ids.
+    pub media: Selection,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_number_or_a_share() {
+        let allows = |limit: &str, found, all| limit.parse::<Limit>().unwrap().allows(found, all);
+        assert!(allows("3", 3, 10) && !allows("3", 4, 10_000));
+        assert!(allows("1%", 10, 1_000) && !allows("1%", 11, 1_000));
+        assert!(allows("0.5 %", 1, 200) && allows("0%", 0, 0));
+        for wrong in ["", "-1", "1.5", "101%", "%", "NaN%", "a"] {
+            assert!(wrong.parse::<Limit>().is_err(), "{wrong}");
+        }
+    }
+}

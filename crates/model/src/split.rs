@@ -1,0 +1,101 @@
+//! What divides a dataset into sets such as training, validation and test.
+
+use std::{collections::HashSet, str::FromStr};
+
+/// The name and the share of a set. The shares are divided by their sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitSet {
+    pub name: String,
+    pub share: f64,
+}
+
+/// What all sets have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Balance {
+    Size,
+    /// Each label has the same share in each set.
+    Labels,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplitPlan {
+    pub sets: Vec<SplitSet>,
+    pub balance: Balance,
+    /// Media with one of these tags are in no set.
+    pub without: Vec<String>,
+    pub seed: u64,
+}
+
+/// Shares such as `80/10/10`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares(Vec<f64>);
+
+impl FromStr for Shares {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let shares: Result<Vec<f64>, _> = raw.split('/').map(|part| part.trim().parse()).collect();
+        match shares {
+            Ok(shares) if shares.len() < 2 => {
+                Err("give at least two shares, such as 80/20".to_owned())
+            }
+            Ok(shares) if shares.iter().all(|share| share.is_finite() && *share > 0.0) => {
+                Ok(Self(shares))
+            }
+            _ => Err("expected numbers above 0, such as 80/10/10".to_owned()),
+        }
+    }
+}
+
+impl Shares {
+    /// Returns the usual names of this number of sets, if there are any.
+    pub fn usual_names(&self) -> &'static [&'static str] {
+        match self.0.len() {
+            2 => &["train", "test"],
+            3 => &["train", "val", "test"],
+            _ => &[],
+        }
+    }
+
+    /// Gives each share its name. Without names, the sets have the usual ones.
+    ///
+    /// # Errors
+    /// There are more or fewer names than shares, or two equal ones.
+    pub fn named<'a>(
+        self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<SplitSet>, String> {
+        let mut names: Vec<&str> = names.into_iter().map(str::trim).collect();
+        if names.is_empty() {
+            names.extend(self.usual_names());
+        }
+        let different: HashSet<&str> = names.iter().copied().collect();
+        if names.len() != self.0.len() || different.len() != names.len() {
+            return Err(format!("give {} different names", self.0.len()));
+        }
+        let set = |(name, share): (&str, f64)| SplitSet { name: name.to_owned(), share };
+        Ok(names.into_iter().zip(self.0).map(set).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_the_usual_names_or_different_ones() {
+        let named = |shares: &str, names: &[&str]| {
+            let sets = shares.parse::<Shares>()?.named(names.iter().copied())?;
+            Ok::<_, String>(sets.into_iter().map(|set| (set.name, set.share)).collect::<Vec<_>>())
+        };
+        let set = |name: &str, share| (name.to_owned(), share);
+        assert_eq!(named("4/1", &[]).unwrap(), [set("train", 4.0), set("test", 1.0)]);
+        assert_eq!(named("1 / 0.5", &[" a", "b "]).unwrap(), [set("a", 1.0), set("b", 0.5)]);
+        for (shares, names) in [("1/1/1/1", &[][..]), ("1/1", &["a", "a"]), ("1/1", &["a"])] {
+            assert!(named(shares, names).unwrap_err().ends_with("different names"), "{shares}");
+        }
+        for wrong in ["", "80", "80/0", "80/-1", "80/x", "80/inf", "NaN/1"] {
+            assert!(wrong.parse::<Shares>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Compares the quality of a dataset with conditions.
+
+use std::path::PathBuf;
+
+use tessera_model::{
+    DatasetId, Failure, SafeText,
+    check::{Condition, ConditionResult, Limit, Rule},
+};
+
+use super::{
+    file_actions::selection_of_media,
+    leaks::{DatasetPart, find_leaks},
+    media_rows::{MediaRow, duplicate_groups},
+};
+use crate::state::StateFolder;
+
+/// The result of a condition.
+#[derive(Debug, PartialEq)]
+pub struct Check<'a> {
+    pub rule: Rule,
+    pub name: String,
+    pub limit: String,
+    pub found: usize,
+    pub passed: bool,
+    /// The media items that count.
+    pub media: Vec<&'a MediaRow>,
+}
+
+impl<'a> Check<'a> {
+    fn at_most(rule: Rule, limit: Limit, media: Vec<&'a MediaRow>, all: usize) -> Self {
+        let name = match rule {
+            Rule::Captions => "without a caption",
+            Rule::Labels => "without a label",
+            _ => rule.id(),
+        };
+        Self {
+            rule,
+            name: name.to_owned(),
+            limit: format!("at most {limit}"),
+            found: media.len(),
+            passed: limit.allows(media.len(), all),
+            media,
+        }
+    }
+
+    fn at_least(minimum: u64, all: usize) -> Self {
+        Self {
+            rule: Rule::Media,
+            name: Rule::Media.id().to_owned(),
+            limit: format!("at least {minimum}"),
+            found: all,
+            passed: all as u64 >= minimum,
+            media: Vec::new(),
+        }
+    }
+
+    pub fn into_result(self) -> ConditionResult {
+        let media =
+            self.media.iter().filter_map(|row| Some((row.media?, PathBuf::from(&row.path))));
+        ConditionResult {
+            rule: self.rule,
+            name: SafeText::detail(&self.name),
+            limit: self.limit,
+            found: self.found,
+            passed: self.passed,
+            media: selection_of_media(&media.collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// Conditions, with what they need besides the media items.
+pub struct CheckList(Vec<Condition<DatasetPart>>);
+
+impl CheckList {
+    /// Reads the parts that the conditions name.
+    ///
+    /// # Errors
+    /// See [`DatasetPart::read`].
+    pub fn read(
+        state: &StateFolder,
+        dataset: DatasetId,
+        conditions: &[Condition],
+    ) -> Result<Self, Failure> {
+        let part = |name: &str| DatasetPart::read(state, dataset, name);
+        let ready = |condition: &Condition| {
+            Ok(match condition {
+                Condition::AtLeast(minimum) => Condition::AtLeast(*minimum),
+                Condition::AtMost(rule, limit) => Condition::AtMost(*rule, *limit),
+                Condition::NoLeaks([a, b]) => Condition::NoLeaks([part(a)?, part(b)?]),
+            })
+        };
+        conditions.iter().map(ready).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Compares the media items of the dataset with each condition.
+    ///
+    /// # Errors
+    /// A part contains no media.
+    pub fn check<'a>(&self, rows: &'a [MediaRow]) -> Result<Vec<Check<'a>>, Failure> {
+        let check = |condition: &Condition<DatasetPart>| match condition {
+            Condition::AtLeast(minimum) => Ok(Check::at_least(*minimum, rows.len())),
+            Condition::AtMost(rule, limit) => {
+                Ok(Check::at_most(*rule, *limit, counted(*rule, rows), rows.len()))
+            }
+            Condition::NoLeaks(parts) => {
+                let leaks = find_leaks(rows, parts)?;
+                let crossing = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
+                let name = format!("leaks from {} to {}", parts[0].name, parts[1].name);
+                Ok(Check { name, ..Check::at_most(Rule::Leaks, Limit::NONE, crossing, rows.len()) })
+            }
+        };
+        self.0.iter().map(check).collect()
+    }
+}
+
+/// Returns the media items that a rule counts.
+fn counted(rule: Rule, rows: &[MediaRow]) -> Vec<&MediaRow> {
+    if rule == Rule::Duplicates {
+        let groups = duplicate_groups(rows);
+        return groups.iter().flat_map(|group| &group[1..]).copied().collect();
+    }
+    let counts = |row: &&MediaRow| match rule {
+        Rule::Captions => !row.has_caption,
+        Rule::Labels => row.labels.is_empty() && row.objects.is_empty(),
+        _ => rule.issue().is_some_and(|issue| row.has_issue(issue)),
+    };
+    rows.iter().filter(counts).collect()
+}

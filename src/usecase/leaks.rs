@@ -1,0 +1,126 @@
+//! Finds near-duplicates across two parts of a dataset, such as `train` and `val`.
+
+use std::collections::HashSet;
+
+use tessera_model::{DatasetId, EntryContent, Failure, FailureKind, MediaId, Selection};
+
+use super::media_rows::{MediaRow, duplicate_groups};
+use crate::state::StateFolder;
+
+/// The near-duplicates that are in both parts. Neither list is empty.
+pub struct Leak<'a> {
+    pub a: Vec<&'a MediaRow>,
+    pub b: Vec<&'a MediaRow>,
+}
+
+/// A part of a dataset with its name.
+pub struct DatasetPart {
+    pub name: String,
+    content: PartContent,
+}
+
+enum PartContent {
+    Folder(String),
+    Tag(String),
+    Media(HashSet<MediaId>),
+}
+
+impl DatasetPart {
+    /// Reads the name of a part: a folder of the dataset, `tag:NAME` or `selection:NAME`.
+    ///
+    /// # Errors
+    /// A saved selection is unknown, or contains clusters, whose members are not known here.
+    pub fn read(state: &StateFolder, dataset: DatasetId, name: &str) -> Result<Self, Failure> {
+        let content = if let Some(tag) = name.strip_prefix("tag:") {
+            PartContent::Tag(tag.to_owned())
+        } else if let Some(selection) = name.strip_prefix("selection:") {
+            let found = state.named_selection(selection, dataset)?;
+            PartContent::Media(media_of(&found).ok_or_else(|| {
+                let sentence =
+                    format!("the selection `{selection}` contains clusters; select media items");
+                Failure::new(FailureKind::Invalid, sentence)
+            })?)
+        } else {
+            PartContent::Folder(name.to_owned())
+        };
+        Ok(Self { name: name.to_owned(), content })
+    }
+
+    fn contains(&self, row: &MediaRow) -> bool {
+        match &self.content {
+            PartContent::Folder(folder) => row.is_in_folder(folder),
+            PartContent::Tag(tag) => row.tags.contains(tag),
+            PartContent::Media(media) => row.media.is_some_and(|id| media.contains(&id)),
+        }
+    }
+}
+
+fn media_of(selection: &Selection) -> Option<HashSet<MediaId>> {
+    let media = |content: &EntryContent| match content {
+        EntryContent::MediaItem(media, _) => Some(*media),
+        EntryContent::Cluster(_) => None,
+    };
+    selection.ordered_entries().into_iter().map(|entry| media(&entry.content)).collect()
+}
+
+/// Returns the groups of near-duplicates that are in both parts, the largest first.
+///
+/// # Errors
+/// A part is empty, which is a mistake in its name.
+pub fn find_leaks<'a>(
+    rows: &'a [MediaRow],
+    parts: &[DatasetPart; 2],
+) -> Result<Vec<Leak<'a>>, Failure> {
+    for part in parts {
+        if !rows.iter().any(|row| part.contains(row)) {
+            let sentence = format!("`{}` contains no media of the dataset", part.name);
+            return Err(Failure::new(FailureKind::NotFound, sentence));
+        }
+    }
+    let [a, b] = parts;
+    let leak = |group: Vec<&'a MediaRow>| {
+        let of =
+            |part: &DatasetPart| group.iter().copied().filter(|row| part.contains(row)).collect();
+        let leak = Leak { a: of(a), b: of(b) };
+        (!leak.a.is_empty() && !leak.b.is_empty()).then_some(leak)
+    };
+    Ok(duplicate_groups(rows).into_iter().filter_map(leak).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::media_rows::RowIssue;
+
+    fn row(path: &str, group: &str) -> MediaRow {
+        MediaRow {
+            path: path.to_owned(),
+            issues: vec![RowIssue {
+                kind: "duplicates".to_owned(),
+                confidence: Some(0.97),
+                group: Some(group.to_owned()),
+            }],
+            ..MediaRow::default()
+        }
+    }
+
+    #[test]
+    fn a_leak_is_a_group_in_both_parts() {
+        let rows = [
+            row("train/a.png", "1"),
+            row("val/a.png", "1"),
+            row("train/b.png", "2"),
+            row("train/c.png", "2"),
+            row("valid/d.png", "3"),
+            row("train/d.png", "3"),
+        ];
+        let state = StateFolder::default();
+        let dataset = DatasetId(uuid::Uuid::nil());
+        let folder = |name: &str| DatasetPart::read(&state, dataset, name).unwrap();
+        let leaks = find_leaks(&rows, &[folder("train"), folder("val")]).unwrap();
+        assert_eq!(leaks.len(), 1);
+        assert_eq!(leaks[0].b[0].path, "val/a.png");
+        let error = find_leaks(&rows, &[folder("train"), folder("nowhere")]).map(drop).unwrap_err();
+        assert_eq!(error.message.as_str(), "`nowhere` contains no media of the dataset");
+    }
+}
