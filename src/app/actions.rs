@@ -237,6 +237,7 @@ impl App {
 
             Action::LargerTiles => self.panes.tile_size = self.panes.tile_size.larger(),
             Action::SmallerTiles => self.panes.tile_size = self.panes.tile_size.smaller(),
+            Action::Mosaic => self.panes.tile_layout = self.panes.tile_layout.other(),
             Action::WiderSides => self.panes.widen_sides(1),
             Action::NarrowerSides => self.panes.widen_sides(-1),
             Action::Status => self.toggle_status(),

@@ -88,6 +88,7 @@ pub(in crate::app) fn suggested_action(app: &App, action: Action) -> Option<Acti
         | Action::FullSize
         | Action::OpenExternally
         | Action::LargerTiles
+        | Action::Mosaic
         | Action::SmallerTiles => Some(Action::FocusResults),
         Action::NextPage => Some(Action::PreviousPage),
         Action::PreviousPage => Some(Action::NextPage),
@@ -158,7 +159,7 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
             let asked = app.setup.login.is_some() || app.login.rejection.is_some();
             unless(asked, "this deployment needs no login")
         }
-        Action::LargerTiles | Action::SmallerTiles => {
+        Action::LargerTiles | Action::SmallerTiles | Action::Mosaic => {
             unless(app.panes.focus == Pane::Results, "only the results have tiles")
         }
         _ => None,
@@ -168,8 +169,8 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
 /// Returns why an action does not exist if the state is presented as text.
 pub fn drawing_reason(action: Action) -> Option<&'static str> {
     Some(match action {
-        Action::LargerTiles | Action::SmallerTiles => {
-            "results are lines of text here, without tiles to size"
+        Action::LargerTiles | Action::SmallerTiles | Action::Mosaic => {
+            "results are lines of text here, without tiles"
         }
         Action::WiderSides | Action::NarrowerSides | Action::Status | Action::Zoom => {
             "one pane is read at a time here, in full"

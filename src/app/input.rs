@@ -171,7 +171,6 @@ impl App {
     fn tile_at(&self, mouse: Mouse) -> Option<usize> {
         let grid = self.grid()?;
         let index = grid.index_at(mouse.column, mouse.row)?;
-        let index = index + grid.first_visible(self.results.tile_cursor().top_row);
         (index < self.results.tiles().len()).then_some(index)
     }
 

@@ -16,6 +16,7 @@ mod input;
 pub mod jobs;
 mod kept_tags;
 pub mod model_offer;
+mod mosaic;
 mod navigation;
 mod notifications;
 mod outbox;

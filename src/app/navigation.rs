@@ -78,7 +78,7 @@ impl App {
     }
 
     pub(in crate::app) fn move_by_page(&mut self, action: Action) {
-        let screen = self.grid().map_or(1, |grid| grid.capacity()).cast_signed();
+        let screen = self.grid().map_or(1, |grid| grid.visible().len()).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
             Action::ScreenUp => -screen,

@@ -413,12 +413,11 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
         return pictures;
     };
     let (tiles, cursor) = (app.results.tiles(), app.results.tile_cursor());
-    let first = grid.first_visible(cursor.top_row);
-    let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
+    let mut indexes: Vec<usize> = grid.visible().filter(|index| *index < tiles.len()).collect();
     indexes.sort_by_key(|index| index.abs_diff(cursor.tile));
-    let tile_areas = indexes.into_iter().filter_map(|index| {
-        Some(grid.pictures(app, grid.tile_area(index - first)?, &tiles[index]))
-    });
+    let tile_areas = indexes
+        .into_iter()
+        .filter_map(|index| Some(grid.pictures(app, index, grid.tile_area(index)?, &tiles[index])));
     // The large pictures of all tiles come first.
     let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
     let large = collages.iter().filter_map(|collage| collage.first());

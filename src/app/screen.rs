@@ -9,7 +9,7 @@ use tessera_picture::{
 
 use crate::{
     app::{Effect, Level, Mouse, Outbox, Pane, Setup, Uptime},
-    config::{ThemeChoice, TileSize},
+    config::{ThemeChoice, TileLayout, TileSize},
     input::Chord,
 };
 
@@ -88,6 +88,7 @@ pub struct Panes {
     /// Whether the focused pane fills the screen.
     pub zoomed: bool,
     pub tile_size: TileSize,
+    pub tile_layout: TileLayout,
     /// By how many steps the panes beside the results are wider than usual, or narrower if
     /// negative.
     pub(super) side_width: i16,
@@ -106,6 +107,7 @@ impl Panes {
             focus: Pane::Datasets,
             zoomed: false,
             tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
+            tile_layout: initial_tile_layout(setup.session.as_ref(), setup.tile_layout),
             side_width: 0,
             status_column: None,
             footer: true,
@@ -129,6 +131,13 @@ impl Panes {
 fn initial_tile_size(session: Option<&SavedSession>, setting: TileSize) -> TileSize {
     let saved = session.and_then(|session| session.tile_size.as_deref());
     let known = TileSize::ALL.into_iter().find(|size| Some(size.as_str()) == saved);
+    known.unwrap_or(setting)
+}
+
+/// Returns the arrangement of the tiles at the start.
+fn initial_tile_layout(session: Option<&SavedSession>, setting: TileLayout) -> TileLayout {
+    let saved = session.and_then(|session| session.tile_layout.as_deref());
+    let known = TileLayout::ALL.into_iter().find(|layout| Some(layout.as_str()) == saved);
     known.unwrap_or(setting)
 }
 

@@ -1,4 +1,5 @@
-//! Saves the session for the next start: the open dataset, the tabs with their cursors, and the tile size.
+//! Saves the session for the next start: the open dataset, the tabs with their cursors, and the size and
+//! arrangement of the tiles.
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
@@ -89,12 +90,14 @@ pub(in crate::app) fn current_session(
         .collect();
     let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
     let changed_size = (panes.tile_size != setup.tile_size).then_some(panes.tile_size);
+    let changed_layout = (panes.tile_layout != setup.tile_layout).then_some(panes.tile_layout);
     Some(SavedSession {
         dataset: Some(tabs.tab().view.search.dataset),
         cursors: saved.iter().map(|(index, _)| results.cursor_on_page(*index)).collect(),
         tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
         active_tab: active_tab.unwrap_or(0),
         tile_size: changed_size.map(|size| size.as_str().to_owned()),
+        tile_layout: changed_layout.map(|layout| layout.as_str().to_owned()),
         picked_actions: picked_actions.clone(),
     })
 }

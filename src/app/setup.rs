@@ -6,7 +6,7 @@ use crate::{
     app::Pane,
     config::{
         DeploymentKind, ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice,
-        TileSize,
+        TileLayout, TileSize,
     },
     input::Keymap,
     own_command::OwnCommand,
@@ -80,6 +80,7 @@ pub struct Setup {
     /// The user's own themes.
     pub own_themes: Vec<ThemeChoice>,
     pub tile_size: TileSize,
+    pub tile_layout: TileLayout,
     pub capture_mouse: bool,
     pub polling: PollingIntervals,
     pub notify: Vec<NotificationMethod>,
@@ -146,6 +147,7 @@ impl Setup {
             theme: ThemeChoice::Auto,
             own_themes: Vec::new(),
             tile_size: TileSize::default(),
+            tile_layout: TileLayout::default(),
             capture_mouse: true,
             polling: PollingIntervals::default(),
             notify: NotificationMethod::ALL.to_vec(),

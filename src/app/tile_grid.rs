@@ -1,28 +1,61 @@
-//! Computes the grid of the results pane: the number of tiles in each direction, their areas, and the collage of
-//! previews in a tile. The number and the size of the tiles are chosen together, so that the tiles fill the area.
+//! Computes the tiles of the results pane: their rows, their areas, and the collage of previews in a tile. The number and
+//! the size of the tiles are chosen together, so that the tiles fill the area. The cursor, the mouse and drawing use the
+//! same areas, for a grid of equal tiles as well as for a mosaic.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use ratatui::layout::Rect;
 use tessera_model::Preview;
 use tessera_picture::{Canvas, Protocol};
 
-use crate::app::{
-    App, Tile,
-    pane::{inner_area, scroll_top},
-    results_header::results_header_rows,
+use crate::{
+    app::{
+        App, Tile,
+        mosaic::{Mosaic, MosaicSpace},
+        pane::{inner_area, scroll_top},
+        results_header::results_header_rows,
+    },
+    config::TileLayout,
 };
 
 /// The tiles of the results. A tile is a picture with lines of text below it. It has a margin of one cell, in which the
 /// frame of the cursor is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileGrid {
     area: Rect,
-    tiles: TileArrangement,
+    tiles: TileRows,
     is_list: bool,
     cell: (u16, u16),
     /// The number of tiles of the result.
     count: usize,
+    /// The first visible row.
+    top: usize,
+    /// The number of rows on screen.
+    rows: u16,
+}
+
+/// How the tiles are divided into rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TileRows {
+    Equal(TileArrangement),
+    Mosaic(Mosaic),
+}
+
+impl TileRows {
+    fn row_of(&self, index: usize) -> usize {
+        match self {
+            Self::Equal(tiles) => tiles.row_of(index),
+            Self::Mosaic(mosaic) => mosaic.row_of(index),
+        }
+    }
+
+    /// Returns the tiles of a row. Equal rows continue after the last tile.
+    fn tiles_of_row(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Equal(tiles) => tiles.tiles_of_row(row),
+            Self::Mosaic(mosaic) => mosaic.tiles_of_row(row),
+        }
+    }
 }
 
 impl TileGrid {
@@ -37,30 +70,41 @@ impl TileGrid {
         let has_pictures =
             app.screen.has_room_for_pictures() && app.screen.protocol != Protocol::None;
         let space = TileSpace { width: area.width, height: area.height, cell };
-        let tiles = has_pictures
-            .then(|| TileArrangement::choose(space, count, app.panes.tile_size.columns()))
-            .flatten();
-        let lines = || TileArrangement::list(list_rows(area.height, count));
-        Self { area, tiles: tiles.unwrap_or_else(lines), is_list: tiles.is_none(), cell, count }
+        let picture_width = app.panes.tile_size.columns();
+        let choose = || match app.panes.tile_layout {
+            TileLayout::Grid => {
+                let tiles = TileArrangement::choose(space, count, picture_width)?;
+                Some((TileRows::Equal(tiles), tiles.rows))
+            }
+            TileLayout::Mosaic => {
+                let (mosaic, rows) = choose_mosaic(space, &tile_sizes(app, count), picture_width)?;
+                Some((TileRows::Mosaic(mosaic), rows))
+            }
+        };
+        let chosen = if has_pictures { choose() } else { None };
+        let is_list = chosen.is_none();
+        let (tiles, rows) = chosen.unwrap_or_else(|| {
+            let rows = list_rows(area.height, count);
+            (TileRows::Equal(TileArrangement::list(rows)), rows)
+        });
+        let top = app.results.tile_cursor().top_row;
+        Self { area, tiles, is_list, cell, count, top, rows }
     }
 
     pub fn is_list(&self) -> bool {
         self.is_list
     }
 
-    /// Returns the number of tiles in the longest row, at least 1.
+    /// Returns the number of tiles in the longest row on screen, at least 1.
     pub fn columns(&self) -> usize {
-        usize::from(self.tiles.columns)
+        let rows = self.top..self.top + usize::from(self.rows);
+        rows.map(|row| self.tiles.tiles_of_row(row).len()).max().unwrap_or(0).max(1)
     }
 
-    /// Returns how many tiles are wholly visible at once, at least 1.
-    pub fn capacity(&self) -> usize {
-        self.tiles.capacity()
-    }
-
-    /// Returns the first visible tile if `top` is the first visible row.
-    pub fn first_visible(&self, top: usize) -> usize {
-        self.tiles.tiles_of_row(top).start
+    /// Returns the tiles that are wholly visible, even if the result has fewer tiles.
+    pub fn visible(&self) -> Range<usize> {
+        let last = self.top + usize::from(self.rows).saturating_sub(1);
+        self.tiles.tiles_of_row(self.top).start..self.tiles.tiles_of_row(last).end
     }
 
     /// Returns the first visible row. It scrolls as little as possible so that a tile is visible, and leaves no blank
@@ -74,67 +118,81 @@ impl TileGrid {
     /// Returns how many rows are visible, and how many rows the result has.
     pub fn scroll_range(&self) -> (usize, usize) {
         let all = self.tiles.row_of(self.count.saturating_sub(1)) + 1;
-        (usize::from(self.tiles.rows), all)
+        (usize::from(self.rows), all)
     }
 
-    /// Returns the distance, in tiles, to the tile at the same place in the next or previous row.
+    /// Returns the distance, in tiles, to the tile above or below. In a grid, this is the tile at the same place in its
+    /// row.
     pub fn vertical_step(&self, index: usize, down: bool) -> isize {
         let row = self.tiles.row_of(index);
         let current = self.tiles.tiles_of_row(row);
+        let past_end = current.len().max(1).cast_signed();
         let Some(next) = (if down { row.checked_add(1) } else { row.checked_sub(1) }) else {
-            return -self.columns().cast_signed();
+            return -past_end;
         };
         let next = self.tiles.tiles_of_row(next);
-        let target = (next.start + index - current.start).min(next.end.saturating_sub(1));
+        let target = match &self.tiles {
+            TileRows::Equal(_) => {
+                (next.start + index - current.start).min(next.end.saturating_sub(1))
+            }
+            TileRows::Mosaic(mosaic) => mosaic.nearest_tile(next, index).unwrap_or(index),
+        };
         if down && target <= index {
-            return self.columns().cast_signed();
+            return past_end;
         }
         target.cast_signed() - index.cast_signed()
     }
 
-    /// Returns the area of a visible tile without its margin. Tile 0 is at the top left. Returns `None` if the tile is
-    /// off screen.
-    pub fn tile_area(&self, place: usize) -> Option<Rect> {
-        if place >= self.capacity() {
-            return None;
-        }
-        let row = self.tiles.row_of(place);
-        let places = self.tiles.tiles_of_row(row);
-        let index = |number: usize| u16::try_from(number).ok();
-        let (column, row, in_row) =
-            (index(place - places.start)?, index(row)?, index(places.len())?);
+    /// Returns the area of a tile without its margin. Returns `None` if the tile is off screen.
+    pub fn tile_area(&self, index: usize) -> Option<Rect> {
+        let row = self.tiles.row_of(index);
+        let place = u16::try_from(row.checked_sub(self.top)?).ok();
+        let place = place.filter(|place| *place < self.rows)?;
         let Rect { x, y, width, height } = self.area;
-        let tile = if self.is_list {
-            let lines = (height / self.tiles.rows).max(1);
-            Rect { y: y + row * lines, height: lines, ..self.area }
-        } else {
-            Rect {
-                x: x + tile_start(width, in_row, column),
-                y: y + tile_start(height, self.tiles.rows, row),
-                width: tile_length(width, in_row),
-                height: tile_length(height, self.tiles.rows),
+        let rows = Rect {
+            y: y + tile_start(height, self.rows, place),
+            height: tile_length(height, self.rows),
+            ..self.area
+        };
+        let tile = match &self.tiles {
+            TileRows::Equal(_) if self.is_list => {
+                let lines = (height / self.rows).max(1);
+                Rect { y: y + place * lines, height: lines, ..self.area }
+            }
+            TileRows::Equal(tiles) => {
+                let (start, width) = tiles.span(index, width)?;
+                Rect { x: x + start, width, ..rows }
+            }
+            TileRows::Mosaic(mosaic) => {
+                let (start, width) = mosaic.span(index)?;
+                Rect { x: x + start, width, ..rows }
             }
         };
         (tile.bottom() <= self.area.bottom()).then_some(tile)
     }
 
-    /// Returns the area of the picture in a tile. The picture is at most as high as a square, so that a high tile has
-    /// more lines of text.
-    pub fn picture_area(&self, tile: Rect) -> Rect {
-        let square = rows_of_picture(tile.width, self.cell, (1, 1));
-        let rows = tile.height.saturating_sub(CAPTION_LINES).min(square);
-        Rect { height: if self.is_list { 0 } else { rows }, ..tile }
+    /// Returns the area of the picture in the area of a tile. In a grid, the picture is at most as high as a square, so
+    /// that a high tile has more lines of text.
+    pub fn picture_area(&self, index: usize, tile: Rect) -> Rect {
+        let highest = match &self.tiles {
+            TileRows::Equal(_) if self.is_list => 0,
+            TileRows::Equal(_) => rows_of_picture(tile.width, self.cell, (1, 1)),
+            TileRows::Mosaic(mosaic) => mosaic.picture_lines(mosaic.row_of(index)),
+        };
+        Rect { height: tile.height.saturating_sub(CAPTION_LINES).min(highest), ..tile }
     }
 
-    /// Returns the pictures of a tile with their areas, the largest first. The pictures of a cluster form a collage.
+    /// Returns the pictures of a tile with their areas, the largest first. In a grid, the pictures of a cluster form a
+    /// collage.
     pub fn pictures<'a>(
         &self,
         app: &App,
+        index: usize,
         tile: Rect,
         shown: &Tile<'a>,
     ) -> Vec<(&'a Preview, Rect)> {
-        let picture = self.picture_area(tile);
-        if app.results.shows_members() {
+        let picture = self.picture_area(index, tile);
+        if app.results.shows_members() || matches!(self.tiles, TileRows::Mosaic(_)) {
             return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
         }
         let previews = &shown.cluster.previews;
@@ -143,17 +201,50 @@ impl TileGrid {
             collage_areas(picture, canvas, previews)
         };
         // The tiles of the first row are the narrowest ones. If these have no room for small previews, no tile has any.
-        let narrowest = self.tile_area(0).map_or(picture, |tile| self.picture_area(tile));
+        let first = self.visible().start;
+        let narrowest =
+            self.tile_area(first).map_or(picture, |tile| self.picture_area(first, tile));
         let has_room = collage(narrowest, 2).len() > 1;
         let areas = collage(picture, if has_room { previews.len() } else { 1 });
         previews.iter().zip(areas).collect()
     }
 
+    /// Returns the tile at a position on the screen.
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {
-        (0..self.capacity()).find(|&place| {
-            self.tile_area(place).is_some_and(|tile| tile.contains((column, row).into()))
+        self.visible().find(|&index| {
+            self.tile_area(index).is_some_and(|it| it.contains((column, row).into()))
         })
     }
+}
+
+/// Returns the sizes of the pictures of all tiles. Tiles that are not loaded, or that a filter hides while it is typed,
+/// have no known size, so that the rows of the screen keep their number.
+fn tile_sizes(app: &App, count: usize) -> Vec<Option<(u32, u32)>> {
+    let tiles = app.results.tiles();
+    let known = tiles.iter().map(|tile| tile.preview.and_then(|preview| preview.dimensions));
+    known.chain(iter::repeat(None)).take(count.max(tiles.len())).collect()
+}
+
+/// Chooses the mosaic, with the number of its rows on screen. A result that fits on the screen gets the largest pictures
+/// with which it still fits. Returns `None` if no picture fits.
+fn choose_mosaic(
+    space: TileSpace,
+    sizes: &[Option<(u32, u32)>],
+    picture_width: u16,
+) -> Option<(Mosaic, u16)> {
+    let usual = TileArrangement::of_long_result(space, picture_width)?.rows;
+    let mosaic_space = |rows| {
+        let picture_lines = tile_length(space.height, rows).saturating_sub(CAPTION_LINES);
+        MosaicSpace { width: space.width, rows, picture_lines, cell: space.cell }
+    };
+    let long = Mosaic::of_long_result(sizes, mosaic_space(usual));
+    if long.row_count() > usize::from(usual) {
+        return Some((long, usual));
+    }
+    let max_rows = space.height.saturating_sub(1) / (MIN_TILE_HEIGHT + 1);
+    let rows = 1..=u16::try_from(sizes.len()).unwrap_or(max_rows).min(max_rows);
+    let short = rows.map(|rows| (Mosaic::of_short_result(sizes, mosaic_space(rows)), rows));
+    short.max_by_key(|(mosaic, _)| mosaic.min_picture_lines())
 }
 
 /// Returns the number of rows of a list. In a short result, a row has several lines.
@@ -231,6 +322,14 @@ impl TileArrangement {
         let fitting = shared.filter(|tiles| tiles.columns > 1 || tiles.longer_rows == tiles.rows);
         let fitting = fitting.filter(|tiles| space.holds(*tiles));
         fitting.max_by(|a, b| space.picture_width(*a).total_cmp(&space.picture_width(*b)))
+    }
+
+    /// Returns the first column and the columns of a tile, without its margin.
+    fn span(self, index: usize, width: u16) -> Option<(u16, u16)> {
+        let row = self.tiles_of_row(self.row_of(index));
+        let column = u16::try_from(index.checked_sub(row.start)?).ok()?;
+        let columns = u16::try_from(row.len()).ok()?;
+        Some((tile_start(width, columns, column), tile_length(width, columns)))
     }
 
     /// Returns how many tiles are on screen at once.

@@ -70,6 +70,7 @@ pub const KEYS: &[SettingKey] = &[
     setting("ui.graphics", ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]))
         .with_variable("TESSERA_GRAPHICS"),
     setting("ui.tile", ValueType::Choice(&["small", "medium", "large"])).allowed_in_projects(),
+    setting("ui.layout", ValueType::Choice(&["grid", "mosaic"])).allowed_in_projects(),
     setting("ui.mouse", ValueType::Boolean),
     setting("ui.accessible", ValueType::Boolean).with_variable("TESSERA_ACCESSIBLE"),
     setting("ui.notify", ValueType::ChoiceList(&["toast", "bell", "desktop", "progress"]))

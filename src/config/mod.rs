@@ -21,7 +21,8 @@ pub use profile::{
     DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri,
 };
 pub use settings::{
-    ExportDefaults, GraphicsChoice, NotificationMethod, SearchDefaults, Settings, TileSize,
+    ExportDefaults, GraphicsChoice, NotificationMethod, SearchDefaults, Settings, TileLayout,
+    TileSize,
 };
 pub use settings_file::SettingOrigin;
 pub use terminal_alerts::{DesktopProtocol, shows_progress};

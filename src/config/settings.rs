@@ -48,6 +48,8 @@ pub struct UiSettings {
     pub graphics: GraphicsChoice,
     /// The initial tile size.
     pub tile: TileSize,
+    /// The initial arrangement of the tiles.
+    pub layout: TileLayout,
     pub mouse: bool,
     pub notify: Vec<NotificationMethod>,
 }
@@ -196,6 +198,35 @@ pub enum TileSize {
     #[default]
     Medium,
     Large,
+}
+
+/// How the tiles of the results are arranged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TileLayout {
+    /// Tiles of one size.
+    #[default]
+    Grid,
+    /// Rows of pictures with the same height, whose widths follow from their aspect ratios.
+    Mosaic,
+}
+
+impl TileLayout {
+    pub const ALL: [Self; 2] = [Self::Grid, Self::Mosaic];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Mosaic => "mosaic",
+        }
+    }
+
+    pub fn other(self) -> Self {
+        match self {
+            Self::Grid => Self::Mosaic,
+            Self::Mosaic => Self::Grid,
+        }
+    }
 }
 
 impl TileSize {

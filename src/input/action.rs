@@ -225,6 +225,7 @@ actions! {
     CopyProfiler, "copy-profiler", "script", Clipboard, "Copy the `run_profiler.sh` command (on-premises)";
     LargerTiles, "larger-tiles", "larger", Program, "Larger tiles";
     SmallerTiles, "smaller-tiles", "smaller", Program, "Smaller tiles";
+    Mosaic, "mosaic", "mosaic", Program, "Show results in rows of pictures with the same height (toggle)";
     WiderSides, "wider-sides", "wider sides", Program, "Widen the side panes";
     NarrowerSides, "narrower-sides", "narrower sides", Program, "Narrow the side panes";
     Status, "status", "status", Program, "Show or hide the status of the dataset and the connection beside the results";

@@ -97,6 +97,7 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::CopyName], "clipboard yank path file"),
     (&[Action::CopyCommand, Action::CopyCurl, Action::CopyProfiler], "clipboard yank shell script"),
     (&[Action::LargerTiles, Action::SmallerTiles], "zoom thumbnail size grid columns"),
+    (&[Action::Mosaic], "gallery justified masonry layout aspect grid columns"),
     (&[Action::WiderSides, Action::NarrowerSides], "resize layout width panel"),
     (&[Action::Status], "health counts connection details sidebar"),
     (&[Action::Zoom], "fullscreen full screen maximize"),

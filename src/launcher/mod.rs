@@ -357,6 +357,7 @@ impl Launcher {
             theme: self.settings.ui.theme.clone(),
             own_themes: self.options.themes.own().collect(),
             tile_size: self.settings.ui.tile,
+            tile_layout: self.settings.ui.layout,
             capture_mouse: self.settings.ui.mouse,
             polling: self.settings.poll,
             notify: self.settings.ui.notify.clone(),

@@ -85,6 +85,7 @@ struct SessionFields {
     cursors: Vec<usize>,
     active_tab: usize,
     tile_size: Option<String>,
+    tile_layout: Option<String>,
     picked_actions: BTreeMap<String, u32>,
 }
 

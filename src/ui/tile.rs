@@ -72,14 +72,14 @@ impl<'a> TileText<'a> {
 pub(super) fn draw_tile(
     ctx: &mut DrawContext,
     grid: &TileGrid,
-    area: Rect,
+    (index, area): (usize, Rect),
     tile: &Tile,
     selected: bool,
 ) {
     let theme = ctx.theme;
-    let picture = grid.picture_area(area);
+    let picture = grid.picture_area(index, area);
     let out = ScoreHistogram::falls_out(ctx.app.overlays(), tile.cluster);
-    let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, area, tile) };
+    let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, index, area, tile) };
     if pictures.is_empty() {
         ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
     }

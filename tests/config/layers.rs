@@ -99,6 +99,7 @@ fn a_project_sets_only_the_keys_that_cannot_redirect_anything() {
     let allowed = [
         "schema",
         "ui.tile",
+        "ui.layout",
         "search.entity",
         "search.granularity",
         "export.format",

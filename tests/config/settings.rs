@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tessera::config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileSize, key};
+use tessera::config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileLayout, TileSize, key};
 use tessera_model::{EntityType, ExportFormat};
 
 fn load(
@@ -27,6 +27,8 @@ fn layers_override_line_by_line() {
     assert!(settings.ui.mouse);
     assert_eq!(settings.ui.tile, TileSize::Medium);
     assert_eq!(load("[ui]\ntile = 'large'\n", vec![], false).unwrap().ui.tile, TileSize::Large);
+    let mosaic = load("[ui]\nlayout = 'mosaic'\n", vec![], false).unwrap().ui.layout;
+    assert_eq!((settings.ui.layout, mosaic), (TileLayout::Grid, TileLayout::Mosaic));
     let absent = Sources { user: Some("/no/such/config.toml".into()), ..Sources::default() };
     assert_eq!(Settings::load(&absent).unwrap().ui.theme, ThemeChoice::Auto);
 }

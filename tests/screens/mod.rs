@@ -126,6 +126,7 @@ every! {
     duplicate_group: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter");
     duplicate_difference: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter d");
     duplicates_end: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter n n");
+    mosaic: crate::support::scene::mosaic;
     filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
     members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");
     tabs: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t = 1");

@@ -225,6 +225,7 @@ fn a_session_round_trips() {
         cursors: vec![0, 7],
         active_tab: 1,
         tile_size: Some("large".to_owned()),
+        tile_layout: Some("mosaic".to_owned()),
         picked_actions: BTreeMap::from([("reindex".to_owned(), 3)]),
     });
     assert_eq!(reload(&session, "session.json", |_| {}), Ok(session.clone()));

@@ -102,6 +102,22 @@ pub fn browsed(mut desk: Desk, columns: u16, rows: u16) -> Desk {
     desk
 }
 
+/// Shows pictures of several shapes in a mosaic.
+pub fn mosaic(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(columns, rows));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    let mut pictures = page(0, 40);
+    let shapes = [(1_200, 800), (600, 900), (800, 800), (2_400, 700), (480, 1_040)];
+    for (cluster, shape) in pictures.clusters.iter_mut().zip(shapes.into_iter().cycle()) {
+        cluster.previews[0].dimensions = Some(shape);
+    }
+    desk.answer_page(pictures);
+    desk.press("2 g r l j space l");
+    paint(&mut desk);
+    desk
+}
+
 pub fn similar(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("f");

@@ -82,8 +82,9 @@ fn shown(size: (u16, u16), count: usize, cell: (u16, u16)) -> Desk {
 /// Returns the visible tiles with their margins.
 fn visible_tiles(desk: &Desk) -> Vec<Rect> {
     let grid = desk.app.grid().unwrap();
-    let visible = grid.capacity().min(desk.app.results().tiles().len());
-    (0..visible).map(|place| grid.tile_area(place).unwrap().outer(Margin::new(1, 1))).collect()
+    let count = desk.app.results().tiles().len();
+    let visible = grid.visible().filter(|tile| *tile < count);
+    visible.map(|tile| grid.tile_area(tile).unwrap().outer(Margin::new(1, 1))).collect()
 }
 
 /// Returns the share of the cells below the query's line that belong to a tile or its margin.
@@ -128,7 +129,7 @@ fn the_tiles_stay_while_a_filter_is_typed_and_grow_when_it_is_accepted() {
         (before, 10)
     );
     desk.press("enter");
-    assert!(desk.app.grid().unwrap().capacity() < 20, "the short result grows");
+    assert!(desk.app.grid().unwrap().visible().len() < 20, "the short result grows");
 }
 
 #[test]
@@ -272,7 +273,7 @@ fn a_cluster_is_a_collage_where_the_small_pictures_have_enough_pixels() {
         let grid = desk.app.grid().unwrap();
         let tile = grid.tile_area(0).unwrap();
         let areas: Vec<Rect> = grid
-            .pictures(&desk.app, tile, &desk.app.results().tiles()[0])
+            .pictures(&desk.app, 0, tile, &desk.app.results().tiles()[0])
             .into_iter()
             .map(|(_, area)| area)
             .collect();
@@ -297,8 +298,9 @@ fn all_tiles_of_a_short_result_have_small_pictures_or_none() {
             let grid = desk.app.grid().unwrap();
             let tiles = desk.app.results().tiles();
             let areas =
-                (0..count).filter_map(|place| Some((grid.tile_area(place)?, &tiles[place])));
-            let pictures = |(area, tile)| grid.pictures(&desk.app, area, tile).len().min(2);
+                (0..count).filter_map(|place| Some((place, grid.tile_area(place)?, &tiles[place])));
+            let pictures =
+                |(place, area, tile)| grid.pictures(&desk.app, place, area, tile).len().min(2);
             let shown: Vec<usize> = areas.map(pictures).collect();
             assert!(shown.iter().all(|it| *it == shown[0]), "{columns} {count}: {shown:?}");
         }
@@ -371,7 +373,7 @@ proptest! {
         let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
         if let Some(results) = desk.app.areas().results {
             let grid = TileGrid::new(&desk.app, results);
-            for tile in (0..grid.capacity()).filter_map(|place| grid.tile_area(place)) {
+            for tile in grid.visible().filter_map(|tile| grid.tile_area(tile)) {
                 prop_assert_eq!(tile.intersection(screen), tile);
             }
         }

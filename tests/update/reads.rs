@@ -156,7 +156,7 @@ fn only_visible_pictures_are_requested_and_scrolling_cancels_the_rest() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 100));
     let grid = desk.app.grid().unwrap();
-    let visible = grid.capacity();
+    let visible = grid.visible().len();
     let pictures = |desk: &Desk| {
         desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..))).count()
     };

@@ -28,7 +28,7 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
         desk.press("n");
         desk.answer_page(page(number * 100, 100));
     }
-    let on_screen = desk.app.grid().map(|grid| grid.capacity()).unwrap_or_default();
+    let on_screen = desk.app.grid().map(|grid| grid.visible().len()).unwrap_or_default();
     // The pictures are those of the grid, the one of the detail, and three of its strip.
     assert!(pictures(&desk) <= on_screen + 1 + 3, "{} are under way", pictures(&desk));
     assert!(desk.cancelled.len() >= 10 * (at_first - 1), "{} cancelled", desk.cancelled.len());

@@ -75,6 +75,8 @@ pub struct SavedSession {
     pub active_tab: usize,
     /// The name of the tile size.
     pub tile_size: Option<String>,
+    /// The name of the arrangement of the tiles.
+    pub tile_layout: Option<String>,
     /// How often each action was picked from the menu or the palette, by its name.
     pub picked_actions: BTreeMap<String, u32>,
 }

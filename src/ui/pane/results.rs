@@ -64,30 +64,28 @@ fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_loading(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
-    for tile in (0..grid.capacity()).map_while(|index| grid.tile_area(index)) {
-        if !grid.is_list() {
-            ctx.picture_placeholder(grid.picture_area(tile), "");
-        }
+    for index in grid.visible().filter(|_| !grid.is_list()) {
+        let Some(tile) = grid.tile_area(index) else { continue };
+        ctx.picture_placeholder(grid.picture_area(index, tile), "");
     }
 }
 
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
     let TileCursor { tile: cursor, top_row: top } = ctx.app.results().tile_cursor();
-    let first = grid.first_visible(top);
     let range = ctx.app.baskets().selected_tile_range(ctx.app.results());
     let (visible, rows) = grid.scroll_range();
     ctx.scroll_mark(area, top, visible, rows);
-    let tiles = ctx.app.results().tiles().into_iter().enumerate().skip(first);
-    for (area, (index, tile)) in (0..).map_while(|place| grid.tile_area(place)).zip(tiles) {
+    for (index, tile) in ctx.app.results().tiles().into_iter().enumerate() {
+        let Some(area) = grid.tile_area(index) else { continue };
         let selected = index == cursor;
         if grid.is_list() {
             tile::draw_row(ctx, area, &tile, selected);
         } else {
-            tile::draw_tile(ctx, &grid, area, &tile, selected);
+            tile::draw_tile(ctx, &grid, (index, area), &tile, selected);
         }
         if range.as_ref().is_some_and(|range| range.contains(&index)) {
-            let text = below(area, grid.picture_area(area).height);
+            let text = below(area, grid.picture_area(index, area).height);
             ctx.buf.set_style(text, ctx.theme.selected);
         }
     }
