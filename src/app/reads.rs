@@ -102,9 +102,9 @@ impl App {
     /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
-        let pictures = visible_pictures(self);
         self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
         self.results.scan_loaded_pages();
+        let pictures = visible_pictures(self);
         self.cancel_stale(&pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();

@@ -22,8 +22,7 @@ pub fn results_notice(app: &App) -> Option<String> {
     }
     let view = app.results.view();
     if let Some(scan) = view.and_then(View::scan).filter(|scan| scan.is_running()) {
-        let found = app.results.page().map_or(0, |page| page.clusters.len());
-        return Some(scan.progress(found));
+        return Some(scan.progress());
     }
     if app.results.registering.is_some() {
         return Some("uploading the query image".to_owned());

@@ -127,6 +127,9 @@ every! {
     duplicate_difference: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter d");
     duplicates_end: |columns, rows| crate::support::duplicates::reviewing_pictures(columns, rows, "enter n n");
     mosaic: crate::support::scene::mosaic;
+    sorted_files: crate::support::scene::sorted_files;
+    name_scan: |columns, rows| crate::support::scene::name_scan(columns, rows, false);
+    name_scan_in_vain: |columns, rows| crate::support::scene::name_scan(columns, rows, true);
     filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
     members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");
     tabs: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t = 1");

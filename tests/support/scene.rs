@@ -118,6 +118,35 @@ pub fn mosaic(columns: u16, rows: u16) -> Desk {
     desk
 }
 
+/// Shows a local dataset whose whole result is sorted by date.
+pub fn sorted_files(columns: u16, rows: u16) -> Desk {
+    let mut desk = local(columns, rows);
+    desk.press("2 ,");
+    desk.type_text("newest");
+    desk.press("enter");
+    desk.answer_page(page(5, 100));
+    paint(&mut desk);
+    desk
+}
+
+/// Looks for a name on all pages of a service, while it runs with a match or after it ended without one.
+pub fn name_scan(columns: u16, rows: u16, in_vain: bool) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("2 /");
+    desk.type_text(if in_vain { "zebra" } else { "1502" });
+    desk.press("tab");
+    for number in [0, 100] {
+        let mut found = page(number, 100);
+        found.clusters[0].n_images = Some(1_203);
+        desk.answer_page(found);
+    }
+    if in_vain {
+        desk.answer_page(page(200, 40));
+    }
+    paint(&mut desk);
+    desk
+}
+
 pub fn similar(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("f");

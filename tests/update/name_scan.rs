@@ -1,8 +1,12 @@
 //! Tests the search of all names on a service that has no such search: all pages are looked at, with progress, a stop
 //! and a way to continue.
 
-use tessera::message::{Lane, Request};
+use tessera::{
+    app::Event,
+    message::{Lane, Request},
+};
 use tessera_model::{FailureKind, Granularity, Search};
+use tessera_picture::Protocol;
 
 use crate::support::desk::{Desk, page};
 
@@ -113,4 +117,15 @@ fn an_empty_result_says_on_which_pages_was_looked_and_what_no_page_lists() {
             "Esc goes back",
         ]
     );
+}
+
+#[test]
+fn the_picture_of_the_last_match_is_requested_with_its_page() {
+    let mut desk = searching("1502");
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.answer_page(page(0, 100));
+    desk.answer_page(page(100, 40));
+    let found = desk.app.results().preview().unwrap().media;
+    let is_found = |lane: &Lane| matches!(lane, Lane::Picture(view, _) if *view == found.into());
+    assert!(desk.open.iter().any(|(ticket, _)| is_found(&ticket.lane)));
 }

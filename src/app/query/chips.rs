@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::app::{
     QueryBuilder, Results, View,
     query::{FilterKind, FilterRow},
-    view::search_title,
+    view::{name_scan::NameScan, search_title},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,9 @@ pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
     let draft = query.draft(results);
     let mut chips = vec![];
     if let Some(computed) = &view.computed {
-        chips.push(chip(ChipState::Context, computed.label.as_str(), None));
+        let scan = computed.scan.as_ref().map(NameScan::subject);
+        let text = scan.unwrap_or_else(|| computed.label.to_string());
+        chips.push(chip(ChipState::Context, &text, None));
     } else {
         chips.extend(subject_chip(view));
         chips.extend(view.search.filters.iter().map(|filter| {

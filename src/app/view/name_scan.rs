@@ -88,9 +88,14 @@ impl NameScan {
         self.state == ScanState::Running
     }
 
+    /// Returns what is searched for: `“cat” in names`.
+    pub(in crate::app) fn subject(&self) -> String {
+        format!("“{}” in names", SafeText::name(&self.text))
+    }
+
     pub(in crate::app) fn label(&self, found: usize) -> SafeText {
         let clusters = count_with_noun(found, "cluster", "clusters");
-        SafeText::detail(&format!("“{}” in names: {clusters}, {}", self.text, self.pages_text()))
+        SafeText::detail(&format!("{}: {clusters}, {}", self.subject(), self.pages_text()))
     }
 
     /// Says on which pages the scan has looked, and how it continues.
@@ -117,8 +122,9 @@ impl NameScan {
     }
 
     /// Describes the running scan, with how it is stopped.
-    pub fn progress(&self, found: usize) -> String {
-        format!("searching {}   Esc stop", self.label(found))
+    pub fn progress(&self) -> String {
+        let pages = grouped_with_noun(self.next_page.page.into(), "page", "pages");
+        format!("searching {}: {pages} looked at   Esc stop", self.subject())
     }
 
     /// Says why nothing is on screen.
