@@ -12,11 +12,14 @@ use tessera_model::{Failure, FolderListing, Place, RecentPlace};
 use tui_input::Input;
 
 use crate::{
-    app::overlay::{
-        fields::{
-            Completion, PathField, PathInput, PathKind, edit, expand_path, paste, paste_path,
+    app::{
+        overlay::{
+            fields::{
+                Completion, PathField, PathInput, PathKind, edit, expand_path, paste, paste_path,
+            },
+            path_picker::{PathPicker, PickerKey},
         },
-        path_picker::{PathPicker, PickerKey},
+        pane::cycle,
     },
     config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
@@ -58,20 +61,54 @@ impl WelcomeOption {
         }
     }
 
-    fn fields(self) -> &'static [WelcomeField] {
-        match self {
-            Self::Sample => &[],
-            Self::Folder => &[WelcomeField::Folder, WelcomeField::Name],
-            Self::Hosted => &[
-                WelcomeField::BaseUrl,
-                WelcomeField::ApiKey,
-                WelcomeField::ApiSecret,
-                WelcomeField::Name,
-                WelcomeField::Store,
-            ],
-            Self::OnPrem => &[WelcomeField::BaseUrl, WelcomeField::PipelineUrl, WelcomeField::Name],
+    fn fields(self, secret: SecretInput) -> &'static [WelcomeField] {
+        use WelcomeField::{
+            ApiKey, ApiSecret, BaseUrl, CaFile, Folder, Name, PipelineUrl, Secret, SecretFile,
+            Store,
+        };
+        match (self, secret) {
+            (Self::Sample, _) => &[],
+            (Self::Folder, _) => &[Folder, Name],
+            (Self::Hosted, SecretInput::Typed) => {
+                &[BaseUrl, ApiKey, Secret, ApiSecret, Name, CaFile, Store]
+            }
+            (Self::Hosted, SecretInput::File) => {
+                &[BaseUrl, ApiKey, Secret, SecretFile, Name, CaFile, Store]
+            }
+            (Self::Hosted, SecretInput::Existing) => &[BaseUrl, ApiKey, Secret, Name, CaFile],
+            (Self::OnPrem, _) => &[BaseUrl, PipelineUrl, Name, CaFile],
         }
     }
+}
+
+/// Where the secret of a new hosted profile comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretInput {
+    #[default]
+    Typed,
+    File,
+    /// The environment, the keyring or the secrets file already has the secret.
+    Existing,
+}
+
+impl SecretInput {
+    const ALL: [Self; 3] = [Self::Typed, Self::File, Self::Existing];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Typed => "this form",
+            Self::File => "a file",
+            Self::Existing => "the environment or the stored secrets",
+        }
+    }
+}
+
+/// Where the form stores a secret.
+#[derive(Clone, Debug, Default)]
+pub struct SecretPlace {
+    pub name: String,
+    /// Whether this is a plain file, which needs the user's consent.
+    pub needs_consent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +118,12 @@ pub enum WelcomeField {
     /// The address of the pipeline, which may stay empty.
     PipelineUrl,
     ApiKey,
+    Secret,
     ApiSecret,
+    SecretFile,
     Name,
+    /// The file of certificate authorities, which may stay empty.
+    CaFile,
     Store,
 }
 
@@ -93,9 +134,21 @@ impl WelcomeField {
             Self::BaseUrl => "base URL",
             Self::PipelineUrl => "pipeline URL",
             Self::ApiKey => "api_key",
+            Self::Secret => "secret from",
             Self::ApiSecret => "api_secret",
+            Self::SecretFile => "secret file",
             Self::Name => "profile name",
+            Self::CaFile => "certificates",
             Self::Store => "store secret",
+        }
+    }
+
+    /// Returns what a path in the field has to be.
+    fn path_kind(self) -> Option<PathKind> {
+        match self {
+            Self::Folder => Some(PathKind::Folder),
+            Self::SecretFile | Self::CaFile => Some(PathKind::File),
+            _ => None,
         }
     }
 }
@@ -113,8 +166,10 @@ impl fmt::Debug for RedactedInput {
 #[derive(Clone, Debug)]
 pub struct CandidateProfile {
     pub profile: Profile,
-    /// The secret of a hosted deployment.
+    /// The secret of a hosted deployment, if it was typed or read.
     pub secret: Option<SecretString>,
+    /// The file to read the secret from.
+    pub secret_file: Option<PathBuf>,
     pub store_secret: bool,
 }
 
@@ -126,7 +181,7 @@ pub enum WelcomeAction {
     Open(Destination),
     /// Opens a place and reviews its duplicates.
     Review(Destination),
-    Connect(CandidateProfile),
+    Connect(Box<CandidateProfile>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,12 +199,15 @@ pub struct Welcome {
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
-    typed: [RedactedInput; 7],
-    pub store: bool,
+    typed: [RedactedInput; 10],
+    pub secret: SecretInput,
+    pub secret_place: SecretPlace,
+    /// Whether to store the secret. `None` until the user has decided.
+    store: Option<bool>,
     pub attempt: ConnectionAttempt,
-    /// The picker of the folder, while it is open.
+    /// The picker of the focused path, while it is open.
     pub picker: Option<PathPicker>,
-    /// The typed folder whose completion waits for the folder around it.
+    /// The typed path whose completion waits for the folder around it.
     completion: Option<PathInput>,
     /// The folder that was listed last.
     listing: Option<(PathBuf, Remote<FolderListing>)>,
@@ -165,7 +223,9 @@ impl Welcome {
             option: None,
             field: 0,
             typed: Default::default(),
-            store: false,
+            secret: SecretInput::default(),
+            secret_place: SecretPlace::default(),
+            store: None,
             attempt,
             picker: None,
             completion: None,
@@ -181,11 +241,16 @@ impl Welcome {
     }
 
     pub fn fields(&self) -> &'static [WelcomeField] {
-        self.option.map_or(&[], WelcomeOption::fields)
+        self.option.map_or(&[], |option| option.fields(self.secret))
     }
 
     pub fn text(&self, field: WelcomeField) -> &Input {
         &self.typed[field as usize].0
+    }
+
+    /// Returns whether the secret is stored. A plain file needs the user's consent, which the keyring does not need.
+    pub fn stores(&self) -> bool {
+        self.store.unwrap_or(!self.secret_place.needs_consent)
     }
 
     /// Handles a key. `home` is the folder that `~/` expands to.
@@ -204,15 +269,23 @@ impl Welcome {
         match self.option {
             None => self.handle_option_key(chord),
             Some(_) if self.picker.is_some() => self.handle_picker_key(chord, home),
-            Some(option) if self.focused_field() == Some(WelcomeField::Folder) => {
-                self.handle_folder_key(option, chord, home)
-            }
-            Some(option) => self.handle_field_key(option, chord, home),
+            Some(option) => match self.focused_path() {
+                Some(path) => self.handle_path_key(option, path, chord, home),
+                None => self.handle_field_key(option, chord, home),
+            },
         }
     }
 
-    fn focused_field(&self) -> Option<WelcomeField> {
-        self.fields().get(self.field).copied()
+    /// Returns whether the focused field is a choice.
+    pub fn has_focused_choice(&self) -> bool {
+        let field = self.fields().get(self.field);
+        matches!(field, Some(WelcomeField::Secret | WelcomeField::Store))
+    }
+
+    /// Returns the focused field if it takes a path, with what the path has to be.
+    pub fn focused_path(&self) -> Option<(WelcomeField, PathKind)> {
+        let field = *self.fields().get(self.field)?;
+        Some((field, field.path_kind()?))
     }
 
     /// Selects a row of the first step or of the picker, or focuses a field of the form. The mouse chooses this way.
@@ -276,7 +349,8 @@ impl Welcome {
         chord: Chord,
         home: Option<&Path>,
     ) -> WelcomeAction {
-        let count = option.fields().len();
+        let fields = self.fields();
+        let count = fields.len();
         match chord.key {
             Key::Esc => (self.option, self.attempt) = (None, ConnectionAttempt::None),
             Key::Tab if chord.shift => self.field = (self.field + count - 1) % count,
@@ -284,21 +358,22 @@ impl Welcome {
             Key::Tab | Key::Down => self.field = (self.field + 1) % count,
             Key::Enter if self.field + 1 < count => self.field += 1,
             Key::Enter => return self.connect(option, home),
-            _ => self.edit_field(option.fields()[self.field], chord),
+            _ => self.edit_field(fields[self.field], chord),
         }
         WelcomeAction::Continue
     }
 
-    /// Handles a key in the field of the folder, which can be completed and picked.
-    fn handle_folder_key(
+    /// Handles a key in a field with a path, which can be completed and picked.
+    fn handle_path_key(
         &mut self,
         option: WelcomeOption,
+        (field, kind): (WelcomeField, PathKind),
         chord: Chord,
         home: Option<&Path>,
     ) -> WelcomeAction {
-        let path = PathInput { text: self.text(WelcomeField::Folder).clone() };
+        let path = PathInput { text: self.text(field).clone() };
         match chord.key {
-            Key::Char('f') if chord.ctrl => self.open_picker(path, home),
+            Key::Char('f') if chord.ctrl => self.open_picker(PathField { path, kind }, home),
             Key::Tab if !chord.shift && !path.name().is_empty() => {
                 (self.listing, self.completion) = (None, Some(path));
             }
@@ -307,14 +382,15 @@ impl Welcome {
         WelcomeAction::Continue
     }
 
-    fn open_picker(&mut self, path: PathInput, home: Option<&Path>) {
+    fn open_picker(&mut self, field: PathField, home: Option<&Path>) {
         self.listing = None;
-        let field = PathField { path, kind: PathKind::Folder };
         self.picker = Some(PathPicker::begin_with(field, home.is_some()));
     }
 
     fn handle_picker_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
-        let Self { picker: Some(picker), listing, .. } = self else {
+        let path = self.focused_path();
+        let (Self { picker: Some(picker), listing, .. }, Some((field, _))) = (&mut *self, path)
+        else {
             return WelcomeAction::Continue;
         };
         let listing = listing_of(listing.as_ref(), &picker.path.folder(home));
@@ -322,7 +398,7 @@ impl Welcome {
             PickerKey::Close => self.picker = None,
             PickerKey::Choose => {
                 let chosen = picker.chosen_text(listing);
-                self.typed[WelcomeField::Folder as usize].0 = chosen.into();
+                self.typed[field as usize].0 = chosen.into();
                 (self.picker, self.attempt) = (None, ConnectionAttempt::None);
             }
             PickerKey::Stay | PickerKey::TabOnFile => {}
@@ -351,13 +427,13 @@ impl Welcome {
         let mut listing = Remote::default();
         listing.finish(Uptime::ZERO, result);
         let waiting = self.completion.take_if(|path| path.folder(home) == folder);
-        if let Some(mut path) = waiting {
+        if let (Some(mut path), Some((field, kind))) = (waiting, self.focused_path()) {
             let completion = listing
                 .value()
-                .map_or(Completion::Complete, |folder| path.complete_in(folder, PathKind::Folder));
+                .map_or(Completion::Complete, |folder| path.complete_in(folder, kind));
             match completion {
-                Completion::Extended => self.typed[WelcomeField::Folder as usize].0 = path.text,
-                Completion::Ambiguous => self.open_picker(path, home),
+                Completion::Extended => self.typed[field as usize].0 = path.text,
+                Completion::Ambiguous => self.open_picker(PathField { path, kind }, home),
                 Completion::Complete => self.field = (self.field + 1) % self.fields().len(),
             }
         }
@@ -366,10 +442,15 @@ impl Welcome {
 
     fn edit_field(&mut self, field: WelcomeField, chord: Chord) {
         self.attempt = ConnectionAttempt::None;
-        if field != WelcomeField::Store {
-            edit(&mut self.typed[field as usize].0, chord);
-        } else if matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right) {
-            self.store = !self.store;
+        let changes = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
+        match field {
+            WelcomeField::Store if changes => self.store = Some(!self.stores()),
+            WelcomeField::Secret if changes => {
+                let by = if chord.key == Key::Left { -1 } else { 1 };
+                self.secret = cycle(&SecretInput::ALL, self.secret, by);
+            }
+            WelcomeField::Store | WelcomeField::Secret => {}
+            _ => _ = edit(&mut self.typed[field as usize].0, chord),
         }
     }
 
@@ -379,8 +460,8 @@ impl Welcome {
             return picker.paste(text);
         }
         match self.fields().get(self.field) {
-            None | Some(WelcomeField::Store) => {}
-            Some(&field @ WelcomeField::Folder) => {
+            None | Some(WelcomeField::Store | WelcomeField::Secret) => {}
+            Some(&field) if field.path_kind().is_some() => {
                 paste_path(&mut self.typed[field as usize].0, text);
             }
             Some(&field) => paste(&mut self.typed[field as usize].0, text),
@@ -391,10 +472,10 @@ impl Welcome {
         match self.candidate_profile(option, home) {
             Ok(candidate) => {
                 self.attempt = ConnectionAttempt::Connecting;
-                WelcomeAction::Connect(candidate)
+                WelcomeAction::Connect(Box::new(candidate))
             }
             Err((field, reason)) => {
-                let wrong = option.fields().iter().position(|each| *each == field);
+                let wrong = self.fields().iter().position(|each| *each == field);
                 self.field = wrong.unwrap_or(self.field);
                 self.attempt = ConnectionAttempt::Failed(reason);
                 WelcomeAction::Continue
@@ -412,16 +493,26 @@ impl Welcome {
             text if text.is_empty() => Err((field, format!("{} is required", field.label()))),
             text => Ok(text),
         };
-        let mut secret = None;
+        let path = |text: String| (!text.is_empty()).then(|| expand_path(&text, home));
+        let (mut secret, mut secret_file) = (None, None);
         let deployment = match option {
             WelcomeOption::Sample | WelcomeOption::Folder => DeploymentConfig::Local {
                 folder: expand_path(&required(WelcomeField::Folder)?, home),
                 model: None,
             },
             WelcomeOption::Hosted => {
-                let (base_url, api_key) =
-                    (required(WelcomeField::BaseUrl)?, required(WelcomeField::ApiKey)?);
-                secret = Some(SecretString::from(required(WelcomeField::ApiSecret)?));
+                let base_url = required(WelcomeField::BaseUrl)?;
+                let api_key = match self.secret {
+                    SecretInput::Existing => typed(WelcomeField::ApiKey),
+                    SecretInput::Typed | SecretInput::File => required(WelcomeField::ApiKey)?,
+                };
+                match self.secret {
+                    SecretInput::Typed => {
+                        secret = Some(SecretString::from(required(WelcomeField::ApiSecret)?));
+                    }
+                    SecretInput::File => secret_file = path(required(WelcomeField::SecretFile)?),
+                    SecretInput::Existing => {}
+                }
                 DeploymentConfig::Hosted { base_url, api_key }
             }
             WelcomeOption::OnPrem => DeploymentConfig::OnPrem {
@@ -429,14 +520,18 @@ impl Welcome {
                 pipeline_url: Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty()),
             },
         };
-        let profile = Profile::named(Some(typed(WelcomeField::Name)), deployment);
+        let mut profile = Profile::named(Some(typed(WelcomeField::Name)), deployment);
         check_name(&profile.name).map_err(|reason| (WelcomeField::Name, reason))?;
-        Ok(CandidateProfile { profile, secret, store_secret: self.store })
+        if self.fields().contains(&WelcomeField::CaFile) {
+            profile.options.ca_file = path(typed(WelcomeField::CaFile));
+        }
+        Ok(CandidateProfile { profile, secret, secret_file, store_secret: self.stores() })
     }
 
-    /// Shows why the connection failed. In a form without a login, only the folder or the address can be wrong.
+    /// Shows why the connection failed. Without a login and certificates, only the folder or the address can be wrong.
     pub fn connection_failed(&mut self, reason: String) {
-        if self.option != Some(WelcomeOption::Hosted) {
+        let has_certificates = !self.text(WelcomeField::CaFile).value().is_empty();
+        if self.option != Some(WelcomeOption::Hosted) && !has_certificates {
             self.field = 0;
         }
         self.attempt = ConnectionAttempt::Failed(reason);

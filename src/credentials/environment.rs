@@ -98,14 +98,23 @@ impl EnvironmentLoginPermission {
     /// Returns the secret and the variable that contains it.
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
         if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
-            let secret = read_private_file(Path::new(path.as_str()))
-                .and_then(|text| only_line(&text).map(SecretString::from))
-                .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {}: {reason}", path.as_str()))?;
+            let secret = read_secret_file(Path::new(path.as_str()))
+                .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {reason}"))?;
             return Ok(Some((secret, SECRET_FILE_VARIABLE)));
         }
         Ok(nonempty_variable(SECRET_VARIABLE)
             .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
     }
+}
+
+/// Reads the secret in a file that only the user can read.
+///
+/// # Errors
+/// The file cannot be read, another user could have read or written it, or it has no secret or several lines.
+pub fn read_secret_file(path: &Path) -> Result<SecretString, String> {
+    read_private_file(path)
+        .and_then(|text| only_line(&text).map(SecretString::from))
+        .map_err(|reason| format!("{}: {reason}", path.display()))
 }
 
 /// Reads a secret file, and refuses a file that another user could have read or written.

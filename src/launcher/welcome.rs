@@ -1,10 +1,13 @@
 //! Runs the welcome screen, and saves the profile that is created there.
 
+use std::path::Path;
+
 use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
-    app::welcome::CandidateProfile,
+    app::welcome::{CandidateProfile, SecretPlace},
     cli::{self, CliError},
-    config::{self, DeploymentConfig},
+    config::{self, DeploymentConfig, Profile},
+    credentials::read_secret_file,
     runtime::{
         self, RunOutcome,
         welcome::{WelcomeDecision, WelcomeOptions},
@@ -35,13 +38,11 @@ impl Launcher {
                            FOLDER`, or select a profile";
             return Err(CliError::usage(error.unwrap_or_else(|| nothing.to_owned())));
         }
-        let secret_store = usecase::open_secrets().map_or_else(
-            |_| "no folder available: secrets cannot be stored".to_owned(),
-            |secrets| secrets.describe(secrets.preferred_location()),
-        );
+        let (name, needs_consent) = usecase::preferred_place(&usecase::open_secrets());
+        let secret_place = SecretPlace { name, needs_consent };
         let theme = self.settings.ui.theme.clone();
         let home = std::env::home_dir();
-        let welcome_options = WelcomeOptions { error, theme, home, secret_store, recent };
+        let welcome_options = WelcomeOptions { error, theme, home, secret_place, recent };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
         let decision = runtime::welcome::run(&self.options, signals, welcome_options, reach).await;
@@ -58,9 +59,9 @@ impl Launcher {
 
     async fn save_profile_and_open(
         &mut self,
-        candidate: CandidateProfile,
+        candidate: Box<CandidateProfile>,
     ) -> Result<RunOutcome, CliError> {
-        let CandidateProfile { profile, secret, store_secret } = candidate;
+        let CandidateProfile { profile, secret, store_secret, .. } = *candidate;
         let file = self.settings_file.as_deref();
         let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
@@ -71,16 +72,42 @@ impl Launcher {
     }
 }
 
-async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
+/// Connects with a new profile, and returns it with its secret and with absolute paths, because it is also opened from
+/// other working directories.
+async fn test_connection(
+    candidate: Box<CandidateProfile>,
+) -> Result<Box<CandidateProfile>, String> {
+    let prepared = tokio::task::spawn_blocking(move || prepare(candidate)).await;
+    let candidate = prepared.unwrap_or_else(|error| Err(error.to_string()))?;
     if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
         if config::is_storage_uri(folder) {
-            return cli::check_storage_folder(folder).await.map_err(|error| error.message);
+            cli::check_storage_folder(folder).await.map_err(|error| error.message)?;
         }
-        let folder = folder.clone();
-        let checked = tokio::task::spawn_blocking(move || require_source(&folder)).await;
-        return checked.unwrap_or_else(|error| Err(error.to_string()));
+        return Ok(candidate);
     }
-    let client = cli::profile_client(&candidate.profile, candidate.secret, None)
+    let secrets = usecase::open_secrets().ok();
+    let secret = candidate.secret.clone();
+    let client = cli::profile_client(&candidate.profile, secret, secrets.as_ref())
         .map_err(|error| error.message)?;
-    client.list_datasets().await.map(|_| ()).map_err(|failure| failure.to_string())
+    client.list_datasets().await.map_err(|failure| failure.to_string())?;
+    Ok(candidate)
+}
+
+/// Reads the secret and makes paths absolute. Checks the folder of a local deployment.
+fn prepare(mut candidate: Box<CandidateProfile>) -> Result<Box<CandidateProfile>, String> {
+    let absolute = |path: &Path| cli::absolute_path(path).map_err(|error| error.message);
+    if let Some(file) = &candidate.secret_file {
+        candidate.secret = Some(read_secret_file(file)?);
+    }
+    let Profile { deployment, options, .. } = &mut candidate.profile;
+    if let Some(file) = &mut options.ca_file {
+        *file = absolute(file)?;
+    }
+    if let DeploymentConfig::Local { folder, .. } = deployment {
+        *folder = absolute(folder)?;
+        if !config::is_storage_uri(folder) {
+            require_source(folder)?;
+        }
+    }
+    Ok(candidate)
 }

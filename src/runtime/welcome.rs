@@ -14,7 +14,7 @@ use tessera_picture::Protocol;
 use crate::{
     app::{
         Event, Mouse, MouseKind,
-        welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction},
+        welcome::{CandidateProfile, ConnectionAttempt, SecretPlace, Welcome, WelcomeAction},
     },
     config::{Destination, ThemeChoice},
     drawing::{
@@ -39,7 +39,7 @@ pub enum WelcomeDecision {
     Open(Destination),
     Review(Destination),
     /// The profile is to be saved and opened. Its connection test succeeded.
-    SaveAndOpen(CandidateProfile),
+    SaveAndOpen(Box<CandidateProfile>),
 }
 
 #[derive(Clone, Debug)]
@@ -49,25 +49,25 @@ pub struct WelcomeOptions {
     /// The folder that `~/` expands to.
     pub home: Option<PathBuf>,
     pub theme: ThemeChoice,
-    /// The path of the file that stores secrets, for display.
-    pub secret_store: String,
+    pub secret_place: SecretPlace,
     /// What was opened before, most recent first.
     pub recent: Vec<RecentPlace>,
 }
 
-type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+/// Connects with a new profile, and returns it with its secret and whole paths.
+type ConnectionTest = Pin<Box<dyn Future<Output = Result<Box<CandidateProfile>, String>>>>;
 type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
 
 /// What runs while the screen is open.
 #[derive(Default)]
 struct BackgroundWork {
-    connection_test: Option<(CandidateProfile, ConnectionTest)>,
+    connection_test: Option<ConnectionTest>,
     /// The folder whose entries are read.
     folder_read: Option<(PathBuf, FolderRead)>,
 }
 
 enum WorkResult {
-    Tested(Result<CandidateProfile, String>),
+    Tested(Result<Box<CandidateProfile>, String>),
     Listed(PathBuf, Result<FolderListing, Failure>),
 }
 
@@ -100,20 +100,20 @@ pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,
     welcome_options: WelcomeOptions,
-    test_connection: impl Fn(CandidateProfile) -> ConnectionTest,
+    test_connection: impl Fn(Box<CandidateProfile>) -> ConnectionTest,
 ) -> io::Result<WelcomeDecision> {
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
     let theme = options.themes.resolve(&welcome_options.theme);
-    let depth = color_depth(options);
-    let WelcomeOptions { error, home, secret_store: secrets, recent, .. } = &welcome_options;
-    let home = home.as_deref();
+    let WelcomeOptions { error, home, secret_place, recent, .. } = &welcome_options;
+    let (home, depth) = (home.as_deref(), color_depth(options));
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut state = Welcome::new(error.clone()).with_recent(recent.clone(), now.as_secs());
+    state.secret_place = secret_place.clone();
     let (mut work, mut hover) = (BackgroundWork::default(), HoverTexts::default());
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
-            WelcomeScreen { state: &state, secrets, home, depth }.draw(theme, buffer, &mut hover);
+            WelcomeScreen { state: &state, home, depth }.draw(theme, buffer, &mut hover);
             TerminalWrites::default()
         })?;
         let events = tokio::select! {
@@ -144,7 +144,7 @@ pub async fn run(
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
                 WelcomeAction::Review(place) => return Ok(WelcomeDecision::Review(place)),
                 WelcomeAction::Connect(candidate) => {
-                    work.connection_test = Some((candidate.clone(), test_connection(candidate)));
+                    work.connection_test = Some(test_connection(candidate));
                 }
             }
         }
@@ -189,10 +189,10 @@ async fn listed_folder(
 
 /// Waits for the running connection test, or forever if none is running.
 async fn tested_candidate(
-    running_test: &mut Option<(CandidateProfile, ConnectionTest)>,
-) -> Result<CandidateProfile, String> {
+    running_test: &mut Option<ConnectionTest>,
+) -> Result<Box<CandidateProfile>, String> {
     match running_test {
-        Some((candidate, test)) => test.as_mut().await.map(|()| candidate.clone()),
+        Some(test) => test.as_mut().await,
         None => std::future::pending().await,
     }
 }

@@ -17,7 +17,7 @@ use tessera_model::{
 use crate::{
     app::{
         overlay::path_picker::{PathPicker, PickerAreas},
-        welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
+        welcome::{ConnectionAttempt, SecretInput, Welcome, WelcomeField, WelcomeOption},
     },
     drawing::{
         ClickTarget, HoverTexts, Painter, PictureLayer, ScrollState, Theme, choice_text,
@@ -36,8 +36,6 @@ const COVER_GAP: u16 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct WelcomeScreen<'a> {
     pub state: &'a Welcome,
-    /// The path of the file that stores secrets.
-    pub secrets: &'a str,
     pub home: Option<&'a Path>,
     /// The colors for pictures. Without them, no picture is drawn.
     pub depth: Option<ColorDepth>,
@@ -100,9 +98,7 @@ impl WelcomeScreen<'_> {
     fn step_lines(self, theme: &Theme, width: u16) -> StepLines {
         let mut step = match self.state.option {
             None => target_lines(self.state, theme, usize::from(width)),
-            Some(option) => {
-                form_lines(self.state, option, theme, self.secrets, width.saturating_sub(22))
-            }
+            Some(option) => form_lines(self.state, option, theme, width.saturating_sub(22)),
         };
         step.text(Line::default());
         step.lines.extend(outcome_lines(self.state, theme));
@@ -125,8 +121,11 @@ impl WelcomeScreen<'_> {
             (Some(_), _) if self.state.picker.is_some() => {
                 " ↑ ↓ select   Tab complete or open a folder   Enter choose   Esc back"
             }
-            (Some(WelcomeOption::Folder), _) if self.state.field == 0 => {
+            (Some(_), _) if self.state.focused_path().is_some() => {
                 " Tab complete   Ctrl-F browse   Enter next field   Esc back   Ctrl-C quit"
+            }
+            (Some(_), _) if self.state.has_focused_choice() => {
+                " ← → change   Tab next field   Enter next field, then connect   Esc back"
             }
             (Some(_), _) => {
                 " Tab next field   Enter next field, then connect   Esc back   Ctrl-C quit"
@@ -226,13 +225,7 @@ fn target_lines(welcome: &Welcome, theme: &Theme, width: usize) -> StepLines {
     step
 }
 
-fn form_lines(
-    welcome: &Welcome,
-    option: WelcomeOption,
-    theme: &Theme,
-    secrets: &str,
-    cells: u16,
-) -> StepLines {
+fn form_lines(welcome: &Welcome, option: WelcomeOption, theme: &Theme, cells: u16) -> StepLines {
     let mut step = StepLines::default();
     step.lines.extend([
         Line::default(),
@@ -246,21 +239,40 @@ fn form_lines(
         let label = format!(" {mark} {:<14}", field.label());
         let mut line = Line::from(Span::styled(label, style));
         line.extend(field_value(welcome, field, focused, theme, usize::from(cells)));
-        let changes = focused && field == WelcomeField::Store;
+        let changes = focused && welcome.has_focused_choice();
         let change = ClickTarget::Key(Chord::plain(Key::Right));
         step.clickable(line, if changes { change } else { ClickTarget::Item(index) });
     }
-    if welcome.fields().contains(&WelcomeField::Store) {
+    if option == WelcomeOption::Hosted {
         step.text(Line::default());
-        let consequence = if welcome.store {
-            format!(" The secret is saved in {secrets} as plain text that only you can read.")
-        } else {
-            " The secret is not saved; set TESSERA_PROFILE and TESSERA_API_SECRET the next time."
-                .to_owned()
-        };
-        step.text(Line::styled(consequence, theme.dim));
+        step.text(Line::styled(format!(" {}", secret_text(welcome)), theme.dim));
     }
     step
+}
+
+/// Says what becomes of the secret, or where it is looked for.
+fn secret_text(welcome: &Welcome) -> String {
+    let place = &welcome.secret_place;
+    let variable = match welcome.secret {
+        SecretInput::Existing => {
+            return format!(
+                "The secret is read from TESSERA_API_SECRET_FILE or TESSERA_API_SECRET, if \
+                 TESSERA_BASE_URL or TESSERA_PROFILE names this service, or else from {}.",
+                place.name
+            );
+        }
+        SecretInput::File => "TESSERA_API_SECRET_FILE",
+        SecretInput::Typed => "TESSERA_API_SECRET",
+    };
+    match welcome.stores() {
+        true if place.needs_consent => {
+            format!("The secret is saved as plain text in {}.", place.name)
+        }
+        true => format!("The secret is saved in {}.", place.name),
+        false => {
+            format!("The secret is not saved; set TESSERA_PROFILE and {variable} the next time.")
+        }
+    }
 }
 
 fn field_value(
@@ -270,8 +282,14 @@ fn field_value(
     theme: &Theme,
     cells: usize,
 ) -> Vec<Span<'static>> {
-    if field == WelcomeField::Store {
-        let choice = if welcome.store { "save in a file" } else { "do not save" };
+    let choice = match field {
+        WelcomeField::Store if !welcome.stores() => Some("do not save"),
+        WelcomeField::Store if welcome.secret_place.needs_consent => Some("save in a file"),
+        WelcomeField::Store => Some("save in the keyring"),
+        WelcomeField::Secret => Some(welcome.secret.title()),
+        _ => None,
+    };
+    if let Some(choice) = choice {
         return vec![Span::styled(choice_text(choice, focused), theme.text)];
     }
     let input = welcome.text(field);
@@ -284,7 +302,15 @@ fn field_value(
         WelcomeField::PipelineUrl => "optional: needed to add media",
         WelcomeField::BaseUrl => "https://…",
         WelcomeField::Folder => "~/photos",
-        WelcomeField::ApiKey | WelcomeField::ApiSecret | WelcomeField::Store => "",
+        WelcomeField::SecretFile => "a file that only you can read",
+        WelcomeField::CaFile => "optional: a PEM file, in addition to those of the system",
+        WelcomeField::ApiKey if welcome.secret == SecretInput::Existing => {
+            "default: TESSERA_API_KEY of the environment"
+        }
+        WelcomeField::ApiKey
+        | WelcomeField::ApiSecret
+        | WelcomeField::Secret
+        | WelcomeField::Store => "",
     };
     match (shown.is_empty(), focused) {
         (true, false) => vec![Span::styled(empty, theme.dim)],

@@ -11,7 +11,7 @@ use tessera_client::{Client, Credentials};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::credentials::IssuedCredentials;
 
-use super::secret_location;
+use super::{preferred_place, secret_location};
 use crate::{
     config::{DeploymentConfig, Profile, edit},
     credentials::{SecretLocation, SecretLocations, SecretOwner},
@@ -138,13 +138,7 @@ impl KeyPairOwner {
     /// Returns where a secret would be stored, and whether that is a plain file, which needs the
     /// user's consent.
     pub fn preferred_place(&self) -> (String, bool) {
-        match &self.secrets {
-            Ok(secrets) => {
-                let location = secrets.preferred_location();
-                (secrets.describe(location), location == SecretLocation::File)
-            }
-            Err(reason) => (reason.clone(), true),
-        }
+        preferred_place(&self.secrets)
     }
 
     /// Stores a key pair in the keyring, or in the file if there is no keyring.

@@ -20,7 +20,7 @@ mod stored_login;
 pub use cluster_members::MemberReader;
 pub use create_profile::{NewProfile, check_value, create_profile, require_source};
 pub use import_key_pair::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, issue_key_pair};
-pub use stored_login::{SecretSource, find_secret, open_secrets, secret_location};
+pub use stored_login::{SecretSource, find_secret, open_secrets, preferred_place, secret_location};
 
 /// Runs blocking work on a blocking thread. A panic becomes an internal error.
 pub async fn run_blocking<T, E>(

@@ -43,6 +43,17 @@ pub fn open_secrets() -> Result<SecretLocations, String> {
         .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())
 }
 
+/// Returns where a secret would be stored, and whether that is a plain file, which needs the user's consent.
+pub fn preferred_place(secrets: &Result<SecretLocations, String>) -> (String, bool) {
+    match secrets {
+        Ok(secrets) => {
+            let location = secrets.preferred_location();
+            (secrets.describe(location), location == SecretLocation::File)
+        }
+        Err(reason) => (reason.clone(), true),
+    }
+}
+
 /// Finds a secret. A secret in the environment takes precedence if it belongs to the profile.
 pub fn find_secret(
     owner: SecretOwner,

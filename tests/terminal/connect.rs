@@ -99,15 +99,36 @@ fn the_first_profile_is_saved_in_the_settings_file_that_the_command_names() {
     let serving = serve(home.path(), &["--no-auth"]);
     let mut program = Program::script("tessera --config own.toml", home);
     program.wait_for("An on-premises service");
-    // The keys choose the fourth option, enter its address, leave the pipeline empty, and accept
-    // the suggested name.
-    for keys in ["4", serving.field("base_url"), "\r", "\r", "\r"] {
+    // The keys choose the fourth option, enter its address, leave pipeline and certificates empty,
+    // and accept the suggested name.
+    for keys in ["4", serving.field("base_url"), "\r", "\r", "\r", "\r"] {
         program.press(keys);
     }
     looks_at_the_grid(&mut program);
     let saved = std::fs::read_to_string(program.home().join("own.toml")).unwrap();
     assert!(saved.contains(serving.field("base_url")), "{saved}");
     assert!(!program.home().join("tessera/config.toml").exists());
+}
+
+#[test]
+fn the_first_profile_takes_its_secret_from_a_file_and_stores_it_only_with_consent() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = serve(home.path(), &[]);
+    let secret = serving.field("api_secret");
+    let script = format!("umask 077; echo {secret} > key; tessera");
+    let mut program = Program::script(&script, home);
+    program.wait_for("A hosted service");
+    // The keys choose the third option, enter address and key, choose the file, accept the suggested
+    // name, leave the certificates empty, and agree to the file of stored secrets.
+    let [address, key] = ["base_url", "api_key"].map(|name| serving.field(name));
+    for keys in ["3", address, "\r", key, "\r", " ", "\r", "key", "\r", "\r", "\r", " ", "\r"] {
+        program.press(keys);
+    }
+    looks_at_the_grid(&mut program);
+    let read = |name: &str| std::fs::read_to_string(program.home().join(name)).unwrap();
+    assert!(read("tessera/secrets.toml").contains(secret));
+    assert!(!read("tessera/config.toml").contains(secret));
+    assert!(!program.output().contains(secret), "the secret is not shown");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn the_picture_of_the_last_match_is_requested_with_its_page() {
     let mut desk = searching("1502");
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     desk.answer_page(page(0, 100));
-    desk.answer_page(page(100, 40));
+    desk.answer_page(page(100, 60));
     let found = desk.app.results().preview().unwrap().media;
     let is_found = |lane: &Lane| matches!(lane, Lane::Picture(view, _) if *view == found.into());
     assert!(desk.open.iter().any(|(ticket, _)| is_found(&ticket.lane)));

@@ -3,13 +3,17 @@
 
 use std::path::Path;
 
-use ratatui::{buffer::Buffer, layout::Rect, style::Color};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+    style::Color,
+};
 use tessera::{
     app::{
         Event, Mouse, MouseKind,
         welcome::{
-            CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeField,
-            WelcomeOption,
+            CandidateProfile, ConnectionAttempt, SecretInput, SecretPlace, Welcome, WelcomeAction,
+            WelcomeField, WelcomeOption,
         },
     },
     config::{DeploymentConfig, Destination},
@@ -40,7 +44,7 @@ fn type_in(welcome: &mut Welcome, text: &str) {
 }
 
 fn screen(state: &Welcome, depth: Option<ColorDepth>) -> WelcomeScreen<'_> {
-    WelcomeScreen { state, secrets: "", home: Some(home()), depth }
+    WelcomeScreen { state, home: Some(home()), depth }
 }
 
 /// Draws the screen and returns what can be clicked.
@@ -87,11 +91,14 @@ fn every_row_field_and_hint_can_be_clicked() {
     click(&mut welcome, "needs its address, an api_key");
     assert_eq!(welcome.option, Some(WelcomeOption::Hosted), "the second one opens");
     click(&mut welcome, "profile name");
-    assert_eq!(welcome.field, 3);
+    assert_eq!(welcome.field, 4);
     click(&mut welcome, "store secret");
-    assert!(!welcome.store);
+    assert!(welcome.stores(), "the keyring needs no consent");
     click(&mut welcome, "store secret");
-    assert!(welcome.store);
+    assert!(!welcome.stores());
+    click(&mut welcome, "secret from");
+    click(&mut welcome, "secret from");
+    assert_eq!(welcome.secret, SecretInput::File);
     click(&mut welcome, "Esc back");
     assert_eq!(welcome.option, None);
     assert!(matches!(click(&mut welcome, "q quit"), WelcomeAction::Quit));
@@ -122,7 +129,7 @@ fn the_folder_is_completed_and_picked_like_in_every_form() {
 
 fn tried(step: WelcomeAction) -> CandidateProfile {
     match step {
-        WelcomeAction::Connect(candidate) => candidate,
+        WelcomeAction::Connect(candidate) => *candidate,
         other => panic!("nothing is tried: {other:?}"),
     }
 }
@@ -160,14 +167,76 @@ fn a_missing_field_of_a_hosted_service_is_focused() {
     type_in(&mut welcome, "https://media.example");
     press(&mut welcome, "enter");
     type_in(&mut welcome, "ak_1");
-    press(&mut welcome, "enter enter enter enter");
+    press(&mut welcome, "enter enter enter enter enter enter");
     assert_eq!(welcome.attempt, ConnectionAttempt::Failed("api_secret is required".to_owned()));
-    assert_eq!(welcome.field, 2);
+    assert_eq!(welcome.field, 3);
     type_in(&mut welcome, "s3cret-canary");
-    let candidate = tried(press(&mut welcome, "tab tab space enter"));
+    let candidate = tried(press(&mut welcome, "tab tab tab enter"));
     assert!(candidate.store_secret);
     assert_eq!(candidate.profile.name, "media-example");
     assert!(!format!("{welcome:?}{candidate:?}").contains("canary"));
+}
+
+/// Fills the form of a hosted service up to the choice where its secret comes from.
+fn hosted(needs_consent: bool) -> Welcome {
+    let mut welcome = Welcome::new(None);
+    welcome.secret_place = SecretPlace { name: "/secrets.toml".to_owned(), needs_consent };
+    press(&mut welcome, "3");
+    type_in(&mut welcome, "https://media.example");
+    press(&mut welcome, "enter");
+    type_in(&mut welcome, "ak_1");
+    press(&mut welcome, "enter");
+    welcome
+}
+
+fn shows(welcome: &Welcome, words: &str) -> bool {
+    let (_, buffer) = drawn(welcome);
+    let symbols: String = buffer.content().iter().map(Cell::symbol).collect();
+    symbols.split_whitespace().collect::<Vec<_>>().join(" ").contains(words)
+}
+
+#[test]
+fn a_secret_comes_from_a_file_that_is_picked_like_every_path() {
+    let mut welcome = hosted(true);
+    press(&mut welcome, "right enter ctrl-f");
+    list(&mut welcome, "/home/me/", &["key.txt"]);
+    press(&mut welcome, "down enter");
+    assert_eq!(welcome.text(WelcomeField::SecretFile).value(), "~/key.txt");
+    assert!(shows(&welcome, "not saved; set TESSERA_PROFILE and TESSERA_API_SECRET_FILE"));
+    let candidate = tried(press(&mut welcome, "enter enter enter enter"));
+    assert_eq!(candidate.secret_file, Some("/home/me/key.txt".into()));
+    assert!(candidate.secret.is_none() && !candidate.store_secret, "a file needs consent");
+}
+
+#[test]
+fn a_secret_of_the_environment_or_the_keyring_is_not_asked_for() {
+    let mut welcome = hosted(false);
+    press(&mut welcome, "left");
+    assert_eq!(welcome.secret, SecretInput::Existing);
+    assert!(!welcome.fields().contains(&WelcomeField::ApiSecret));
+    assert!(!welcome.fields().contains(&WelcomeField::Store));
+    assert!(shows(&welcome, "TESSERA_API_SECRET_FILE or TESSERA_API_SECRET"));
+    let candidate = tried(press(&mut welcome, "enter enter enter"));
+    assert!(candidate.secret.is_none() && candidate.secret_file.is_none());
+}
+
+#[test]
+fn certificates_are_named_for_services_of_both_kinds() {
+    let mut welcome = hosted(false);
+    press(&mut welcome, "enter");
+    type_in(&mut welcome, "s3cret");
+    press(&mut welcome, "enter enter");
+    type_in(&mut welcome, "~/ca.pem");
+    let candidate = tried(press(&mut welcome, "enter enter"));
+    assert_eq!(candidate.profile.options.ca_file, Some("/home/me/ca.pem".into()));
+    assert!(candidate.store_secret, "the keyring needs no consent");
+    let mut onprem = Welcome::new(None);
+    press(&mut onprem, "4");
+    type_in(&mut onprem, "https://media.lab");
+    press(&mut onprem, "enter enter enter");
+    assert_eq!(tried(press(&mut onprem, "enter")).profile.options.ca_file, None);
+    onprem.connection_failed("no answer".to_owned());
+    assert_eq!(onprem.field, 0, "only the address can be wrong");
 }
 
 #[test]
