@@ -25,3 +25,11 @@ fn the_session_is_read_with_and_without_its_name() {
         assert_eq!(session_value(typed), None, "{typed:?}");
     }
 }
+
+#[test]
+fn a_secret_is_one_word() {
+    assert_eq!(secret_value(" s3cret\n"), Some("s3cret"));
+    for typed in ["", " ", "two words", "caf\u{e9}"] {
+        assert_eq!(secret_value(typed), None, "{typed:?}");
+    }
+}

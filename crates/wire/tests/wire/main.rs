@@ -12,6 +12,7 @@ mod error_body;
 mod explore;
 mod export;
 mod fields;
+mod local;
 mod selection;
 mod tolerant_json;
 mod video;

@@ -40,6 +40,16 @@ fn numbers_that_json_lacks_are_unknown() {
 }
 
 #[test]
+fn repairs_say_what_was_changed() {
+    let numbers = "numbers that are not JSON, such as NaN, which count as unknown";
+    let characters = "characters that are not Unicode, which are shown as U+FFFD";
+    assert_eq!(repairs(0, 0).to_string(), "");
+    assert_eq!(repairs(2, 0).to_string(), numbers);
+    assert_eq!(repairs(0, 1).to_string(), characters);
+    assert_eq!(repairs(1, 1).to_string(), format!("{numbers}, and {characters}"));
+}
+
+#[test]
 fn characters_that_are_not_unicode_are_replaced() {
     for (json, text, characters) in [
         (r#""caf\udce9.jpg""#, "caf\u{fffd}.jpg", 1),
