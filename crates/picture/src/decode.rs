@@ -151,6 +151,9 @@ fn open_jpeg(
 ) -> Result<Decoded, DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
     check_size(jpeg.size())?;
+    if let Some(completed) = jpeg.with_standard_tables() {
+        return open_jpeg(&completed, orientation, min_side);
+    }
     let orientation = orientation.unwrap_or(jpeg.orientation());
     let original = upright_size(jpeg.size(), orientation);
     let min_side = min_side(original);

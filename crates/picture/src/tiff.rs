@@ -37,9 +37,14 @@ const ASSOCIATED_ALPHA: u16 = 1;
 const UNASSOCIATED_ALPHA: u16 = 2;
 /// The bits of the type of a page: a smaller copy of another page, or a mask of another page.
 const REDUCED_OR_MASK: u32 = 1 | 4;
+/// The type of a smaller copy in the older field.
+const OLD_REDUCED: u16 = 2;
 /// The number of pages among which the first whole picture is searched.
 const MAX_PAGES: usize = 16;
+const OLD_JPEG_COMPRESSION: u16 = 6;
 const JPEG_COMPRESSION: u16 = 7;
+/// The value of the fill order with the lowest bit first.
+const LOWEST_BIT_FIRST: u16 = 2;
 /// A JPEG in a TIFF consists of whole blocks, so it may be larger than its part of the page by up to this number of
 /// pixels.
 const MAX_JPEG_PADDING: u64 = 64;
@@ -65,19 +70,25 @@ impl<'a> Tiff<'a> {
         let page = seek_to_picture(&mut decoder)?;
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
         check_size(size)?;
+        let ordered = in_usual_bit_order(bytes, &mut decoder);
+        if let Some(ordered) = &ordered {
+            decoder = open(Cow::Owned(ordered.clone()), &deadline)?;
+            decoder.seek_to_image(page).map_err(|error| tiff_error(&error))?;
+        }
+        let samples = ordered.as_deref().unwrap_or(bytes);
         let interpretation = decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
         let (mut palette, mut is_inverted) = (None, false);
         match interpretation.ok().flatten() {
             Some(PALETTE) => {
                 palette = Some(read_palette(&mut decoder)?);
-                let gray = as_gray(bytes, &mut decoder);
+                let gray = as_gray(samples, &mut decoder);
                 let gray = gray.ok_or_else(|| unsupported("a palette"))?;
                 decoder = open(Cow::Owned(gray), &deadline)?;
             }
             // The decoder inverts only single samples, and before their range is applied. It still inverts the samples of
             // a BigTIFF.
             Some(WHITE_IS_ZERO) => {
-                if let Some(gray) = as_gray(bytes, &mut decoder) {
+                if let Some(gray) = as_gray(samples, &mut decoder) {
                     is_inverted = true;
                     decoder = open(Cow::Owned(gray), &deadline)?;
                 }
@@ -310,6 +321,35 @@ fn as_gray(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Returns a copy of the file with the highest bit of each stored byte first, if the page has the lowest one first, as fax
+/// machines and some scanners write it. The decoder does not know this field. Only JPEG has an order of its own.
+fn in_usual_bit_order(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
+    let mut number = |tag| decoder.find_tag_unsigned::<u16>(tag).ok().flatten();
+    let (order, compression) = (number(Tag::FillOrder), number(Tag::Compression));
+    if order != Some(LOWEST_BIT_FIRST)
+        || [Some(OLD_JPEG_COMPRESSION), Some(JPEG_COMPRESSION)].contains(&compression)
+    {
+        return None;
+    }
+    let mut numbers = |tags: [Tag; 2]| -> Option<Vec<u64>> {
+        tags.into_iter().find_map(|tag| decoder.find_tag_unsigned_vec(tag).ok().flatten())
+    };
+    let starts = numbers([Tag::StripOffsets, Tag::TileOffsets])?;
+    let lengths = numbers([Tag::StripByteCounts, Tag::TileByteCounts])?;
+    // The parts of a page do not overlap, so that they are not larger than the file.
+    let total = lengths.iter().try_fold(0_u64, |sum, length| sum.checked_add(*length))?;
+    if total > bytes.len() as u64 {
+        return None;
+    }
+    let mut bytes = bytes.to_vec();
+    for (start, length) in starts.into_iter().zip(lengths) {
+        let part =
+            usize::try_from(start).ok()?..usize::try_from(start.checked_add(length)?).ok()?;
+        bytes.get_mut(part)?.iter_mut().for_each(|byte| *byte = byte.reverse_bits());
+    }
+    Some(bytes)
+}
+
 /// Seeks to the first page that is neither a smaller copy nor a mask of another page, and returns its number. If all
 /// pages are, this is the first page.
 fn seek_to_picture(decoder: &mut Reader) -> Result<usize, DecodeError> {
@@ -319,7 +359,9 @@ fn seek_to_picture(decoder: &mut Reader) -> Result<usize, DecodeError> {
             break;
         }
         let kind: Option<u32> = decoder.find_tag_unsigned(Tag::NewSubfileType).ok().flatten();
-        if kind.unwrap_or(0) & REDUCED_OR_MASK == 0 {
+        // Old programs write this field instead.
+        let old_kind: Option<u16> = decoder.find_tag_unsigned(Tag::SubfileType).ok().flatten();
+        if kind.unwrap_or(0) & REDUCED_OR_MASK == 0 && old_kind != Some(OLD_REDUCED) {
             return Ok(page);
         }
     }

@@ -9,6 +9,8 @@ pub const MAX_SCANS: usize = 64;
 pub enum JpegError {
     Truncated,
     Damaged(&'static str),
+    /// The kind of JPEG has no decoder here.
+    Unsupported(&'static str),
     /// The file has more scans than any encoder writes, which is an attack on the decoder.
     TooManyScans(usize),
 }
@@ -18,6 +20,9 @@ impl From<JpegError> for DecodeError {
         Self(match error {
             JpegError::Truncated => "truncated JPEG".to_owned(),
             JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
+            JpegError::Unsupported(kind) => {
+                format!("a kind of JPEG that cannot be opened: {kind}; save it again")
+            }
             JpegError::TooManyScans(count) => {
                 format!("JPEG with {count} scans; the limit is {MAX_SCANS}")
             }

@@ -42,8 +42,8 @@ pub struct Header {
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
     /// Whether the layout is one of those that nearly all encoders write: progressive or with one scan, with sampling
-    /// factors that are powers of two, with no component that has more samples than the first one, and with at most two
-    /// different heights of components.
+    /// factors that are powers of two, with no component that has more samples than the first one, with at most two
+    /// different heights of components, and with markers that agree on the colors.
     pub has_common_layout: bool,
     /// The marker of the frame, which says how pixels are coded.
     frame_marker: u8,
@@ -53,7 +53,7 @@ pub struct Header {
     /// The parts of the color profile: the number of each part, and its position in the file.
     profile_parts: Vec<(u8, Range<usize>)>,
     has_jfif: bool,
-    pub adobe_transform: Option<u8>,
+    adobe_transform: Option<u8>,
 }
 
 impl Header {
@@ -102,13 +102,41 @@ impl Header {
         })
     }
 
+    /// Returns the color space of three components by the rules of `libjpeg`, which all programs follow: a JFIF marker
+    /// counts more than an Adobe marker, and that more than the names of the components.
     pub fn color_space(&self) -> ColorSpace {
-        let ids = self.components.iter().map(|component| component.id);
         match self.adobe_transform {
+            _ if self.has_jfif => ColorSpace::YCbCr,
             Some(0) => ColorSpace::Rgb,
-            None if !self.has_jfif && ids.eq(*b"RGB") => ColorSpace::Rgb,
+            None if self.has_rgb_names() => ColorSpace::Rgb,
             _ => ColorSpace::YCbCr,
         }
+    }
+
+    fn has_rgb_names(&self) -> bool {
+        self.components.iter().map(|component| component.id).eq(*b"RGB")
+    }
+
+    /// Whether the first three of four components are stored as brightness and two differences.
+    pub fn is_ycck(&self) -> bool {
+        self.components.len() == 4 && self.adobe_transform.is_some_and(|transform| transform != 0)
+    }
+
+    /// Whether the decoder of the `image` crate would take other colors. That decoder knows no order of the markers.
+    fn has_contradicting_markers(&self) -> bool {
+        match self.components.len() {
+            3 => {
+                let is_rgb = self.adobe_transform == Some(0) || self.has_rgb_names();
+                is_rgb != (self.color_space() == ColorSpace::Rgb)
+            }
+            4 => self.is_ycck() && self.adobe_transform != Some(2),
+            _ => false,
+        }
+    }
+
+    /// Whether the file relies on the tables of the standard, like the frames of Motion JPEG.
+    pub fn lacks_huffman_tables(&self) -> bool {
+        !self.is_progressive() && self.dc.iter().chain(&self.ac).all(Option::is_none)
     }
 
     /// Joins the parts of the ICC profile.
@@ -144,6 +172,13 @@ impl Header {
     }
 
     fn read_frame(&mut self, marker: u8, body: &[u8]) -> Result<(), JpegError> {
+        match marker {
+            0xC3 | 0xC5..=0xC7 => {
+                return Err(JpegError::Unsupported("lossless or hierarchical coding"));
+            }
+            0xC9.. => return Err(JpegError::Unsupported("arithmetic coding")),
+            _ => {}
+        }
         let [precision, height_high, height_low, width_high, width_low, count] = *first(body)?;
         self.height = u16::from_be_bytes([height_high, height_low]);
         self.width = u16::from_be_bytes([width_high, width_low]);
@@ -193,6 +228,7 @@ impl Header {
         let count = usize::from(*body.first().ok_or(JpegError::Truncated)?);
         let is_interleaved = count == self.components.len();
         self.has_common_layout &= is_interleaved || self.is_progressive();
+        self.has_common_layout &= !self.has_contradicting_markers();
         self.is_baseline &= is_interleaved && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
         for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {
             self.is_baseline &= component.id == entry[0];

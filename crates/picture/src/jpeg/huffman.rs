@@ -439,6 +439,19 @@ pub fn standard_table(counts: [u8; 16], symbols: &[u8]) -> Option<Arc<HuffmanTab
     STANDARD_TABLES[index].clone()
 }
 
+/// Returns the segment that defines the standard tables.
+pub fn standard_tables_segment() -> Vec<u8> {
+    let mut body = Vec::new();
+    for (kind, (counts, symbols)) in [0x00, 0x01, 0x10, 0x11].into_iter().zip(STANDARD_DEFINITIONS)
+    {
+        body.push(kind);
+        body.extend(counts);
+        body.extend(symbols);
+    }
+    let length = u16::try_from(body.len() + 2).unwrap_or(u16::MAX);
+    [&[0xFF, 0xC4][..], &length.to_be_bytes(), &body].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

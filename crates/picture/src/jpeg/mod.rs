@@ -64,7 +64,7 @@ impl<'a> Jpeg<'a> {
 
     /// Whether the first three of these four colors are stored as brightness and two differences.
     pub fn is_ycck(&self) -> bool {
-        self.is_cmyk() && self.header.adobe_transform == Some(2)
+        self.header.is_ycck()
     }
 
     pub fn is_progressive(&self) -> bool {
@@ -74,6 +74,13 @@ impl<'a> Jpeg<'a> {
     /// Whether the decoder of the `image` crate supports the file.
     pub fn has_common_layout(&self) -> bool {
         self.header.has_common_layout
+    }
+
+    /// Returns the file with the Huffman tables of the standard (ITU-T T.81, K.3) if it has none of its own.
+    pub fn with_standard_tables(&self) -> Option<Vec<u8>> {
+        let (start, rest) = self.bytes.split_at_checked(2)?;
+        let lacks_tables = self.header.lacks_huffman_tables();
+        lacks_tables.then(|| [start, &huffman::standard_tables_segment(), rest].concat())
     }
 
     /// Returns the ICC profile of the picture.

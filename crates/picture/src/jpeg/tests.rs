@@ -121,3 +121,113 @@ proptest! {
         }
     }
 }
+
+/// Returns a file with other segments before its first scan.
+fn with_segments(bytes: &[u8], mut change: impl FnMut(u8, &mut Vec<u8>) -> bool) -> Vec<u8> {
+    let mut changed = bytes[..2].to_vec();
+    let mut at = 2;
+    loop {
+        let (marker, _, next) = segment(bytes, at).expect("a segment");
+        let end = if marker == header::START_OF_SCAN { bytes.len() } else { next };
+        let mut whole = bytes[at..end].to_vec();
+        if change(marker, &mut whole) {
+            changed.extend(whole);
+        }
+        if end == bytes.len() {
+            return changed;
+        }
+        at = next;
+    }
+}
+
+/// Names the components `R`, `G` and `B`, in the frame and in the scan.
+fn name_rgb(marker: u8, segment: &mut [u8]) {
+    let (first, step) = match marker {
+        0xC0 => (10, 3),
+        header::START_OF_SCAN => (5, 2),
+        _ => return,
+    };
+    for (index, name) in b"RGB".iter().enumerate() {
+        segment[first + step * index] = *name;
+    }
+}
+
+fn adobe(transform: u8) -> Vec<u8> {
+    [&b"\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00"[..], &[transform]].concat()
+}
+
+/// Checks that two files show the same at full size and at a reduced size.
+fn assert_same_picture(one: &[u8], other: &[u8], context: &str) {
+    for side in [u32::MAX, 8] {
+        let [one, other] = [one, other].map(|bytes| decode(bytes, side).expect("decoded").pixels);
+        let pairs = one.as_raw().iter().zip(other.as_raw());
+        let most = pairs.map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(most <= Some(4), "{context}, {side}: {most:?}");
+    }
+}
+
+#[test]
+fn the_markers_decide_about_colors_in_the_order_of_libjpeg() {
+    let plain = encode(&test_picture(96, 64), |_| {});
+    let keep = |_: u8, _: &mut Vec<u8>| true;
+    let without_jfif = |marker: u8, _: &mut Vec<u8>| marker != 0xE0;
+    let insert = |bytes: Vec<u8>, transform| [&bytes[..2], &adobe(transform), &bytes[2..]].concat();
+    let named = |bytes: &[u8]| {
+        with_segments(bytes, |marker, segment| {
+            name_rgb(marker, segment);
+            true
+        })
+    };
+    let jfif = with_segments(&plain, keep);
+    assert_eq!(jfif, plain);
+    let bare = with_segments(&plain, without_jfif);
+    for (bytes, context) in [
+        (insert(plain.clone(), 0), "Adobe without a transform, and JFIF"),
+        (named(&plain), "components R, G and B, and JFIF"),
+        (insert(bare.clone(), 1), "Adobe with a transform"),
+        (named(&insert(bare, 1)), "components R, G and B, and Adobe with a transform"),
+    ] {
+        assert_same_picture(&plain, &bytes, context);
+    }
+}
+
+#[test]
+fn four_inks_with_any_transform_are_ycck() {
+    let picture = test_picture(96, 64);
+    let inks: Vec<u8> =
+        picture.pixels().flat_map(|pixel| [pixel[0], pixel[1], pixel[2], 30]).collect();
+    let mut plain = Vec::new();
+    let encoder = Encoder::new(&mut plain, 92);
+    encoder.encode(&inks, 96, 64, ColorType::CmykAsYcck).expect("encoded");
+    let changed = with_segments(&plain, |marker, segment| {
+        if marker == 0xEE {
+            segment[15] = 1;
+        }
+        true
+    });
+    assert_ne!(changed, plain);
+    assert_same_picture(&plain, &changed, "transform 1");
+}
+
+#[test]
+fn frames_without_tables_use_those_of_the_standard() {
+    let plain = encode(&test_picture(96, 64), |_| {});
+    let bare = with_segments(&plain, |marker, _| marker != 0xC4);
+    assert!(bare.len() < plain.len());
+    assert_same_picture(&plain, &bare, "without tables");
+}
+
+#[test]
+fn a_kind_without_a_decoder_is_named() {
+    let plain = encode(&test_picture(96, 64), |_| {});
+    for (marker, name) in [(0xC9, "arithmetic coding"), (0xC3, "lossless")] {
+        let other = with_segments(&plain, |found, segment| {
+            if found == 0xC0 {
+                segment[1] = marker;
+            }
+            true
+        });
+        let refused = decode(&other, u32::MAX).expect_err("refused").to_string();
+        assert!(refused.contains(name) && !refused.contains("damaged"), "{refused}");
+    }
+}

@@ -1,6 +1,6 @@
-//! Decodes JPEG files at full size whose layout is legal but uncommon: a scan for each component, or components with
-//! more samples than the first one. The decoder of the `image` crate draws stripes for these files, so that another
-//! crate decodes them.
+//! Decodes JPEG files at full size whose layout is legal but uncommon: a scan for each component, components with more
+//! samples than the first one, or markers that contradict each other. The decoder of the `image` crate draws stripes or
+//! other colors for these files, so that another crate decodes them.
 
 use image::{ColorType, RgbImage};
 use jpeg_decoder::{ColorTransform, Decoder, Error};

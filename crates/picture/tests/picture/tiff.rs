@@ -37,11 +37,13 @@ impl Field {
 }
 
 const NEW_SUBFILE_TYPE: u16 = 254;
+const OLD_SUBFILE_TYPE: u16 = 255;
 const WIDTH: u16 = 256;
 const HEIGHT: u16 = 257;
 const BITS: u16 = 258;
 const COMPRESSION: u16 = 259;
 const PHOTOMETRIC: u16 = 262;
+const FILL_ORDER: u16 = 266;
 const DESCRIPTION: u16 = 270;
 const STRIP: u16 = 273;
 const BANDS: u16 = 277;
@@ -152,6 +154,23 @@ fn a_second_band_is_alpha_only_if_the_file_says_so() {
         [color as u8; 3]
     };
     assert_ramp(&with(page(SIDE, 8, 2, two), &[extra(&[2])]), blended, "alpha");
+}
+
+#[test]
+fn bytes_may_have_their_lowest_bit_first() {
+    let reversed: Vec<u8> = levels().map(u8::reverse_bits).collect();
+    let order = (FILL_ORDER, Field::Short(vec![2]));
+    assert_ramp(&with(page(SIDE, 8, 1, reversed.clone()), &[order.clone()]), gray, "black is 0");
+    let negative = reversed.iter().map(|byte| !byte).collect();
+    let white_is_zero = (PHOTOMETRIC, Field::Short(vec![0]));
+    assert_ramp(&with(page(SIDE, 8, 1, negative), &[order, white_is_zero]), gray, "white is 0");
+}
+
+#[test]
+fn a_smaller_copy_of_an_old_program_is_not_the_picture() {
+    let mut copy = page(2, 8, 1, vec![9; 4]);
+    copy.push((OLD_SUBFILE_TYPE, Field::Short(vec![2])));
+    assert_ramp(&tiff(&[copy, page(SIDE, 8, 1, levels().collect())]), gray, "two pages");
 }
 
 #[test]
