@@ -204,6 +204,29 @@ fn a_model_of_a_hub_is_downloaded_after_a_confirmation_and_used_by_its_name() {
 }
 
 #[test]
+fn a_downloaded_model_is_listed_kept_and_used_without_its_hub() {
+    let home = tempfile::tempdir().unwrap();
+    let get = ["model", "get", "org/tiny", "--yes"];
+    let hub = hub(HubFault::None);
+    let run = |arguments: &[&str]| with_hub(home.path(), &hub, arguments);
+    let (code, _, err) = run(&get);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = run(&["model", "list", "--jq", ".models[].name"]);
+    assert_eq!((code, out.as_str()), (0, "org/tiny\n"), "{err}");
+    let (code, _, err) = run(&["model", "remove", "org/tiny"]);
+    let folder = home.path().join("hf/hub/models--org--tiny/snapshots");
+    assert!(code == 2 && err.contains(folder.to_str().unwrap()), "{err}");
+    let mut unreachable = tessera(home.path(), &get);
+    unreachable.env("HF_HOME", home.path().join("hf"));
+    let (code, _, err) = outcome(unreachable.env("HF_ENDPOINT", "http://127.0.0.1:9"));
+    assert!(code == 0 && err.contains("the files of the last download are used"), "{err}");
+    let mut missing = tessera(home.path(), &["model", "get", "org/other", "--yes"]);
+    missing.env("HF_HOME", home.path().join("hf"));
+    let (code, _, err) = outcome(missing.env("HF_ENDPOINT", "http://127.0.0.1:9"));
+    assert!(code == 1 && err.contains("cannot reach the hub"), "{err}");
+}
+
+#[test]
 fn a_repository_without_onnx_names_where_it_was_searched() {
     let home = tempfile::tempdir().unwrap();
     let files = vec![("model.safetensors".to_owned(), vec![1; 10])];

@@ -1,6 +1,11 @@
 //! The error of loading a model. Its message says what is wrong with which file, and what to do.
 
-use std::{fmt, io, path::Path};
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+};
 
 use tessera_media::ingest::file_names::printable_path;
 use tessera_model::SafeText;
@@ -35,3 +40,16 @@ pub(super) fn short_reason(reason: &dyn fmt::Display) -> SafeText {
 pub(super) fn cannot_read(what: &str, path: &Path, cause: &io::Error) -> LoadError {
     LoadError::new(what, path, &format!("cannot be read ({cause}); check the path"))
 }
+
+/// The reason for a file that `git clone` leaves in the place of a large one.
+pub(super) const GIT_POINTER: &str =
+    "is a pointer of Git LFS and not the file itself; run `git lfs pull` in its repository";
+
+/// Whether a file is a pointer of Git LFS.
+pub(super) fn is_git_pointer(path: &Path) -> bool {
+    let mut start = [0; LFS_SIGNATURE.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *LFS_SIGNATURE
+}
+
+const LFS_SIGNATURE: &[u8; 42] = b"version https://git-lfs.github.com/spec/v1";

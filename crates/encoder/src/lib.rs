@@ -21,5 +21,7 @@ mod tool_settings;
 
 pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
 pub use error::LoadError;
-pub use model_folder::{HashedFile, SEARCHED_PATHS, files_of_repository, fingerprint, hash_file};
+pub use model_folder::{
+    HashedFile, SEARCHED_PATHS, files_of_repository, fingerprint, has_model, hash_file,
+};
 pub use onnx_model::named_external_files;

@@ -12,7 +12,7 @@ use tessera_wire::{text_encoding::decode_list, tolerant_json};
 
 use crate::{
     class_names::LABEL_FILES,
-    error::{LoadError, cannot_read, short_reason},
+    error::{GIT_POINTER, LoadError, cannot_read, is_git_pointer, short_reason},
     onnx_model::external_files,
 };
 
@@ -46,6 +46,11 @@ pub struct ModelFolder {
     pub image_model: PathBuf,
     /// The model for texts, if it is a separate file.
     pub text_model: Option<PathBuf>,
+}
+
+/// Whether a folder has the files of a model. They are not read.
+pub fn has_model(folder: &Path) -> bool {
+    ModelFolder::open(folder).is_ok()
 }
 
 impl ModelFolder {
@@ -104,6 +109,9 @@ impl ModelFolder {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(|cause| cannot_read("file", &path, &cause))?,
         };
+        if is_git_pointer(&path) {
+            return Err(LoadError::new("file", &path, GIT_POINTER));
+        }
         let mut bytes = Vec::new();
         let read = file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|cause| cannot_read("file", &path, &cause))?;

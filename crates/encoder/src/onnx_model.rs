@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path},
 };
 
-use crate::error::{LoadError, short_reason};
+use crate::error::{GIT_POINTER, LoadError, is_git_pointer, short_reason};
 use rten::{DataType, Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueType};
 use rten_onnx::{
     onnx::{ModelProto, NodeProto, StringStringEntryProto},
@@ -69,6 +69,9 @@ impl OnnxModel {
             let limit = MAX_FILE_BYTES >> 30;
             let reason = format!("is larger than {limit} GiB; export a smaller or quantized model");
             return Err(LoadError::new(what, path, &reason));
+        }
+        if is_git_pointer(path) {
+            return Err(LoadError::new(what, path, GIT_POINTER));
         }
         let unusable = |cause: &str| {
             let reason =
@@ -195,10 +198,52 @@ fn load_with_weights(path: &Path, weights: &[String]) -> Result<Model, SafeText>
         fs::read(path).map_err(|cause| short_reason(&cause))
     };
     let mut options = ModelOptions::with_all_ops();
-    for name in weights {
-        options.external_data(name, read(&folder.join(name))?);
+    let mut model = read(path)?;
+    for (index, name) in weights.iter().enumerate() {
+        let accepted = accepted_name(&mut model, name, index)?;
+        options.external_data(&accepted, read(&folder.join(name))?);
     }
-    options.load(read(path)?).map_err(|cause| short_reason(&cause))
+    options.load(model).map_err(|cause| short_reason(&cause))
+}
+
+/// Returns the name under which the runtime accepts external weights: without a folder, and with an extension such as
+/// `data`. Another name is replaced in the bytes of the model by one of the same length, so that no length changes.
+fn accepted_name(model: &mut [u8], name: &str, index: usize) -> Result<String, SafeText> {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    let is_known =
+        extension.is_some_and(|it| it.starts_with("data") || it.starts_with("onnx_data"));
+    if is_known && Path::new(name).components().count() == 1 {
+        return Ok(name.to_owned());
+    }
+    let digits = name.len().saturating_sub(ACCEPTED_EXTENSION.len());
+    let accepted = format!("{index:0digits$}{ACCEPTED_EXTENSION}");
+    if accepted.len() != name.len() {
+        return Err(short_reason(&format!("its weights {name} need a longer name")));
+    }
+    let entry = [LOCATION, &varint(name.len()), name.as_bytes()].concat();
+    for at in 0..model.len() {
+        if let Some(found) = model[at..].get_mut(..entry.len())
+            && *found == *entry
+        {
+            found[entry.len() - name.len()..].copy_from_slice(accepted.as_bytes());
+        }
+    }
+    Ok(accepted)
+}
+
+const ACCEPTED_EXTENSION: &str = ".data";
+/// An entry with the key `location`, up to the length of its value, as ONNX files store it.
+const LOCATION: &[u8] = b"\x0A\x08location\x12";
+
+/// Encodes a length as ONNX files store it, with seven bits in each byte.
+fn varint(mut length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while length > 0x7F {
+        bytes.push((length & 0x7F) as u8 | 0x80);
+        length >>= 7;
+    }
+    bytes.push((length & 0x7F) as u8);
+    bytes
 }
 
 pub struct OnnxGraph {

@@ -4,11 +4,26 @@ use std::{fmt, io, path::Path};
 
 /// A sentence that says what happened and what to do. It contains neither a token nor the query of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HubError(String);
+pub struct HubError {
+    sentence: String,
+    /// Whether no hub answered, so that what is in the cache may still be used.
+    is_unreachable: bool,
+}
 
 impl HubError {
     pub fn new(sentence: impl Into<String>) -> Self {
-        Self(sentence.into())
+        Self { sentence: sentence.into(), is_unreachable: false }
+    }
+
+    pub(crate) fn unreachable(cause: &str) -> Self {
+        let sentence = format!(
+            "cannot reach the hub: {cause}; check the connection and HF_ENDPOINT, then try again"
+        );
+        Self { sentence, is_unreachable: true }
+    }
+
+    pub fn is_unreachable(&self) -> bool {
+        self.is_unreachable
     }
 
     pub(crate) fn file(action: &str, path: &Path, cause: &io::Error) -> Self {
@@ -18,13 +33,13 @@ impl HubError {
             }
             _ => "",
         };
-        Self(format!("cannot {action} {}: {cause}{remedy}", path.display()))
+        Self::new(format!("cannot {action} {}: {cause}{remedy}", path.display()))
     }
 }
 
 impl fmt::Display for HubError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.sentence)
     }
 }
 

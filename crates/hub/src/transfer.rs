@@ -52,9 +52,7 @@ impl From<HubError> for Interruption {
 impl From<Interruption> for HubError {
     fn from(cause: Interruption) -> Self {
         match cause {
-            Interruption::Connection(cause) => Self::new(format!(
-                "cannot reach the hub: {cause}; check the connection and HF_ENDPOINT, then try again"
-            )),
+            Interruption::Connection(cause) => Self::unreachable(&cause),
             Interruption::Final(cause) => cause,
         }
     }

@@ -19,8 +19,8 @@ use crate::{
     },
     usecase::{
         models::{
-            ByteProgress, ModelDownload, ModelError, ModelProvider, add_model, check_name,
-            load_model, model_folder, models_dir, test_model,
+            ByteProgress, ModelDownload, ModelError, ModelProvider, add_model, cached_models,
+            check_name, load_model, model_folder, models_dir, test_model,
         },
         run_blocking,
     },
@@ -57,6 +57,9 @@ async fn get(context: &Context, name: &str) -> CliResult {
     let plan = download.summary();
     for (path, bytes) in download.missing() {
         context.messages.info(format!("{:>10}  {path}", format_bytes(bytes)));
+    }
+    if plan.files == 0 && !plan.note.is_empty() {
+        context.messages.warn(plan.note);
     }
     if plan.files > 0 && !context.confirm(&question(&plan), "--yes")? {
         return Err(CliError::usage("nothing was downloaded"));
@@ -106,6 +109,10 @@ fn list(context: &Context) -> CliResult {
             rows.push(json!({ "name": name, "bytes": bytes, "folder": folder }));
         }
     }
+    for (name, folder) in cached_models() {
+        let bytes = size(&folder).map_err(unreadable)?;
+        rows.push(json!({ "name": name, "bytes": bytes, "folder": folder.display().to_string() }));
+    }
     rows.sort_by_key(|row| row["name"].to_string());
     let fields = json!({ "models": Value::Array(rows) });
     context.print(&Document::list("tessera.models/1", fields, "models", MODEL_COLUMNS))
@@ -115,12 +122,18 @@ fn list(context: &Context) -> CliResult {
 fn size(folder: &Path) -> std::io::Result<u64> {
     fs::read_dir(folder)?.try_fold(0, |sum, entry| {
         let entry = entry?;
-        let metadata = entry.metadata()?;
+        // The files in the cache of a model hub are links.
+        let metadata = fs::metadata(entry.path()).or_else(|_| entry.metadata())?;
         Ok(sum + if metadata.is_dir() { size(&entry.path())? } else { metadata.len() })
     })
 }
 
 fn remove(name: &str) -> CliResult {
+    if let Some((_, folder)) = cached_models().into_iter().find(|(cached, _)| cached == name) {
+        let folder = folder.display();
+        let message = format!("{name} is in the cache that the hub's own tools share: {folder}");
+        return Err(CliError::usage(message).with_remedy("hf cache delete"));
+    }
     check_name(name)?;
     let removed = fs::remove_dir_all(models_dir()?.join(name));
     match tessera_files::if_exists(removed) {

@@ -24,9 +24,14 @@ pub struct ModelDownload {
 enum ModelSource {
     /// The model is in this folder already.
     Folder(PathBuf),
+    /// The hub cannot be reached, and this is what was downloaded before.
+    LastDownload(PathBuf),
     Starter,
     Hub(Box<HubDownload>),
 }
+
+const LAST_DOWNLOAD: &str =
+    "The hub cannot be reached, so the files of the last download are used.";
 
 struct HubDownload {
     hub: Hub,
@@ -58,6 +63,9 @@ impl ModelDownload {
         if let ModelSource::Starter = self.source {
             return ModelPlan { name, files: 1, bytes: starter::BYTES, note: starter::NOTE };
         }
+        if let ModelSource::LastDownload(_) = self.source {
+            return ModelPlan { name, files: 0, bytes: 0, note: LAST_DOWNLOAD };
+        }
         let missing = self.missing();
         let bytes = missing.iter().map(|(_, bytes)| bytes).sum();
         ModelPlan { name, files: missing.len(), bytes, note: "" }
@@ -66,7 +74,7 @@ impl ModelDownload {
     /// Downloads what is missing, tests the model, and returns its folder. Dropping the future stops the download.
     pub async fn run(self, progress: ByteProgress<'_>) -> Result<PathBuf, ModelError> {
         match self.source {
-            ModelSource::Folder(folder) => tested(folder).await,
+            ModelSource::Folder(folder) | ModelSource::LastDownload(folder) => tested(folder).await,
             ModelSource::Starter => starter::make(progress).await,
             ModelSource::Hub(download) => {
                 let folder = tested(download.run(progress).await?).await?;
@@ -91,8 +99,15 @@ async fn plan_repository(name: &str) -> Result<ModelSource, ModelError> {
             ))
         });
     }
+    let cache = settings.cache.clone();
     let hub = Hub::new(settings)?;
-    let listing = hub.list(&repository).await?;
+    let listing = match hub.list(&repository).await {
+        Err(cause) if cause.is_unreachable() => {
+            let cached = cached_snapshot(&cache, &repository);
+            return Ok(ModelSource::LastDownload(cached.ok_or(cause)?));
+        }
+        listing => listing?,
+    };
     let files = wanted_files(&repository, &listing)?;
     Ok(ModelSource::Hub(Box::new(HubDownload { hub, repository, listing, files })))
 }

@@ -17,7 +17,8 @@ use tessera_model::{DatasetId, Failure, ModelPlan, ShellCommand};
 pub use download::ModelDownload;
 #[cfg(feature = "local")]
 pub use stored::{
-    NO_MODEL, add_model, check_name, load_model, model_folder, models_dir, test_model,
+    NO_MODEL, add_model, cached_models, check_name, load_model, model_folder, models_dir,
+    test_model,
 };
 
 /// Is called with the bytes that have arrived, and the bytes of all files.

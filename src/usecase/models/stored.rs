@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_encoder::{Encoder, SelfTest};
-use tessera_hub::{HubError, HubSettings, cached_snapshot};
+use tessera_encoder::{Encoder, SelfTest, has_model};
+use tessera_hub::{HubError, HubSettings, RepositoryName, cached_snapshot};
 use tessera_model::ShellCommand;
 
 use super::ModelError;
@@ -33,6 +33,18 @@ pub fn model_folder(given: &Path) -> PathBuf {
         cached_snapshot(&hub_settings().ok()?.cache, &repository)
     });
     named.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
+}
+
+/// Returns the names and folders of the models in the cache of the model hub. Repositories of other kinds are skipped.
+pub fn cached_models() -> Vec<(String, PathBuf)> {
+    let Ok(HubSettings { cache, .. }) = hub_settings() else { return Vec::new() };
+    let entries = fs::read_dir(&cache).into_iter().flatten().flatten();
+    let model = |entry: fs::DirEntry| {
+        let name = RepositoryName::of_folder(entry.file_name().to_str()?)?;
+        let folder = cached_snapshot(&cache, &name)?;
+        has_model(&folder).then(|| (name.to_string(), folder))
+    };
+    entries.filter_map(model).collect()
 }
 
 /// Reads the settings of the model hub from the environment.

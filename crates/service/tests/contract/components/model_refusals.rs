@@ -8,6 +8,9 @@ use tessera_testing::tiny_model::{
     ModelFolder, OWN_COLORS, byte_pair_tokenizer, image_model, masked_text_model, unigram_tokenizer,
 };
 
+const GIT_POINTER: &str =
+    "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+
 fn refused(folder: &ModelFolder) -> String {
     let Err(cause) = Encoder::load(folder.path()) else { return String::new() };
     let text = cause.to_string();
@@ -36,6 +39,8 @@ fn each_unusable_file_is_named_with_what_to_do() {
     for (folder, words) in [
         (ModelFolder::empty(), "has neither onnx/vision_model.onnx nor onnx/model.onnx"),
         (clip().with(vision, "text"), "is not a usable ONNX model"),
+        (clip().with(vision, GIT_POINTER), "is a pointer of Git LFS"),
+        (clip().with("tokenizer.json", GIT_POINTER), "is a pointer of Git LFS"),
         (clip().with(vision, masked_text_model()), "takes no picture"),
         (clip().with(text, image_model("image_embeds", OWN_COLORS)), "takes no tokens"),
         (clip().without("tokenizer.json"), "tokenizer.json is missing"),
@@ -67,6 +72,23 @@ fn each_unusable_file_is_named_with_what_to_do() {
     let file = clip();
     let file = Encoder::load(&file.path().join("config.json")).unwrap_err();
     assert!(file.to_string().contains("is a file; give the folder"), "{file}");
+}
+
+#[test]
+fn weights_are_found_under_any_name() {
+    let vectors = |name: &str| {
+        let folder = ModelFolder::external(name, OWN_COLORS, None);
+        let model = Encoder::load(folder.path()).unwrap();
+        let picture = image::RgbImage::from_pixel(8, 8, image::Rgb([200, 40, 9]));
+        model.encode_image(&picture).unwrap().vector
+    };
+    let expected = vectors("colors.data");
+    let long = format!("{}.bin", "w".repeat(200));
+    for name in ["colors.bin", "my weights", "model.onnx_data", "w/deep", &long] {
+        assert_eq!(vectors(name), expected, "{name}");
+    }
+    let short = ModelFolder::external("w.bin", OWN_COLORS, None);
+    assert!(refused(&short).contains("its weights w.bin need a longer name"));
 }
 
 #[test]
