@@ -18,8 +18,13 @@ fn key_table() -> String {
                 table.push_str("| `Alt-1` … `Alt-9` | Go to a results tab |\n");
                 continue;
             }
-            let keys: Vec<String> =
-                keymap.keys_of(&contexts, action).iter().map(|keys| format!("`{keys}`")).collect();
+            let mut keys: Vec<String> = Vec::new();
+            for key in keymap.keys_of(&contexts, action).iter().map(|keys| format!("`{keys}`")) {
+                // Several contexts may have the same key.
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
             writeln!(table, "| {} | {} |", keys.join(" "), action.help()).unwrap();
         }
     }

@@ -135,8 +135,8 @@ actions! {
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity toward 4)";
     GetModel, "get-model", "get a model", Searching, "Get a model, which finds pictures by what they show (local folders)";
     DismissOffer, "dismiss-offer", "dismiss", Searching, "Stop offering a model below the results, for good";
-    Filter, "filter", "filter", Searching, "Filter the loaded results by name, caption or label";
-    Sort, "sort", "sort", Searching, "Sort the loaded results";
+    Filter, "filter", "filter", Searching, "Filter the loaded results by name, caption or label; Tab searches all names";
+    Sort, "sort", "sort", Searching, "Sort the loaded results (local folders: also the whole result)";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
     ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
     Facets, "facets", "facets", Searching, "Count the media by label, tag, caption word, date and size; list quality issues";
