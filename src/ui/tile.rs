@@ -45,6 +45,8 @@ impl<'a> TileText<'a> {
             let (relevance, subject) = (preview.relevance.as_ref(), preview.title().to_string());
             return Self { relevance, counts: Vec::new(), short_counts: Vec::new(), subject };
         }
+        let view = ctx.app.results().view();
+        let searches_names = view.is_some_and(|view| view.searched_name().is_some());
         let excluded = match state {
             SelectionState::Partial(excluded) => format!("−{excluded}"),
             _ => String::new(),
@@ -64,7 +66,11 @@ impl<'a> TileText<'a> {
             relevance: cluster.relevance.as_ref(),
             counts,
             short_counts,
-            subject: subject(cluster),
+            // Where names are searched, the name on the tile is the one that matches.
+            subject: match tile.preview {
+                Some(preview) if searches_names => preview.title().to_string(),
+                _ => subject(cluster),
+            },
         }
     }
 }

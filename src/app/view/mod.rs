@@ -14,7 +14,10 @@ pub use tiles::Tile;
 
 use std::mem;
 
-use tessera_model::{ClusterId, DatasetId, Page, Query, SafeText, Search};
+use tessera_model::{
+    ClusterId, DatasetId, Filter, Page, Query, SafeText, Search,
+    vql::{FileProperty, Operator, Property, PropertyValue},
+};
 
 use crate::{
     app::{
@@ -87,6 +90,25 @@ impl View {
         match (&self.computed, &self.search.query, &self.similar_to) {
             (Some(computed), ..) => computed.label.clone(),
             (None, query, name) => search_title(query, name.as_ref(), self.search.filters.len()),
+        }
+    }
+
+    /// Returns the text that the view searches for in all names, if it searches for nothing else.
+    pub fn searched_name(&self) -> Option<&str> {
+        if let Some(scan) = self.scan() {
+            return Some(scan.text());
+        }
+        let (Query::Browse, [Filter::Property(filter)]) =
+            (&self.search.query, &*self.search.filters)
+        else {
+            return None;
+        };
+        let path = Property::File(FileProperty::Path);
+        match (filter.operator(), filter.values()) {
+            (Operator::Contains, [PropertyValue::Text(text)]) if *filter.property() == path => {
+                Some(text)
+            }
+            _ => None,
         }
     }
 

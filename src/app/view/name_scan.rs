@@ -88,6 +88,10 @@ impl NameScan {
         self.state == ScanState::Running
     }
 
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns what is searched for: `“cat” in names`.
     pub(in crate::app) fn subject(&self) -> String {
         format!("“{}” in names", SafeText::name(&self.text))

@@ -2,9 +2,8 @@
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    EnrichmentModel, EntityType, Failure, Filter, ModelStatus, Query, QueryText, SafeText,
+    EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText, SafeText,
     text::{capitalize, grouped_with_noun},
-    vql::{FileProperty, Operator, Property, PropertyValue},
 };
 
 use crate::{
@@ -55,7 +54,7 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         ];
         return ctx.centered_message(body, theme.text, &lines);
     }
-    if let (0, false, Some(text)) = (view.search.page, is_busy, searched_name(view)) {
+    if let (0, false, Some(text)) = (view.search.page, is_busy, view.searched_name()) {
         let lines = [
             format!("No file or folder is called “{}”.", SafeText::name(text)),
             format!(
@@ -106,20 +105,6 @@ pub(in crate::ui) fn draw_filtered(ctx: &mut DrawContext, body: Rect, view: &Vie
     let all_names = format!("{key}, then Enter searches all {}", names_text(ctx.app));
     let lines = ["No loaded cluster matches the filter.".to_owned(), looked, all_names];
     ctx.centered_message(body, ctx.theme.text, &lines);
-}
-
-/// Returns the text that a search looks for in all names, if it looks for nothing else.
-fn searched_name(view: &View) -> Option<&str> {
-    let (Query::Browse, [Filter::Property(filter)]) = (&view.search.query, &*view.search.filters)
-    else {
-        return None;
-    };
-    match (filter.property(), filter.operator(), filter.values()) {
-        (Property::File(FileProperty::Path), Operator::Contains, [PropertyValue::Text(text)]) => {
-            Some(text)
-        }
-        _ => None,
-    }
 }
 
 /// Says that nothing matches a text, which media the text was compared with, and what else finds pictures.
