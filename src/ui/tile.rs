@@ -16,7 +16,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, DrawContext, Tile,
+        App, DrawContext, Tile, View,
         basket::SelectionState,
         overlay::{score_histogram::ScoreHistogram, selection_rows::mark_glyph},
         tile_grid::TileGrid,
@@ -46,7 +46,7 @@ impl<'a> TileText<'a> {
             return Self { relevance, counts: Vec::new(), short_counts: Vec::new(), subject };
         }
         let view = ctx.app.results().view();
-        let searches_names = view.is_some_and(|view| view.searched_name().is_some());
+        let shows_names = view.is_some_and(View::shows_names);
         let excluded = match state {
             SelectionState::Partial(excluded) => format!("−{excluded}"),
             _ => String::new(),
@@ -66,9 +66,8 @@ impl<'a> TileText<'a> {
             relevance: cluster.relevance.as_ref(),
             counts,
             short_counts,
-            // Where names are searched, the name on the tile is the one that matches.
             subject: match tile.preview {
-                Some(preview) if searches_names => preview.title().to_string(),
+                Some(preview) if shows_names => preview.title().to_string(),
                 _ => subject(cluster),
             },
         }

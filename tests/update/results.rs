@@ -2,7 +2,7 @@
 
 use tessera::{
     app::{
-        Effect, Event, MissingMembers, Pane,
+        Effect, Event, MissingMembers, Pane, View,
         overlay::{
             caption::CaptionSearchForm, command_list::CommandList, prompt::TextPrompt,
             sort_filter::FilterInput,
@@ -579,6 +579,9 @@ fn a_local_folder_sorts_the_whole_result_and_other_services_the_loaded_page() {
     let view = desk.app.results().view().unwrap();
     let text = ui::arrangement_text(desk.app.results(), view);
     assert_eq!(text.as_deref(), Some("whole result sorted by date, newest first"));
+    let order = Some(FileOrder { by: FileSortKey::Name, reversed: false });
+    let by_name = View::new(Search { order, ..search.clone() });
+    assert!(by_name.shows_names() && !view.shows_names());
     desk.press("n");
     let next = Search { page: 1, ..search.clone() };
     assert!(desk.requests().contains(&&Request::Explore(next)));

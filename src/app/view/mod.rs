@@ -15,7 +15,7 @@ pub use tiles::Tile;
 use std::mem;
 
 use tessera_model::{
-    ClusterId, DatasetId, Filter, Page, Query, SafeText, Search,
+    ClusterId, DatasetId, FileSortKey, Filter, Page, Query, SafeText, Search,
     vql::{FileProperty, Operator, Property, PropertyValue},
 };
 
@@ -24,7 +24,7 @@ use crate::{
         Setup,
         view::{
             name_scan::{NameScan, ScanState},
-            sort_filter::ListOptions,
+            sort_filter::{ListOptions, SortKey},
         },
     },
     config::SearchDefaults,
@@ -110,6 +110,14 @@ impl View {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether names are searched or sorted, so that the tiles show names.
+    pub fn shows_names(&self) -> bool {
+        let order = self.search.order.map(|order| order.by);
+        self.searched_name().is_some()
+            || matches!(order, Some(FileSortKey::Name | FileSortKey::Path))
+            || self.list_options.order.by == SortKey::Name
     }
 
     /// Replaces the search and starts at its beginning. The name, the query image and the list
