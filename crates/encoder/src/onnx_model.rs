@@ -239,10 +239,10 @@ const LOCATION: &[u8] = b"\x0A\x08location\x12";
 fn varint(mut length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while length > 0x7F {
-        bytes.push((length & 0x7F) as u8 | 0x80);
+        bytes.push(length.to_le_bytes()[0] | 0x80);
         length >>= 7;
     }
-    bytes.push((length & 0x7F) as u8);
+    bytes.push(length.to_le_bytes()[0]);
     bytes
 }
 

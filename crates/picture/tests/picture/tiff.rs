@@ -3,6 +3,8 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "samples and sides are small")]
 
+use std::slice;
+
 use image::RgbImage;
 use tessera_picture::decode::decode;
 
@@ -160,7 +162,11 @@ fn a_second_band_is_alpha_only_if_the_file_says_so() {
 fn bytes_may_have_their_lowest_bit_first() {
     let reversed: Vec<u8> = levels().map(u8::reverse_bits).collect();
     let order = (FILL_ORDER, Field::Short(vec![2]));
-    assert_ramp(&with(page(SIDE, 8, 1, reversed.clone()), &[order.clone()]), gray, "black is 0");
+    assert_ramp(
+        &with(page(SIDE, 8, 1, reversed.clone()), slice::from_ref(&order)),
+        gray,
+        "black is 0",
+    );
     let negative = reversed.iter().map(|byte| !byte).collect();
     let white_is_zero = (PHOTOMETRIC, Field::Short(vec![0]));
     assert_ramp(&with(page(SIDE, 8, 1, negative), &[order, white_is_zero]), gray, "white is 0");
