@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, process::Command};
 /// compiles.
 const BUDGET: usize = 478;
 /// The maximum number of crates without the local service.
-const CLIENT_BUDGET: usize = 355;
+const CLIENT_BUDGET: usize = 356;
 
 fn crates(features: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
