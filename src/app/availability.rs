@@ -289,9 +289,12 @@ fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
 /// Returns why the open dataset cannot be divided or checked. Both read its metadata by an export.
 fn metadata_reason(app: &App, lane: fn(DatasetId) -> Lane) -> Option<String> {
     let Some(dataset) = app.dataset() else { return dataset_open(app) };
+    if let Some(way_out) = dataset.status.allows(Operation::Export).denial_reason() {
+        let status = dataset.status.as_str();
+        return Some(format!("not available while {status}. {}.", capitalize(way_out)));
+    }
     let is_running = app.outbox.tickets.is_open(&lane(dataset.id));
-    status_denial(dataset, Operation::Export)
-        .or_else(|| unless(!is_running, "this is running already; wait until it ends"))
+    unless(!is_running, "this is running already; wait until it ends")
 }
 
 /// Returns why no model can be had for the open dataset.

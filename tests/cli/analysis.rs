@@ -23,26 +23,41 @@ fn paint(number: u32) -> RgbImage {
     })
 }
 
-/// Creates a home with a folder: 24 pictures in `train` and 6 in `val`, of which two are copies of pictures in
-/// `train`, and one more copy in `train`. Each picture has a label, its folder's neighbor has none.
+/// Creates a home with a folder of 32 pictures: 24 and a blurred one in `train`, 4 in `val`, and 3 copies of pictures in
+/// `train`, of which one is in `train`, too. Most pictures in `train` have a label and a caption.
 pub(super) fn photographs() -> tempfile::TempDir {
+    photographs_times(1)
+}
+
+/// Creates a home like [`photographs`], with this number of times as many pictures of each kind.
+pub(super) fn photographs_times(times: u32) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("photos");
-    let put = |path: String, picture: &RgbImage| {
-        fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
-        picture.save(folder.join(path)).unwrap();
-    };
-    for number in 0..24 {
+    for part in ["train", "val"] {
+        fs::create_dir_all(folder.join(part)).unwrap();
+    }
+    let put = |path: String, picture: &RgbImage| picture.save(folder.join(path)).unwrap();
+    // With these numbers, no two pictures are similar by chance.
+    let paint = |number| paint(10_000 * (times - 1) + number);
+    let first_of_val = 24 * times;
+    for number in 0..first_of_val {
         put(format!("train/{number:02}.png"), &paint(number));
     }
-    for number in 24..28 {
+    for number in first_of_val..28 * times {
         put(format!("val/{number:02}.png"), &paint(number));
     }
-    put("val/copy-3.png".to_owned(), &paint(3));
-    put("val/copy-4.png".to_owned(), &paint(4));
-    put("train/copy-9.png".to_owned(), &paint(9));
-    put("train/blurred.png".to_owned(), &image::imageops::blur(&paint(50), 12.0));
-    let rows: Vec<String> = (0..24)
+    for time in 0..times {
+        for (part, number) in [("val", 3), ("val", 4), ("train", 9)] {
+            let number = 24 * time + number;
+            put(format!("{part}/copy-{number}.png"), &paint(number));
+        }
+        let end = if time == 0 { String::new() } else { format!("-{time}") };
+        put(
+            format!("train/blurred{end}.png"),
+            &image::imageops::blur(&paint(50 * times + time), 12.0),
+        );
+    }
+    let rows: Vec<String> = (0..first_of_val)
         .map(|number| {
             let label = if number % 4 == 0 { "rare" } else { "common" };
             format!("{{\"file_name\": \"train/{number:02}.png\", \"labels\": [\"{label}\"], \"caption\": \"<b>{number}\"}}\n")

@@ -1,30 +1,25 @@
-//! Tests the way from a folder to a training set by keys, in the real program: copies go by a rule, blurred pictures are
-//! rejected, others are tagged, and a set of a split is exported as COCO. Splits and checks are commands, which run beside
-//! the interface.
+//! Tests the way from a folder of a thousand photographs to a training set by keys, in the real program: copies go by a
+//! rule, blurred pictures are rejected, others are tagged, the rest is divided, a set is exported as COCO, and a check
+//! passes.
 
 use std::{fs, fs::File, io::Read as _, path::Path};
 
 use serde_json::Value;
 use tessera_model::ExportFormat;
 
-use super::{analysis::photographs, outcome, tessera};
+use super::analysis::photographs_times;
 use crate::terminal::pty::Program;
-
-/// Runs a command with the state of the interface.
-fn command(home: &Path, arguments: &[&str]) -> String {
-    let mut command = tessera(home, arguments);
-    let (code, out, err) = outcome(command.env("XDG_STATE_HOME", home).current_dir(home));
-    assert_eq!(code, 0, "{arguments:?}: {err}");
-    out
-}
 
 fn count(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()
 }
 
+/// How many times as many photographs the folder has as that of the commands.
+const TIMES: u32 = 32;
+
 #[test]
 fn a_folder_becomes_a_training_set_by_keys() {
-    let mut program = Program::command(photographs(), |command, home| {
+    let mut program = Program::command(photographs_times(TIMES), |command, home| {
         command.env("HOME", home);
         command.env("TESSERA_GRAPHICS", "half");
         command.cwd(home);
@@ -34,19 +29,13 @@ fn a_folder_becomes_a_training_set_by_keys() {
     let photos = home.join("photos");
     program.wait_for("● READY");
     trash_copies(&mut program);
-    assert_eq!((count(&photos.join("train")), count(&photos.join("val"))), (25, 4));
+    assert_eq!((count(&photos.join("train")), count(&photos.join("val"))), (800, 128));
     reject_blurred_and_tag_others(&mut program);
-
-    let split = ["dataset", "split", "80/20", "photos", "--names", "train,val"];
-    let chosen = ["--by", "label", "--without", "rejected", "--jq", "[.sets[].media]|add"];
-    assert_eq!(command(&home, &[&split[..], &chosen].concat()), "28\n");
+    divide(&mut program);
     export_set(&mut program);
     let coco = exported(&home.join("photos selection.zip"));
-    assert!((20..=24).contains(&coco["images"].as_array().unwrap().len()), "{coco}");
-
-    let limits = ["--max-duplicates", "0", "--max-blur", "1", "--min-media", "29"];
-    let sets = ["--no-leaks", "selection:train", "selection:val"];
-    command(&home, &[&["check", "photos"], &limits[..], &sets].concat());
+    assert!((710..=725).contains(&coco["images"].as_array().unwrap().len()), "{coco}");
+    check(&mut program);
     program.press("q");
     assert_eq!(program.wait(), 0);
 }
@@ -54,15 +43,17 @@ fn a_folder_becomes_a_training_set_by_keys() {
 /// Reviews the duplicates by a rule, and puts those that it does not keep into the trash.
 fn trash_copies(program: &mut Program) {
     program.press("gd");
-    program.wait_for("Duplicates: 3 groups");
+    program.wait_for("Duplicates: 96 groups");
     program.press("R\x15path:*/[0-9]*\r");
     program.wait_for("by the rule path:");
     program.press("f");
-    program.wait_for("3 files go");
+    program.wait_for("96 files go");
     program.press("t");
     program.wait_for("Act on original files");
     program.press("y");
-    program.wait_for("3 files done");
+    program.wait_for("96 files done");
+    // The index follows.
+    program.wait_for("● photos · 928 images");
 }
 
 /// Rejects what a search for blurred pictures finds, and tags the first cluster of the dataset.
@@ -72,19 +63,43 @@ fn reject_blurred_and_tag_others(program: &mut Program) {
     program.press("\x1b[15~");
     program.wait_for("✓ blur");
     program.press(";ax");
-    program.wait_for("tagged rejected: 1 media item");
+    program.wait_for("tagged rejected: 32 media items");
     program.press("\x1b");
-    program.wait_for("tagging ended");
+    program.wait_until_gone("Esc leave");
     program.press("\x1b");
     program.wait_for("whole dataset");
     program.press(";+");
     program.wait_for("Create a tag");
     program.press("hard\r");
-    program.wait_for("created the tag hard");
+    program.wait_for("1 hard");
     program.press("1");
     program.wait_for("tagged hard: ");
     program.press("\x1b");
-    program.wait_for("tagging ended");
+    program.wait_until_gone("Esc leave");
+}
+
+/// Divides what is not rejected, with the same share of each label in both sets.
+fn divide(program: &mut Program) {
+    program.press("gS");
+    program.wait_for("Divide into sets");
+    program.press("\x1580/20\ttrain,val\t \t");
+    // The tags are loaded when the form opens.
+    program.wait_for("‹ none ›");
+    program.press(" ");
+    program.wait_for("‹ rejected ›");
+    program.wait_for("896 media items: about 717 in train, 179 in val.");
+    program.press("\r");
+    program.wait_for("divided 896 media items: train 7");
+}
+
+/// Checks that only the rejected pictures are blurred, that no copies are left, and that the sets have no leaks.
+fn check(program: &mut Program) {
+    program.press("gc");
+    program.wait_for("Check photos");
+    program.press("\x150\t\x1532\t\x15\t\x15\x1b[Z\x1b[Z\x1b[Z\x1b[Z");
+    program.press("selection:train selection:val\r");
+    program.wait_for("passed 3 checks");
+    program.press("q");
 }
 
 /// Loads the set `train` into the basket, and exports it.

@@ -19,7 +19,7 @@ use rustix::{
 };
 
 /// A limit that is much longer than any step takes.
-const TIMEOUT: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 struct Output {
     parser: vt100::Parser,
