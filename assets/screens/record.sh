@@ -7,6 +7,7 @@ program=$(realpath "$1")
 out=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 export DISPLAY=:77 HOME=$work XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work XDG_STATE_HOME=$work
+cd "$work"
 Xvfb "$DISPLAY" -screen 0 1180x760x24 >/dev/null 2>&1 &
 server=$!
 trap 'kill $server; rm -rf "$work"' EXIT
@@ -76,26 +77,32 @@ tour() {
   save tour
 }
 
+# ready: waits until the header shows READY in green.
+ready() {
+  until import -window root -crop 300x18+0+0 png:- | convert png:- txt:- | grep -c '#6FDCB0' >/dev/null; do sleep 0.5; done
+}
+
 # From a folder of a thousand pictures to a training set.
 curate() {
   demo 1000
-  frame 1.5
-  press g d; frame 1.5                         # near-duplicates
-  press Return; frame 2.0                      # the pictures of a group
-  press f; frame 1.5                           # the end of the review
-  press t; frame 1.5                           # what goes into the trash
-  press y; sleep 8; frame 1.5                  # the index follows
+  ready; sleep 1; frame 1.5
+  press g d; sleep 1; frame 1.5                # near-duplicates
+  press Return; sleep 3; frame 2.0             # the pictures of a group
+  press f; frame 2.0                           # the end of the review
+  press t; sleep 1; frame 1.5                  # what goes into the trash
+  press y; sleep 5; ready; frame 1.5           # the index follows
   press 3 a 4; typed blur; frame 1.0           # find blurred pictures
-  press F5; frame 1.5
-  press semicolon a x; frame 1.5; press Escape # reject all of them
-  press Escape g S; frame 1.0                  # divide
+  press F5; sleep 3; frame 1.5
+  press semicolon a x; sleep 1; frame 1.5      # reject all of them
+  press Escape Escape; sleep 1; press g S; frame 1.0  # divide
   press ctrl+u; typed 80/20; press Tab; typed train,val; press Tab space Tab space; frame 2.5
-  press Return; sleep 3; frame 1.5
-  press 5 o ctrl+u; typed train; press Return; frame 1.5
-  press E; press Tab Tab Tab space space; frame 2.0  # export as COCO
-  press Return; sleep 5; frame 1.5
-  press g c; frame 1.5                         # check
-  press shift+Tab; typed "selection:train selection:val"; press Return; sleep 3; frame 3.0
+  press Return; sleep 12; frame 2.0
+  press 5 o ctrl+u; typed train; press Return; sleep 3; frame 1.5
+  press E Tab Tab Tab space; sleep 1; frame 2.0  # export as COCO
+  press Return; sleep 8; frame 1.5
+  press g c Tab ctrl+u; typed 3%; press Tab ctrl+u shift+Tab shift+Tab shift+Tab  # check
+  typed "selection:train selection:val"; frame 2.0
+  press Return; sleep 12; frame 3.5
   save curate
 }
 
