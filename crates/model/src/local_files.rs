@@ -134,6 +134,19 @@ const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 /// Returns the path of an archive member if it is safe on every system: relative, inside the folder, and made of plain
 /// names. The path is empty for the folder itself. The error is the reason for skipping the member.
 pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
+    let path = local_relative_path(name)?;
+    let parts = || path.iter().filter_map(|part| part.to_str());
+    if parts().any(|part| part.ends_with(['.', ' '])) {
+        return Err("its name ends in a dot or a space");
+    }
+    if parts().any(is_reserved) {
+        return Err("its name is reserved by some systems");
+    }
+    Ok(path)
+}
+
+/// Returns the path of an archive member like [`safe_relative_path`], if it is safe on this system.
+pub fn local_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     if name.chars().any(char::is_control) {
         return Err("its name contains control characters");
     }
@@ -147,12 +160,6 @@ pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
         }
         if part.starts_with('.') || is_system_entry(part) {
             return Err(HIDDEN);
-        }
-        if part.ends_with(['.', ' ']) {
-            return Err("its name ends in a dot or a space");
-        }
-        if is_reserved(part) {
-            return Err("its name is reserved by some systems");
         }
         if part.len() > MAX_NAME_BYTES {
             return Err("its name is too long");

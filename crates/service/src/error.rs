@@ -1,10 +1,14 @@
 //! The errors of the local deployment, with messages for the terminal. The messages contain local paths, so they must
 //! not be sent in HTTP responses.
 
-use std::{fmt, io, net::SocketAddr, path::PathBuf};
+use std::{
+    fmt, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use tessera_media::{ingest::file_names::printable_path, object_storage::StorageError};
-use tessera_model::{Failure, FailureKind};
+use tessera_model::{Failure, FailureKind, FileKind};
 use tessera_picture::PictureFormat;
 use tessera_store::{StoreError, postgres::StoreAddress};
 
@@ -57,6 +61,11 @@ impl fmt::Display for LocalError {
             Self::NoSuchFolder(path) => {
                 write!(f, "the folder {} does not exist; check the path", printable_path(path))
             }
+            Self::NotAFolder(path) if is_archive(path) => write!(
+                f,
+                "{} is an archive in a format that is not read; unpack it and give the folder, or give a .zip, .tar or .tar.gz",
+                printable_path(path)
+            ),
             Self::NotAFolder(path) => {
                 write!(f, "{} is not a folder; give the one it is in", printable_path(path))
             }
@@ -142,4 +151,8 @@ impl From<StoreError> for LocalError {
     fn from(cause: StoreError) -> Self {
         Self::Store(cause)
     }
+}
+
+fn is_archive(path: &Path) -> bool {
+    FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive
 }

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use tessera_model::{FileKind, SafeText, local_files::safe_relative_path};
+use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
 
 use super::disk_quota::{ClaimedFile, DiskQuota};
 
@@ -157,7 +157,7 @@ impl<'a> Unpacker<'a> {
         match end {
             Err(MemberError::SkipMember(why)) => {
                 if self.report.skipped.len() < self.limits.max_reported {
-                    self.report.skipped.push((SafeText::new(name, 256), why));
+                    self.report.skipped.push((reported_name(name, self.members), why));
                 } else {
                     self.report.unreported += 1;
                 }
@@ -175,7 +175,7 @@ impl<'a> Unpacker<'a> {
         content: &mut impl Read,
         packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
-        let path = safe_relative_path(&relative_name(name)).map_err(MemberError::SkipMember)?;
+        let path = local_relative_path(&relative_name(name)).map_err(MemberError::SkipMember)?;
         if path.as_os_str().is_empty() {
             return Err(MemberError::SkipMember("it has no name"));
         }
@@ -252,14 +252,38 @@ impl<'a> Unpacker<'a> {
 }
 
 /// Returns a name with `/` between its parts, and without the root of a disk: `a/b.jpg` for `C:\a\b.jpg`, as programs on
-/// Windows write it, and for `/a/b.jpg`.
+/// Windows write it, and for `/a/b.jpg`. A folder that the name leaves again is left out: `b.jpg` for `a/../b.jpg`.
 fn relative_name(name: &str) -> String {
     let name = name.replace('\\', "/");
     let without_disk = match name.as_bytes() {
         [disk, b':', b'/', ..] if disk.is_ascii_alphabetic() => &name[2..],
         _ => &name,
     };
-    without_disk.trim_start_matches('/').to_owned()
+    let mut parts = Vec::new();
+    for part in without_disk.trim_start_matches('/').split('/') {
+        if part == ".." && parts.last().is_some_and(|folder| !["", ".", ".."].contains(folder)) {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
+}
+
+/// The longest name of a skipped member that is reported as it is, in characters.
+const MAX_REPORTED_NAME: usize = 256;
+
+/// Returns the name of a skipped member for a report. Of a longer name, both ends are kept, because the extension says
+/// whether a picture is missing, and the number of the member, because names may differ only in between.
+fn reported_name(name: &str, number: usize) -> SafeText {
+    let length = name.chars().count();
+    if length <= MAX_REPORTED_NAME {
+        return SafeText::new(name, MAX_REPORTED_NAME);
+    }
+    let part = MAX_REPORTED_NAME / 3;
+    let start: String = name.chars().take(part).collect();
+    let end: String = name.chars().skip(length - part).collect();
+    SafeText::new(&format!("{start}… (member {number}) …{end}"), MAX_REPORTED_NAME)
 }
 
 /// Returns the reason why an archive or a member cannot be read further.

@@ -13,6 +13,7 @@ fn unsuitable_folders_are_rejected_with_a_message() {
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n".to_vec();
     let place = Place::new(&[
         ("a.png", picture(1)),
+        ("a.tgz", b"\x1f\x8b".to_vec()),
         ("notes/readme.txt", b"text".to_vec()),
         ("lfs/.gitattributes", b"*.jpg filter=lfs".to_vec()),
         ("lfs/README.md", b"text".to_vec()),
@@ -23,6 +24,7 @@ fn unsuitable_folders_are_rejected_with_a_message() {
     for (name, words) in [
         ("nothing", "does not exist"),
         ("a.png", "is not a folder"),
+        ("a.tgz", "is an archive in a format that is not read; unpack it"),
         ("empty", "is empty"),
         ("notes", "none of the 1 files"),
         ("lfs", "b.jpg: a Git LFS pointer instead of the file; run: git lfs pull"),

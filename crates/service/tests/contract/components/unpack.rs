@@ -105,6 +105,35 @@ fn members_that_are_not_regular_files_are_skipped() {
 }
 
 #[test]
+fn long_names_of_skipped_members_are_reported_with_both_ends() {
+    let long = |middle: &str| format!("{}{middle}{}.jpg", "x".repeat(200), "y".repeat(200));
+    let deep = format!("{}e.jpg", "d/".repeat(300));
+    let names = [long("a"), long("b"), deep];
+    let members: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b"x"[..])).collect();
+    let (_, out) = unpack_bytes(ArchiveKind::Zip, &zipped(&members));
+    let reported: Vec<String> = skip_reasons(&out).into_iter().map(|(name, _)| name).collect();
+    for (number, name) in (1..).zip(&reported) {
+        assert!(name.ends_with(".jpg") && name.chars().count() <= 256, "{name}");
+        assert!(name.contains(&format!("(member {number})")), "{name}");
+    }
+    assert_eq!(reported.len(), 3);
+}
+
+#[test]
+fn names_that_only_other_systems_reserve_are_unpacked() {
+    let members: [(&str, &[u8]); 5] = [
+        ("aux/c.jpg", b"x"),
+        ("dir /k.jpg", b"x"),
+        ("ok/../b.jpg", b"x"),
+        ("ok/../../out.jpg", b"x"),
+        ("ok/./../.././out.jpg", b"x"),
+    ];
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, &zipped(&members));
+    assert_eq!(names(&temp_dir), ["aux/c.jpg", "b.jpg", "dir /k.jpg"]);
+    assert!(skip_reasons(&out).iter().all(|(_, why)| *why == "its name points outside the folder"));
+}
+
+#[test]
 fn links_and_encrypted_zip_members_are_skipped() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
