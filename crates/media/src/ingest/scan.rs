@@ -64,7 +64,7 @@ pub struct ScannedFile {
 
 /// Whether the name of a file ends like the name of a Parquet file.
 pub fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+    has_end(path, "parquet")
 }
 
 /// Returns the row that a name refers to, or `None` if the name is not the name of a row.
@@ -150,7 +150,7 @@ impl Scan<'_> {
     fn skip_reason(&self, name: &OsStr, path: &Path, entry: &Entry) -> Option<&'static str> {
         if name.as_encoded_bytes().starts_with(b".") {
             Some(HIDDEN)
-        } else if is_system_entry(&name.to_string_lossy()) {
+        } else if is_system_entry(&name.to_string_lossy()) || is_system_path(path) {
             Some(SYSTEM_ENTRY)
         } else {
             self.patterns.exclude(path, matches!(entry, Entry::Folder)).then_some(EXCLUDED)
@@ -173,6 +173,21 @@ impl Scan<'_> {
         }
     }
 }
+
+/// Whether a path belongs to a system because of its place: the recycle bin of a disk, or the previews in a library of
+/// macOS Photos.
+fn is_system_path(path: &Path) -> bool {
+    let is_bin = ["Recycled", "RECYCLED"].iter().any(|bin| path == Path::new(bin));
+    let library = path.parent().and_then(Path::parent).filter(|_| path.ends_with(PHOTO_PREVIEWS));
+    is_bin || library.is_some_and(|it| it == Path::new("") || has_end(it, "photoslibrary"))
+}
+
+fn has_end(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case(extension))
+}
+
+/// The folder of previews in a library of macOS Photos.
+const PHOTO_PREVIEWS: &str = "resources/derivatives";
 
 enum Entry {
     Folder,

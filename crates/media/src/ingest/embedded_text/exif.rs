@@ -10,6 +10,7 @@ use super::text_rules::{
 const IMAGE_DESCRIPTION: u16 = 0x010E;
 const MAKE: u16 = 0x010F;
 const MODEL: u16 = 0x0110;
+const SOFTWARE: u16 = 0x0131;
 const DATE_TIME: u16 = 0x0132;
 const EXIF_DIRECTORY: u16 = 0x8769;
 const GPS_DIRECTORY: u16 = 0x8825;
@@ -50,8 +51,10 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     });
     let dates = taken_at.chain(picture.text(DATE_TIME)).map(|date| date_labels_of_text(&date));
     labels.extend(dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default());
-    // Some cameras write their name.
-    let names = [MAKE, MODEL].map(|tag| picture.text(tag));
+    // Some cameras and programs write their name.
+    let [make, model, software] = [MAKE, MODEL, SOFTWARE].map(|tag| picture.text(tag));
+    let whole = make.as_ref().zip(model.as_ref()).map(|(make, model)| format!("{make} {model}"));
+    let names = [make, model, software, whole];
     let is_written =
         |text: &String| !names.iter().flatten().any(|name| name.eq_ignore_ascii_case(text));
     BlockText {

@@ -7,7 +7,7 @@ use crate::ingest::sidecar::push_caption;
 use tessera_model::FileKind;
 
 /// Texts of devices and programs, in lower case and with spaces for `_` and `-`.
-const BOILERPLATE_TEXTS: [&str; 96] = [
+const BOILERPLATE_TEXTS: [&str; 75] = [
     "adobe photoshop lightroom",
     "ai",
     "applemark",
@@ -15,15 +15,15 @@ const BOILERPLATE_TEXTS: [&str; 96] = [
     "binary comment",
     "btf",
     "bty",
+    "burst",
     "camera",
-    "canon",
-    "casio computer co.,ltd.",
     "cof",
     "cuva",
     "dav",
     "dcf 1.0",
     "dcf1.0",
     "default",
+    "dig",
     "digital camera",
     "digital image",
     "digital still camera",
@@ -33,48 +33,33 @@ const BOILERPLATE_TEXTS: [&str; 96] = [
     "fbt",
     "fbthdr",
     "fptscl",
-    "fujifilm",
     "gimp",
     "google",
-    "gopro",
     "hdr",
     "hdrpl",
     "hellomoto",
     "hewlett packard",
-    "htc",
-    "huawei",
     "hw camera",
     "image",
     "image description",
     "image title",
     "imagedescription",
     "jpeg",
-    "konica minolta",
-    "leica",
     "leica camera ag",
     "lge",
+    "maf",
     "maps",
     "mde",
-    "minolta co., ltd.",
-    "minolta dsc",
     "minoltadsc",
     "mms",
     "moto",
-    "motorola",
     "mrh",
-    "nikon",
-    "nikon corporation",
     "no description",
-    "nokia",
     "none",
     "nor",
     "null",
-    "olympus",
-    "oppo",
     "oznor",
     "oznorco",
-    "panasonic",
-    "pentax",
     "photo",
     "picasa",
     "picture",
@@ -83,31 +68,26 @@ const BOILERPLATE_TEXTS: [&str; 96] = [
     "qmedia",
     "rbt",
     "rhdr",
-    "ricoh",
-    "samsung",
+    "rptf",
     "samsung camera",
     "samsung camera pictures",
     "screenshot",
     "sdr",
-    "skypixel",
     "snapseed",
-    "sony",
-    "sony dsc",
-    "sony ericsson",
     "sss",
     "tof",
     "trim",
     "unknown",
     "untitled",
     "user comments",
-    "vivo",
-    "xiaomi",
+    "vvr",
+    "x default",
     "yyg",
-    "zte",
 ];
 /// Beginnings of the texts of programs, in the same form.
-const BOILERPLATE_PREFIXES: [&str; 20] = [
-    "adobe photoshop ",
+const BOILERPLATE_PREFIXES: [&str; 25] = [
+    "acd systems",
+    "adobe photoshop",
     "ascii ",
     "created with gimp",
     "created with inkscape",
@@ -120,18 +100,55 @@ const BOILERPLATE_PREFIXES: [&str; 20] = [
     "handmade software",
     "imagej=",
     "intel(r) jpeg library",
+    "kodak clas",
+    "lavc",
     "lead technologies",
+    "leadtools",
     "matplotlib version",
     "optimized by jpegmini",
     "pictureid: ",
-    "processed by ebay",
+    "processed by ",
     "processed with ",
+    "quicktime ",
     "xv version",
 ];
 /// Ends of the names that cameras write.
 const CAMERA_ENDS: [&str; 2] = ["digital camera", "still camera"];
 /// The number of words in the longest of these names.
 const CAMERA_WORDS: usize = 4;
+/// Makers of cameras and phones, whose names begin a text such as `OLYMPUS OPTICAL CO.,LTD`, `SONY DSC-P8` or `oppo_0`.
+const MAKERS: [&str; 27] = [
+    "canon",
+    "casio",
+    "fujifilm",
+    "gopro",
+    "hp",
+    "htc",
+    "huawei",
+    "kodak",
+    "konica",
+    "leica",
+    "minolta",
+    "motorola",
+    "nikon",
+    "nokia",
+    "olympus",
+    "oppo",
+    "panasonic",
+    "pentax",
+    "polaroid",
+    "ricoh",
+    "samsung",
+    "skypixel",
+    "sony",
+    "vivo",
+    "xiaomi",
+    "yashica",
+    "zte",
+];
+/// The last words of the names of makers.
+const MAKER_ENDS: [&str; 7] =
+    ["minolta", "dsc", "ericsson", "corporation", "co.,ltd", "co.,ltd.", "ltd."];
 
 /// Whether a text says nothing about what the picture shows.
 pub(super) fn is_boilerplate(text: &str) -> bool {
@@ -140,6 +157,8 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
     let words = lower.split_whitespace().count();
     let is_camera = words <= CAMERA_WORDS && CAMERA_ENDS.iter().any(|end| lower.ends_with(end));
     BOILERPLATE_TEXTS.contains(&lower.as_str())
+        || is_maker_name(&lower)
+        || is_setting(text)
         || BOILERPLATE_PREFIXES.iter().any(|beginning| lower.starts_with(beginning))
         || (is_camera && text.starts_with(char::is_uppercase))
         // The name of a device: `<Digimax S500 / Kenox S500>`.
@@ -150,8 +169,34 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
         // The name of the file: `DSC_0042`, or `DCIM\100MEDIA\DJI_0042.JPG`.
         || (!text.contains(char::is_whitespace)
             && (is_camera_name(&lower) || FileKind::from_name(text).is_media()))
+        || lower.strip_prefix("untitled ").is_some_and(|rest| rest.parse::<u32>().is_ok())
         // A number, a time, or nothing.
         || !text.contains(char::is_alphabetic)
+}
+
+/// Whether a text is the name of a maker, alone or with that of a device.
+fn is_maker_name(lower: &str) -> bool {
+    let mut words = lower.split_whitespace();
+    if !words.next().is_some_and(|maker| MAKERS.contains(&maker)) {
+        return false;
+    }
+    let words: Vec<&str> = words.collect();
+    let has = |word: &str, is: fn(char) -> bool| word.contains(is);
+    let is_device = |word: &&str| {
+        has(word, |c| c.is_ascii_digit()) && (has(word, char::is_alphabetic) || word.len() <= 2)
+    };
+    let is_company = words.last().is_none_or(|word| MAKER_ENDS.contains(word));
+    words.len() < CAMERA_WORDS && (is_company || words.iter().any(is_device))
+}
+
+/// Whether a text is a setting of a program: `MTI=0`, `captureOrientation:90` or `touch: (-1.0, -1.0)`.
+fn is_setting(text: &str) -> bool {
+    let Some((name, value)) = text.split_once(['=', ':']) else { return false };
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_of_program = text.contains('=')
+        || (name.starts_with(char::is_lowercase) && name.contains(char::is_uppercase))
+        || value.trim_start().starts_with('(');
+    is_name && is_of_program && !value.contains(char::is_alphabetic)
 }
 
 /// The words with which cameras and phones begin the names of files.
@@ -162,6 +207,11 @@ const NAME_STARTS: [&str; 16] = [
 
 /// Whether a text is the name of a file without its extension, such as `img 20200101 120000` or `dsc01234`.
 fn is_camera_name(lower: &str) -> bool {
+    // The name of a folder: `DCIM100GOPRO`.
+    if lower.strip_prefix("dcim").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        return true;
+    }
     let digits = lower.trim_start_matches(|c: char| c.is_ascii_lowercase());
     let start = &lower[..lower.len() - digits.len()];
     let number = digits.chars().filter(char::is_ascii_digit).count();
@@ -267,6 +317,28 @@ mod tests {
             "2024:05:17 10:11:12",
             "\0\0",
             "",
+            "DCIM100GOPRO",
+            "OLYMPUS OPTICAL CO.,LTD",
+            "OLYMPUS CORPORATION",
+            "CASIO COMPUTER CO.,LTD",
+            "Minolta Co., Ltd.",
+            "SONY DSC-P8",
+            "HP pstc4380",
+            "Polaroid",
+            "LEADTOOLS v20.0",
+            "ACD Systems Digital Imaging",
+            "Adobe Photoshop",
+            "Kodak CLAS Digital Film Scanner / HR200",
+            "oppo_0",
+            "Untitled-1",
+            "x-default",
+            "MTI=0",
+            "captureOrientation:90",
+            "touch: (-1.0, -1.0)",
+            "QuickTime 7.6",
+            "Processed by ON1",
+            "Lavc58.91.100",
+            "rptf",
         ] {
             assert!(is_boilerplate(text), "{text}");
         }
@@ -286,6 +358,13 @@ mod tests {
             "p 1",
             "My Nokia on a desk",
             "Samsung building",
+            "Nokia 3310",
+            "A Kodak in a drawer",
+            "Sony booth at a fair in 2019",
+            "Room 12: (left)",
+            "Chapter: 5",
+            "E = mc2",
+            "Untitled film still",
             "x < y and y > x",
             "猫",
         ] {

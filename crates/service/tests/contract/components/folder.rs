@@ -108,6 +108,28 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
 }
 
 #[test]
+fn previews_and_recycle_bins_are_recognized_by_their_place() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    for path in [
+        "My.photoslibrary/originals/A/1.jpg",
+        "My.photoslibrary/resources/derivatives/A/1_105_c.jpg",
+        "other/resources/derivatives/2.jpg",
+        "Recycled/3.jpg",
+        "classes/Recycled/4.jpg",
+        "recycled/5.jpg",
+    ] {
+        let path = temp_dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "x").unwrap();
+    }
+    let folder = SandboxedDir::open(temp_dir.path()).unwrap();
+    let scan = scan_folder(&folder, &FolderPatterns::default());
+    let skipped: Vec<_> = scan.skipped.iter().map(|(path, _)| path.to_str().unwrap()).collect();
+    assert_eq!(skipped, ["My.photoslibrary/resources/derivatives", "Recycled"]);
+    assert_eq!(scan.files.len(), 4);
+}
+
+#[test]
 fn added_modified_and_removed_files_are_detected() {
     let found =
         |path: &str, size| ScannedFile { path: path.into(), stat: FileStat { size, modified: 7 } };
