@@ -70,6 +70,20 @@ impl Annotation {
         Self { polygons: outline.into_iter().collect(), ..Self::default() }
     }
 
+    /// Adds what another annotation of the same object says, unless it is known.
+    pub fn add_missing(&mut self, other: &Self) {
+        self.score = self.score.or(other.score);
+        if self.polygons.is_empty() {
+            self.polygons.clone_from(&other.polygons);
+        }
+        if self.mask.is_none() {
+            self.mask.clone_from(&other.mask);
+        }
+        if self.keypoints.is_empty() {
+            self.keypoints.clone_from(&other.keypoints);
+        }
+    }
+
     /// Returns the annotation if it is well-formed and not too large.
     ///
     /// # Errors

@@ -72,6 +72,12 @@ pub(crate) fn parse_number(value: &RawValue) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Converts a number that must be whole and not negative.
+pub(crate) fn whole(number: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
+}
+
 /// Parses a list of numbers. Returns `None` if `value` is anything else.
 pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
     let numbers: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;

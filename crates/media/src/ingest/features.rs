@@ -45,13 +45,15 @@ impl Features {
             .or_else(|| find(&|_, column| self.0.is_empty() && begins_with_picture(column)))
     }
 
-    /// Replaces the numbers of classes by their names.
-    pub fn name_classes(&self, row: &mut Value) {
+    /// Replaces the numbers of classes by their names. The error is a number that has no name.
+    pub fn name_classes(&self, row: &mut Value) -> Result<(), i64> {
+        let mut end = Ok(());
         for (name, feature) in &self.0 {
             if let Some(value) = row.get_mut(name) {
-                name_classes(feature, value, MAX_DEPTH);
+                end = end.and(name_classes(feature, value, MAX_DEPTH));
             }
         }
+        end
     }
 
     /// Returns the columns with the numbers of classes, or with lists of them.
@@ -88,12 +90,13 @@ fn item_of(feature: &Value) -> Option<&Value> {
     }
 }
 
-fn name_classes(feature: &Value, value: &mut Value, depth: usize) {
-    let Some(depth) = depth.checked_sub(1) else { return };
+fn name_classes(feature: &Value, value: &mut Value, depth: usize) -> Result<(), i64> {
+    let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
+    let mut end = Ok(());
     match (item_of(feature), value) {
         (Some(item), Value::Array(values)) => {
             for value in values {
-                name_classes(item, value, depth);
+                end = end.and(name_classes(item, value, depth));
             }
         }
         // A sequence of structs is stored as a struct of lists.
@@ -101,7 +104,7 @@ fn name_classes(feature: &Value, value: &mut Value, depth: usize) {
             for (name, field) in fields {
                 if let Some(Value::Array(values)) = columns.get_mut(name) {
                     for value in values {
-                        name_classes(field, value, depth);
+                        end = end.and(name_classes(field, value, depth));
                     }
                 }
             }
@@ -109,18 +112,21 @@ fn name_classes(feature: &Value, value: &mut Value, depth: usize) {
         (None, value) if feature["_type"] == "ClassLabel" => {
             if let Some(number) = value.as_i64() {
                 *value = class_name(feature, number);
+                // In a test set without labels, a negative number refers to no class.
+                end = if number >= 0 && value.is_null() { Err(number) } else { Ok(()) };
             }
         }
         (None, Value::Object(columns)) if feature["_type"].is_null() => {
             for (name, column) in columns {
-                name_classes(&feature[name.as_str()], column, depth);
+                end = end.and(name_classes(&feature[name.as_str()], column, depth));
             }
         }
         _ => {}
     }
+    end
 }
 
-/// Returns the name of a class. In a test set without labels, the number refers to no class.
+/// Returns the name of a class.
 fn class_name(feature: &Value, number: i64) -> Value {
     let name = usize::try_from(number).ok().and_then(|number| feature["names"].get(number));
     name.cloned().unwrap_or_default()
@@ -133,7 +139,7 @@ mod tests {
     use super::*;
 
     fn named(feature: &Value, mut value: Value) -> Value {
-        name_classes(feature, &mut value, MAX_DEPTH);
+        let _ = name_classes(feature, &mut value, MAX_DEPTH);
         value
     }
 
@@ -143,6 +149,9 @@ mod tests {
         assert_eq!(named(&class, json!(1)), json!("dog"));
         assert_eq!(named(&class, json!(-1)), json!(null));
         assert_eq!(named(&class, json!(2)), json!(null));
+        for (number, end) in [(-1, Ok(())), (1, Ok(())), (2, Err(2))] {
+            assert_eq!(name_classes(&json!([class]), &mut json!([0, number]), MAX_DEPTH), end);
+        }
         for list in [
             json!({"_type": "Sequence", "feature": class}),
             json!({"_type": "List", "feature": class, "length": -1}),

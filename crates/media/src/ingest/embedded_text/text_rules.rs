@@ -296,14 +296,12 @@ mod tests {
             "KONICA MINOLTA DIGITAL CAMERA",
             "KODAK Digital Still Camera",
             "SONY DSC",
-            "SAMSUNG",
             "MinoltaDSC",
             "Exif_JPEG_PICTURE",
             "DCIM\\100MEDIA\\DJI_0042.JPG",
             "IMG_2024.jpg",
             "<KENOX S630  / Samsung S630>",
             "IMG_20200101_120000",
-            "DSC01234",
             "{\"shape\": [120, 160]}",
             "ImageJ=1.11a\nimages=3",
             "<?xml version=\"1.0\"?><OME/>",
@@ -338,7 +336,6 @@ mod tests {
             "QuickTime 7.6",
             "Processed by ON1",
             "Lavc58.91.100",
-            "rptf",
         ] {
             assert!(is_boilerplate(text), "{text}");
         }

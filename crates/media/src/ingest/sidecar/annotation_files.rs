@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
+    io::Read as _,
     path::Path,
 };
 
@@ -22,6 +23,8 @@ use serde_json::value::RawValue;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.
 const MAX_XML_BYTES: u64 = 32 << 20;
+/// The number of bytes by which a JSON object is recognized.
+const JSON_HEAD: u64 = 64;
 /// Annotations have no namespaces.
 const XML_LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 
@@ -62,7 +65,25 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
             reader.report_problem(sidecar, why);
         }
     }
+    let others = reader.files.all().filter(|path| may_be_json(reader, path));
+    for sidecar in others.collect::<Vec<_>>() {
+        coco::read_large(reader, sidecar);
+    }
     add_pictures(reader, pictures);
+}
+
+/// Whether a file with another extension, or without one, begins like a JSON object.
+fn may_be_json(reader: &SidecarReader<'_>, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let ends = |extension: &&str| name.ends_with(*extension);
+    let has_name = !name.contains('.') || [".coco", ".json.txt"].iter().any(ends);
+    let begins = || {
+        let mut head = Vec::new();
+        let file = reader.folder().open_file(path).ok()?;
+        file.take(JSON_HEAD).read_to_end(&mut head).ok()?;
+        Some(head.trim_ascii_start().starts_with(b"{"))
+    };
+    has_name && !reader.folder().is_remote() && begins() == Some(true)
 }
 
 /// Reads the documents of all formats in XML: first files that describe many pictures, then files of one picture.

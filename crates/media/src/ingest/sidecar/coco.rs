@@ -435,24 +435,18 @@ struct RunLengthMask<'a> {
 impl RunLengthMask<'_> {
     /// Returns the size and the runs. The numbers may have a decimal point.
     fn read(&self) -> Option<([u32; 2], Vec<u64>)> {
-        let size = documents::parse_numbers(self.size)?.into_iter().map(whole);
+        let size = documents::parse_numbers(self.size)?.into_iter().map(documents::whole);
         let size: Vec<u32> = size.map(|side| side?.try_into().ok()).collect::<Option<_>>()?;
         let size = <[u32; 2]>::try_from(size).ok()?;
         let runs = match documents::parse_string(self.counts) {
             Some(counts) => Mask { size, counts }.runs()?,
             None => documents::parse_numbers(self.counts)?
                 .into_iter()
-                .map(whole)
+                .map(documents::whole)
                 .collect::<Option<_>>()?,
         };
         Some((size, runs))
     }
-}
-
-/// Converts a number of pixels, which is whole and not negative.
-fn whole(number: f64) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
-    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
 }
 
 /// The pixels of an object.

@@ -29,6 +29,9 @@ const FILE_ALIASES: [&str; 15] = [
 pub(crate) const CAPTION_ALIASES: [&str; 6] =
     ["captions", "description", "prompt", "alt_text", "sentence", "sentences"];
 
+/// Other names of the column `label` in tables of other programs, in the order in which they are tried.
+const LABEL_ALIASES: [&str; 4] = ["class", "class_name", "category", "label_name"];
+
 /// Returns the name in the spelling of this program: lower case, and an underscore instead of a space.
 fn normalized(name: &str) -> String {
     name.trim().to_lowercase().replace([' ', '-'], "_")
@@ -65,6 +68,17 @@ pub(crate) fn name_file_column(names: &mut [String]) -> Option<usize> {
     let at = names.iter().position(|name| *name == file)?;
     FILE_NAME.clone_into(&mut names[at]);
     Some(at)
+}
+
+/// Renames the column with the best name for a label to `label`, if there are no labels.
+pub(crate) fn name_label_column(names: &mut [String]) {
+    if names.iter().any(|name| name == "label" || name == "labels") {
+        return;
+    }
+    let position = |alias: &&str| names.iter().position(|name| normalized(name) == **alias);
+    if let Some(at) = LABEL_ALIASES.iter().find_map(position) {
+        "label".clone_into(&mut names[at]);
+    }
 }
 
 #[cfg(test)]

@@ -1,31 +1,72 @@
 //! Reads `metadata.csv` and `metadata.tsv`, as programs and spreadsheets write them. A spreadsheet separates columns with
-//! `;` where the comma is the decimal mark.
+//! `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one that
+//! describes them.
 
-use std::path::Path;
+use std::{borrow::Cow, collections::HashSet, path::Path};
 
 use tessera_model::text::needs_apostrophe;
 
 use super::{
-    column_names::{CAPTION_ALIASES, known_name, name_file_column},
-    description::{MediaDescription, push_name},
+    annotation_files::unread,
+    column_names::{CAPTION_ALIASES, known_name, name_file_column, name_label_column},
+    description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     metadata_row::{BoxUnit, collect_names, read_objects},
     own_columns::push_cell,
-    sidecar_names::METADATA_TABLES,
+    sidecar_names::{METADATA_TABLES, is_named, open_images_table},
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
+    stated_size::StatedSize,
 };
+use tessera_model::Annotation;
 
 pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     let tables = METADATA_TABLES.map(|name| reader.files.with_name(name));
     for sidecar in tables.concat() {
         reader.mark_used(sidecar);
-        if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES)
-            && let Some(why) = read_table(reader, sidecar, &bytes)
-        {
+        if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
+            let why = match open_table(&bytes) {
+                Ok(table) => read_table(reader, sidecar, table),
+                Err(why) => Some(why),
+            };
+            if let Some(why) = why {
+                reader.report_problem(sidecar, why);
+            }
+        }
+    }
+    let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
+    for sidecar in ["csv", "tsv"].map(|extension| unread(reader, extension)).concat() {
+        if open_images_table(sidecar).is_none() && !large.contains(sidecar) {
+            read_other_table(reader, sidecar);
+        }
+    }
+}
+
+/// The table of a dataset of several classes per picture, with a column of 0 and 1 for each class.
+const CLASS_TABLE: &str = "_classes.csv";
+
+/// Reads a table of another name, if it describes pictures of the folder.
+fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
+    let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
+    let Ok(mut table) = open_table(&bytes) else { return };
+    name_label_column(&mut table.names);
+    table.has_classes = is_named(sidecar, &[CLASS_TABLE]);
+    let is_description = |name: &String| {
+        let name = name.as_str();
+        DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
+    };
+    let describes = table.has_classes || table.names.iter().any(is_description);
+    let names = csv_file_names(&bytes).unwrap_or_default();
+    if describes && names.iter().any(|name| reader.files.resolve(name, sidecar).is_ok()) {
+        reader.mark_used(sidecar);
+        if let Some(why) = read_table(reader, sidecar, table) {
             reader.report_problem(sidecar, why);
         }
     }
 }
+
+/// The columns that describe pictures.
+const DESCRIPTIONS: [&str; 7] =
+    ["caption", "text", "label", "labels", "tags", "user_tags", "objects"];
 
 /// The characters that separate columns, in the order in which they are tried.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -37,6 +78,8 @@ struct CsvTable<'a> {
     /// The position of the column of files.
     file_name: usize,
     lines: LineCounter<'a>,
+    /// Whether all other columns are classes.
+    has_classes: bool,
 }
 
 /// Opens a table with the first delimiter that gives a column of files. A spreadsheet may state the delimiter in a line
@@ -54,7 +97,7 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
-            return Ok(CsvTable { reader, names, file_name, lines });
+            return Ok(CsvTable { reader, names, file_name, lines, has_classes: false });
         }
     }
     Err("it has no column file_name".to_owned())
@@ -73,17 +116,22 @@ pub(crate) fn csv_file_names(bytes: &[u8]) -> Result<Vec<String>, String> {
 }
 
 /// Reads a table and returns what is wrong with it.
-fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
-    let CsvTable { reader: mut table, names, file_name, mut lines } = match open_table(bytes) {
-        Ok(table) => table,
-        Err(why) => return Some(why),
-    };
+fn read_table(
+    reader: &mut SidecarReader<'_>,
+    sidecar: &Path,
+    table: CsvTable<'_>,
+) -> Option<String> {
+    let CsvTable { reader: mut table, names, file_name, mut lines, has_classes } = table;
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         diagnostics.set_position(lines.line_of(&record));
-        // Cells without a column are ignored.
+        if record.iter().skip(names.len()).any(|cell| !cell.trim_ascii().is_empty()) {
+            diagnostics
+                .report("it has more cells than the header; put a text with commas in quotes");
+            continue;
+        }
         let cells = record.iter().take(names.len()).map(str::from_utf8);
         let Ok(row) = cells.collect::<Result<Vec<_>, _>>() else {
             diagnostics.report(NOT_UTF_8);
@@ -97,8 +145,12 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
         match reader.files.resolve(name, sidecar) {
             Ok(media) => {
                 let columns = names.iter().map(String::as_str).zip(row.iter().copied());
-                let description = describe_cells(columns, &mut diagnostics);
-                reader.add_description(media, sidecar, description);
+                let (description, is_export) = if has_classes {
+                    (describe_classes(columns), false)
+                } else {
+                    describe_cells(columns, sidecar, &mut diagnostics)
+                };
+                reader.add_row(media, sidecar, description, is_export);
             }
             Err(why) => diagnostics.report(&why),
         }
@@ -127,22 +179,45 @@ impl LineCounter<'_> {
     }
 }
 
+/// Returns the classes whose cell is 1.
+fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> MediaDescription {
+    let mut description = MediaDescription::default();
+    for (class, _) in columns.filter(|(_, cell)| matches!(cell.trim(), "1" | "1.0")) {
+        push_name(&mut description.labels, class);
+    }
+    description
+}
+
+/// Converts a row. Returns whether it is a row of an export, too.
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
+    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
-) -> MediaDescription {
+) -> (MediaDescription, bool) {
     let mut description = MediaDescription::default();
-    let columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
+    let mut columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
+    let is_export = columns.iter().any(|(name, _)| *name == EXPORT_MARK);
+    columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
-    let side = |name| find(name)?.trim().parse().ok();
-    let is_export = find(EXPORT_MARK).is_some();
-    let unit = BoxUnit::of_row(is_export, side("width"), side("height"));
+    let number = |name| find(name)?.trim().parse().ok();
+    let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
-    for (column, cell) in columns {
+    let has_box = BOX_COLUMNS.iter().all(|name| find(name).is_some());
+    if has_box {
+        let sides = BOX_COLUMNS.map(|name| number(name).unwrap_or(f64::NAN));
+        diagnostics.check(push_box(&mut description, find("label"), sides));
+        description.stated_size =
+            StatedSize::new(number("width"), number("height"), sidecar.into());
+    }
+    for &(column, cell) in &columns {
+        if has_box && (column == "label" || BOX_COLUMNS.contains(&column)) {
+            continue;
+        }
         push_cell(&mut description.own, column, cell, is_export, &mut diagnostics.refused);
         match column {
-            "label" => push_name(&mut description.labels, cell),
+            "label" if is_export => push_name(&mut description.labels, cell),
+            "label" => push_name(&mut description.labels, &whole_label(cell)),
             "labels" if collect_cell_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
@@ -158,7 +233,36 @@ fn describe_cells<'a>(
     if let Some(caption) = caption {
         description.push_caption(caption);
     }
-    description
+    (description, is_export)
+}
+
+/// The columns of a table with a row for each box, in pixels.
+const BOX_COLUMNS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
+
+fn push_box(
+    description: &mut MediaDescription,
+    label: Option<&str>,
+    [left, top, right, bottom]: [f64; 4],
+) -> Result<(), &'static str> {
+    let label = label.and_then(normalized_name).ok_or("its box has no label")?;
+    let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+    let extent = extent.ok_or("its box is empty, outside the picture, or not in numbers")?;
+    description.push_annotated(label, extent, Annotation::default())
+}
+
+/// Cells without a value, as the library `pandas` reads them.
+const EMPTY_VALUES: [&str; 18] = [
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+    "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
+
+/// Returns a label. A whole number has no decimal point, which tables with missing values write.
+fn whole_label(cell: &str) -> Cow<'_, str> {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match cell.trim().split_once('.') {
+        Some((number, "0")) if !number.is_empty() && is_digits(number) => number.into(),
+        _ => cell.into(),
+    }
 }
 
 /// The column that marks the rows of an export of this program.

@@ -35,21 +35,36 @@ fn read_images<'a>(
     root: Node<'_, '_>,
     descriptions: &mut Descriptions<'a>,
 ) {
-    let mut diagnostics = SidecarDiagnostics::new("image", "images");
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut masks = MaskReader::default();
     for image in root.children().filter(|node| node.has_tag_name("image")) {
-        diagnostics.next_position();
+        diagnostics.set_position(image.range().start);
         let name = image.attribute("name").ok_or(Reason::from("it has no name"));
         match name.and_then(|name| reader.files.resolve(name, sidecar)) {
             Ok(media) => {
                 masks.picture = whole(image, "height").zip(whole(image, "width"));
                 let mut description = describe(image, &mut masks, &mut diagnostics);
                 description.stated_size = stated_size(image, sidecar);
-                descriptions.entry(media).or_default().merge_missing(description);
+                let left_out = descriptions.entry(media).or_default().merge(description, [true; 3]);
+                if left_out.contains(&true) {
+                    diagnostics
+                        .report("its boxes do not fit those of an earlier image of its name");
+                }
             }
             Err(why) => diagnostics.report(&why),
         }
     }
+    report_lines(reader, sidecar, root, diagnostics);
+}
+
+/// Reports problems whose positions are offsets in the document.
+fn report_lines(
+    reader: &mut SidecarReader<'_>,
+    sidecar: &Path,
+    root: Node<'_, '_>,
+    mut diagnostics: SidecarDiagnostics,
+) {
+    diagnostics.convert_positions(|offset| root.document().text_pos_at(offset).row as usize);
     reader.report_problems(sidecar, diagnostics);
 }
 
@@ -69,12 +84,11 @@ fn describe(
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
     for shape in image.children().filter(Node::is_element) {
+        diagnostics.set_position(shape.range().start);
         let kind = shape.tag_name().name();
         let label = shape.attribute("label").and_then(normalized_name);
-        if is_point_or_line(shape) {
-            diagnostics.report(NOT_A_PART);
-            continue;
-        } else if kind != "tag" && !marks_a_part(shape) {
+        if kind != "tag" && !marks_a_part(shape) {
+            report_unread(shape, diagnostics);
             continue;
         }
         let Some(label) = label else {
@@ -116,9 +130,20 @@ const CUBOID: [[&str; 2]; 8] = [
     ["xbr2", "ybr2"],
 ];
 
-fn is_point_or_line(shape: Node<'_, '_>) -> bool {
-    matches!(shape.tag_name().name(), "points" | "polyline")
+/// Reports an element that is not read.
+fn report_unread(shape: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) {
+    match shape.tag_name().name() {
+        "points" | "polyline" => diagnostics.report(NOT_A_PART),
+        "attribute" => {}
+        other => {
+            let name: String = other.chars().take(MAX_ELEMENT_CHARS).collect();
+            diagnostics.report(&format!("an element {name} is not read"));
+        }
+    }
 }
+
+/// The number of characters of the name of an element in a report.
+const MAX_ELEMENT_CHARS: usize = 32;
 
 /// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
 fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
@@ -231,14 +256,19 @@ fn read_tracks<'a>(
     let size = frame_size(root, sidecar);
     // The size of the frames is in an element of its own, and the masks of a track would need it for each frame.
     let mut masks = MaskReader::default();
-    let mut diagnostics = SidecarDiagnostics::new("track", "tracks");
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for track in tracks {
-        diagnostics.next_position();
+        diagnostics.set_position(track.range().start);
         let Some(label) = track.attribute("label").and_then(normalized_name) else {
             diagnostics.report("it has no label");
             continue;
         };
-        for shape in track.children().filter(|&shape| marks_a_part(shape) && is_visible(shape)) {
+        for shape in track.children().filter(|shape| shape.is_element() && is_visible(*shape)) {
+            diagnostics.set_position(shape.range().start);
+            if !marks_a_part(shape) {
+                report_unread(shape, &mut diagnostics);
+                continue;
+            }
             match (file_of(&files, shape), parse_shape(shape, &mut masks)) {
                 (Ok(media), Some((extent, annotation))) => {
                     let description = descriptions.entry(media).or_default();
@@ -252,11 +282,8 @@ fn read_tracks<'a>(
                 (Err(why), _) => diagnostics.report(&why),
             }
         }
-        if track.children().any(is_point_or_line) {
-            diagnostics.report(NOT_A_PART);
-        }
     }
-    reader.report_problems(sidecar, diagnostics);
+    report_lines(reader, sidecar, root, diagnostics);
 }
 
 /// Returns the size of the frames of a video, which the task of CVAT contains.

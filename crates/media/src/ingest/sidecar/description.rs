@@ -15,6 +15,8 @@ const MAX_NAMES: usize = 256;
 /// Why a shape is not an object.
 pub(super) const NOT_A_PART: &str =
     "a point or line marks no part of the picture, so it is not read";
+/// Boxes in pixels that differ by less are the same.
+const MAX_ROUNDING: f64 = 0.01;
 /// Maximum number of objects per media item.
 pub(crate) const MAX_OBJECTS: usize = 4_096;
 
@@ -82,6 +84,68 @@ impl MediaDescription {
             self.own.entry(name).or_insert(value);
         }
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
+    }
+
+    /// Returns which of caption, labels and objects there are.
+    pub(super) fn parts(&self) -> [bool; 3] {
+        [self.caption.is_some(), !self.labels.is_empty(), !self.objects.is_empty()]
+    }
+
+    /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If a part is in both, it is
+    /// extended if `extends` says so, and else kept. Returns which of the parts of the lower description are not used,
+    /// although they differ.
+    pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> [bool; 3] {
+        let [mut caption, mut labels, mut objects] = [false; 3];
+        if let (Some(known), Some(text)) = (&self.caption, &lower.caption)
+            && !known.contains(text.as_str())
+        {
+            caption = !extends[0];
+            if extends[0] {
+                push_caption(&mut self.caption, text);
+            }
+        }
+        if !self.labels.is_empty() {
+            labels = !extends[1] && lower.labels.iter().any(|name| !self.labels.contains(name));
+            if extends[1] {
+                lower.labels.iter().for_each(|name| push_name(&mut self.labels, name));
+            }
+        }
+        if !self.objects.is_empty() {
+            if extends[2] && self.has_unit_of(&lower) {
+                objects = self.extend_objects(&lower.objects).is_err();
+            } else {
+                let is_known = |object: &LabeledBox| {
+                    self.objects.iter().any(|known| known.label == object.label)
+                };
+                objects =
+                    lower.objects.len() > self.objects.len() || !lower.objects.iter().all(is_known);
+            }
+        }
+        self.merge_missing(lower);
+        [caption, labels, objects]
+    }
+
+    /// Whether the boxes of both descriptions count the same pixels, or are fractions.
+    fn has_unit_of(&self, other: &Self) -> bool {
+        let is_in_pixels = |it: &Self| it.objects.first().is_some_and(LabeledBox::is_in_pixels);
+        let size = |it: &Self| it.stated_size.as_ref().map(StatedSize::size);
+        is_in_pixels(self) == is_in_pixels(other) && size(self) == size(other)
+    }
+
+    /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.
+    fn extend_objects(&mut self, others: &[LabeledBox]) -> Result<(), &'static str> {
+        for other in others {
+            let is_same = |known: &&mut LabeledBox| {
+                known.bounding_box.is_almost(other.bounding_box) && known.label == other.label
+            };
+            if let Some(known) = self.objects.iter_mut().find(is_same) {
+                known.annotation.add_missing(&other.annotation);
+            } else {
+                let LabeledBox { label, bounding_box, annotation } = other.clone();
+                self.push_annotated(label, bounding_box, annotation)?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is left
@@ -159,6 +223,19 @@ impl BoundingBox {
         };
         let ((x, width), (y, height)) = (span(0)?, span(1)?);
         Self::pixels([x, y, width, height])
+    }
+
+    /// Whether two boxes in the same unit are the same, apart from rounding.
+    fn is_almost(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::Pixels { x, y, width, height },
+                Self::Pixels { x: left, y: top, width: across, height: down },
+            ) => [x - left, y - top, width - across, height - down]
+                .iter()
+                .all(|difference| difference.abs() < MAX_ROUNDING),
+            (one, other) => one == other,
+        }
     }
 
     /// Returns the part of the box that is inside an image of this size. Returns `None` if nothing is left.

@@ -61,6 +61,13 @@ impl SidecarDiagnostics {
         }
     }
 
+    /// Converts the positions that are named, such as offsets in a text to lines.
+    pub(super) fn convert_positions(&mut self, convert: impl Fn(usize) -> usize) {
+        for (position, _) in &mut self.examples {
+            *position = convert(*position);
+        }
+    }
+
     pub fn summary(self) -> Option<String> {
         let [noun, plural] = self.nouns;
         let examples =

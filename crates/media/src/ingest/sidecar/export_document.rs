@@ -92,7 +92,7 @@ fn read_item(
     for (name, value) in &item.columns {
         push_json(&mut description.own, name, value, false, &mut diagnostics.refused);
     }
-    reader.add_description(media, sidecar, description);
+    reader.add_row(media, sidecar, description, true);
     Ok(())
 }
 

@@ -65,7 +65,7 @@ fn read_image_rows(
         row += 1;
         let Some(media) = files.get(&row) else { return Ok(()) };
         diagnostics.set_position(usize::try_from(row)?);
-        prepare(&mut value, &features);
+        diagnostics.check(prepare(&mut value, &features));
         parse_texts(&mut value);
         let text = value.to_string();
         if let Some(columns) = SidecarRow::parse(&text) {
@@ -80,9 +80,11 @@ fn read_image_rows(
 }
 
 /// Names the classes of a row, and brings its labels and objects into the columns that all tables have.
-pub(super) fn prepare(row: &mut Value, features: &Features) {
-    features.name_classes(row);
-    let Some(columns) = row.as_object_mut() else { return };
+pub(super) fn prepare(row: &mut Value, features: &Features) -> Result<(), String> {
+    let end = features.name_classes(row);
+    let end =
+        end.map_err(|class| format!("the types of the columns have no name for class {class}"));
+    let Some(columns) = row.as_object_mut() else { return end };
     // In a file without types, the number of a class is its label.
     if let Some(number) = columns.get("label").and_then(Value::as_i64) {
         let label = (number >= 0).then(|| number.to_string());
@@ -108,6 +110,7 @@ pub(super) fn prepare(row: &mut Value, features: &Features) {
     if let Some(objects) = features.objects().and_then(|name| columns.remove(name)) {
         columns.insert("objects".to_owned(), as_columns(objects));
     }
+    end
 }
 
 /// Returns objects in the form in which their boxes are in pixels: lists of boxes and names.

@@ -81,7 +81,7 @@ pub(crate) fn read_row(
     let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
     let media = reader.files.resolve(&name, sidecar)?;
     let description = describe_row(&row, sidecar, diagnostics);
-    reader.add_description(media, sidecar, description);
+    reader.add_row(media, sidecar, description, row.get("media_id").is_some());
     Ok(())
 }
 

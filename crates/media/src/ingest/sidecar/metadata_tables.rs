@@ -83,7 +83,7 @@ fn read_parquet_rows(
             return Err(TOO_MANY_ROWS.into());
         }
         diagnostics.set_position(rows);
-        prepare(&mut row, &features);
+        diagnostics.check(prepare(&mut row, &features));
         parse_texts(&mut row);
         let text = row.to_string();
         let row = SidecarRow::parse(&text).ok_or(Reason::from("it is not a JSON object"));

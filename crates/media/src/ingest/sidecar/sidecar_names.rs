@@ -30,7 +30,7 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
         "json" => "JSON without annotations in a known format (COCO, LabelMe, or an export)",
         "xml" => "XML without annotations in a known format (Pascal VOC or CVAT)",
         "jsonl" | "csv" | "tsv" => {
-            "a table that describes no pictures, such as metadata.jsonl does"
+            "a table without a column of pictures and one of captions, labels, tags or boxes"
         }
         "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
         "caption" | "txt" | "cls" | "xmp" => "a description without a picture of its name",

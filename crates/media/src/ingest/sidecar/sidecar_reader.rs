@@ -2,12 +2,15 @@
 //! problems become one sentence per file.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ffi::OsStr,
     io::{self, BufReader, Read as _, Take},
     mem,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
+use tessera_model::text::count_with_noun;
 use tessera_parquet::Source;
 
 use super::{
@@ -18,6 +21,7 @@ use super::{
 };
 use crate::ingest::{
     OriginalFiles, SourceFile, documents,
+    file_names::printable_path,
     parquet_images::{ReadFailure, parquet_source},
     text_encoding::to_utf8,
     unrecognized::pointer_reason,
@@ -61,6 +65,10 @@ pub(crate) struct SidecarReader<'a> {
     refused: RefusedColumns,
     /// The limits that descriptions reach, by sidecar.
     reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// The sidecars from which the caption, the labels and the objects of each media file are.
+    origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
+    /// The number of pictures for which a sidecar is not used, because the other one is.
+    unused: BTreeMap<(PathBuf, Arc<Path>), usize>,
 }
 
 impl<'a> SidecarReader<'a> {
@@ -72,6 +80,8 @@ impl<'a> SidecarReader<'a> {
             own_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
             reached_limits: BTreeMap::new(),
+            origins: HashMap::new(),
+            unused: BTreeMap::new(),
         }
     }
 
@@ -152,12 +162,25 @@ impl<'a> SidecarReader<'a> {
         pointer_reason(&head).map_or(Ok(()), |why| Err(why.to_owned()))
     }
 
-    /// Adds the description of a media file. Earlier sidecars take precedence.
+    /// Adds the description of a media file. Earlier sidecars take precedence, and further ones of the same format
+    /// extend them.
     pub(crate) fn add_description(
         &mut self,
         media: &Path,
         sidecar: &Path,
+        description: MediaDescription,
+    ) {
+        self.add_row(media, sidecar, description, false);
+    }
+
+    /// Adds the description in a row. An export has several rows for the frames of a video, which do not extend each
+    /// other.
+    pub(super) fn add_row(
+        &mut self,
+        media: &Path,
+        sidecar: &Path,
         mut description: MediaDescription,
+        is_export: bool,
     ) {
         for limit in description.reached_limits() {
             self.reached_limits.entry(sidecar.to_owned()).or_default().insert(limit);
@@ -175,7 +198,28 @@ impl<'a> SidecarReader<'a> {
         if description == MediaDescription::default() {
             return;
         }
-        self.data.descriptions.entry(media.to_owned()).or_default().merge_missing(description);
+        let parts = description.parts();
+        let known = self.data.descriptions.entry(media.to_owned()).or_default();
+        let origins = self.origins.entry(media.to_owned()).or_default();
+        let of_table =
+            |origin: &Option<Arc<Path>>| origin.as_ref().is_some_and(|it| **it == *sidecar);
+        let of_format = |other: &Arc<Path>| has_same_format(other, sidecar);
+        let [caption, labels, objects] = &*origins;
+        let extends =
+            [of_table(caption), of_table(labels), objects.as_ref().is_some_and(of_format)];
+        let left_out = known.merge(description, extends.map(|extends| extends && !is_export));
+        let is_single = is_named_like(sidecar, media);
+        let left_out = origins.iter().zip(left_out).filter(|(_, is_left_out)| *is_left_out);
+        let other = left_out
+            .filter_map(|(origin, _)| origin.clone())
+            .find(|other| **other != *sidecar && (of_format(other) || !is_single));
+        // The name of a folder is no sidecar.
+        if let Some(other) = other.filter(|_| self.data.sidecars.contains(sidecar)) {
+            *self.unused.entry((sidecar.to_owned(), other)).or_default() += 1;
+        }
+        for (origin, _) in origins.iter_mut().zip(parts).filter(|(it, has)| it.is_none() && *has) {
+            *origin = Some(sidecar.into());
+        }
     }
 
     /// Returns what was read, with the problems of all sidecars.
@@ -184,6 +228,14 @@ impl<'a> SidecarReader<'a> {
             for limit in limits {
                 self.data.add_problem(&sidecar, limit.to_owned());
             }
+        }
+        for ((sidecar, other), count) in self.unused {
+            let pictures = count_with_noun(count, "picture", "pictures");
+            let why = format!(
+                "what it says about {pictures} differs from {}, and is not used",
+                printable_path(&other)
+            );
+            self.data.add_problem(&sidecar, why);
         }
         self.data
     }
@@ -224,6 +276,18 @@ impl<'a> SidecarReader<'a> {
             diagnostics.summary().into_iter().chain(refused.summary()).collect();
         (!problems.is_empty()).then(|| problems.join("; "))
     }
+}
+
+/// Whether a sidecar is named like a media file: `a.xml` or `a.jpg.xmp` for `a.jpg`.
+fn is_named_like(sidecar: &Path, media: &Path) -> bool {
+    let stem = media.file_stem().unwrap_or_default().as_encoded_bytes();
+    sidecar.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(stem))
+}
+
+/// Whether two sidecars have the same extension, so that both can be read together.
+fn has_same_format(one: &Path, other: &Path) -> bool {
+    let extension = |path: &Path| path.extension().map(OsStr::to_ascii_lowercase);
+    extension(one) == extension(other)
 }
 
 pub(super) fn unreadable(cause: &io::Error) -> String {

@@ -2,7 +2,12 @@
 //! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a message: no box
 //! is silently in the wrong place.
 
-use std::{collections::BTreeMap, io::Read as _, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    io::Read as _,
+    path::Path,
+    sync::Arc,
+};
 
 use image::metadata::Orientation;
 use tessera_model::region::Vec2;
@@ -27,6 +32,10 @@ impl StatedSize {
         let known = |side: Option<f64>| side.filter(|side| *side >= 1.0 && side.is_finite());
         Some(Self { width: known(width)?, height: known(height)?, sidecar })
     }
+
+    pub(super) fn size(&self) -> Vec2 {
+        (self.width, self.height)
+    }
 }
 
 /// The maximum relative difference of aspects that count as the same, because tools round sizes in different ways.
@@ -42,14 +51,17 @@ pub fn place_boxes<'a>(
     sizes: impl Iterator<Item = (&'a Path, (u32, u32))>,
 ) {
     let mut problems = BTreeMap::<Arc<Path>, (String, usize)>::new();
+    let sizes: Vec<_> = sizes.collect();
+    let stored = drawn_in_stored_pictures(folder, data, &sizes);
     for (path, size) in sizes {
         let Some(description) = data.descriptions.get_mut(path) else { continue };
         let Some(stated) = description.stated_size.take() else { continue };
         if description.objects.is_empty() {
             continue;
         }
+        let is_stored = stored.contains(&stated.sidecar);
         let orientation = || read_orientation(folder, path);
-        if let Err(why) = place(description, &stated, size, orientation) {
+        if let Err(why) = place(description, &stated, size, is_stored, orientation) {
             // Sidecars of single pictures get the same text, so that a report can list them together.
             let is_own = stated.sidecar.file_stem() == path.file_stem();
             let name =
@@ -68,23 +80,54 @@ pub fn place_boxes<'a>(
     }
 }
 
-/// Places the boxes of a picture. The error says what is left out.
+/// Returns the sidecars with a picture whose width and height are exchanged by its orientation. All boxes of such a
+/// sidecar were drawn in the pictures as they are stored, also those of pictures that are only turned by 180 degrees.
+fn drawn_in_stored_pictures(
+    folder: &dyn OriginalFiles,
+    data: &SidecarData,
+    sizes: &[(&Path, (u32, u32))],
+) -> HashSet<Arc<Path>> {
+    let mut stored = HashSet::new();
+    for (path, (width, height)) in sizes {
+        let description = data.descriptions.get(*path).filter(|it| !it.objects.is_empty());
+        let Some(stated) = description.and_then(|it| it.stated_size.as_ref()) else { continue };
+        let is_exchanged = width != height && stated.size() == ((*height).into(), (*width).into());
+        if is_exchanged
+            && !stored.contains(&stated.sidecar)
+            && read_orientation(folder, path).is_some_and(exchanges_sides)
+        {
+            stored.insert(stated.sidecar.clone());
+        }
+    }
+    stored
+}
+
+/// Places the boxes of a picture. `is_stored` says that other boxes of the sidecar were drawn in stored pictures. The
+/// error says what is left out.
 fn place(
     description: &mut MediaDescription,
     stated: &StatedSize,
     (width, height): (u32, u32),
+    is_stored: bool,
     orientation: impl FnOnce() -> Option<Orientation>,
 ) -> Result<(), String> {
     let size = (f64::from(width), f64::from(height));
     let turned_size = (size.1, size.0);
-    let stated_size = (stated.width, stated.height);
-    if stated_size == size {
+    let stated_size = stated.size();
+    if stated_size == size && !is_stored {
         return Ok(());
     }
     let is_scaled = has_same_aspect(stated_size, size);
     let may_be_turned =
         has_same_aspect(stated_size, turned_size) && (!is_scaled || stated_size == turned_size);
-    let turn = may_be_turned.then(orientation).flatten().and_then(turn_upright);
+    let explains_size = |orientation: &Orientation| {
+        if exchanges_sides(*orientation) { may_be_turned } else { is_stored && is_scaled }
+    };
+    let orientation = (is_stored || may_be_turned).then(orientation).flatten();
+    let turn = orientation.filter(explains_size).and_then(turn_upright);
+    if turn.is_none() && stated_size == size {
+        return Ok(());
+    }
     let problem = |part| {
         format!(
             "the picture has {width}x{height} pixels, but its annotations are for {}x{}, so its {part} are left out",
@@ -125,14 +168,22 @@ fn place_object(object: &mut LabeledBox, (across, down): Vec2, turn: Turn) -> Op
 /// Moves a point from the stored picture to the upright picture, in fractions of both.
 type Turn = fn(Vec2) -> Vec2;
 
-/// Returns how an orientation turns points, if it exchanges width and height.
+fn exchanges_sides(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
+}
+
+/// Returns how an orientation turns points.
 fn turn_upright(orientation: Orientation) -> Option<Turn> {
     match orientation {
+        Orientation::NoTransforms => None,
+        Orientation::FlipHorizontal => Some(|(x, y)| (1.0 - x, y)),
+        Orientation::Rotate180 => Some(|(x, y)| (1.0 - x, 1.0 - y)),
+        Orientation::FlipVertical => Some(|(x, y)| (x, 1.0 - y)),
         Orientation::Rotate90 => Some(|(x, y)| (1.0 - y, x)),
         Orientation::Rotate270 => Some(|(x, y)| (y, 1.0 - x)),
         Orientation::Rotate90FlipH => Some(|(x, y)| (y, x)),
         Orientation::Rotate270FlipH => Some(|(x, y)| (1.0 - y, 1.0 - x)),
-        _ => None,
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     description::{BoundingBox, MediaDescription},
     diagnostics::SidecarDiagnostics,
 };
+use crate::ingest::documents;
 
 /// The numbers of a box: the center, the width and the height.
 const BOX_COLUMNS: usize = 4;
@@ -27,8 +28,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// Parses a class and its numbers, of which there are as many as a box has, or more.
 fn parse_line(line: &str) -> Option<(u64, Vec<f64>)> {
     let mut columns = line.split_ascii_whitespace();
-    // Some tools write the class with a decimal point.
-    let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
+    // Some tools write the class as a decimal number.
+    let class = documents::whole(columns.next()?.parse().ok()?)?;
     let numbers: Option<Vec<f64>> = columns
         .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
         .collect();

@@ -456,3 +456,21 @@ fn run_lengths_may_have_decimal_points() {
         assert_eq!(mask(wrong), 0, "{wrong}");
     }
 }
+
+#[test]
+fn files_without_the_extension_of_json_are_found_by_their_content() {
+    for name in ["labels.coco", "instances", "instances.json.txt"] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write(
+            name,
+            r#" {"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": [
+                {"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]}],
+            "categories": [{"id": 1, "name": "dog"}]}"#,
+        );
+        folder.write("other", r#"{"images": 1}"#);
+        folder.write("text", "{ no JSON");
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")], "{name}");
+        let reading = folder.read_sidecars();
+        assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0));
+    }
+}

@@ -19,7 +19,7 @@ fn shapes_become_boxes_and_tags_labels() {
     folder.write("images/annotations.xml", GOOD);
     let expected = [describe("images/a/1.jpg", "", "street", "", "car sign wheel roof")];
     assert_eq!(folder.descriptions(), expected);
-    let why = "image 1: a point or line marks no part of the picture, so it is not read";
+    let why = "line 9: a point or line marks no part of the picture, so it is not read";
     assert_eq!(folder.problem_of("images/annotations.xml"), why);
     let expected = [
         pixels(10.0, 20.0, 30.0, 40.0),
@@ -59,9 +59,17 @@ fn wrong_images_and_shapes_are_named_and_the_others_count() {
         <box label="car" xtl="1" ytl="1" xbr="2" ybr="2"/></image><image/></annotations>"#;
     folder.write("annotations.xml", text);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "car")]);
-    let expected = "image 1: its file_name is not in the folder; \
-         image 2: one of its shapes is empty, outside the picture, or without numbers; \
-         image 3: it has no name";
+    let expected = "line 1: its file_name is not in the folder; \
+         line 1: one of its shapes is empty, outside the picture, or without numbers; \
+         line 2: it has no name";
+    assert_eq!(folder.problem_of("annotations.xml"), expected);
+    let wrong = r#"<box label="x" xtl="nan" ytl="2" xbr="11" ybr="10"/>"#.repeat(5);
+    let text = format!(
+        "<annotations>\n<image name=\"1.jpg\">{wrong}\n<circle label=\"m\" cx=\"5\"/></image></annotations>"
+    );
+    folder.write("annotations.xml", text);
+    let expected = "line 2: one of its shapes is empty, outside the picture, or without numbers; \
+         line 3: an element circle is not read; 4 more lines";
     assert_eq!(folder.problem_of("annotations.xml"), expected);
     folder.write("annotations.xml", "<annotations>");
     assert_eq!(folder.problem_of("annotations.xml"), "line 1: invalid XML");
@@ -87,7 +95,7 @@ fn tracks_become_boxes_of_the_frames_in_which_they_were_drawn() {
     let expected =
         [describe(&names[0], "", "", "", "car"), describe(&names[2], "", "", "", "car sign")];
     assert_eq!(folder.descriptions(), expected);
-    let why = "track 2: a point or line marks no part of the picture, so it is not read";
+    let why = "line 7: a point or line marks no part of the picture, so it is not read";
     assert_eq!(folder.problem_of("annotations.xml"), why);
     assert_eq!(folder.boxes(&names[0]), [pixels(1.0, 2.0, 10.0, 20.0)]);
     let expected = [pixels(3.0, 2.0, 10.0, 20.0), pixels(5.0, 6.0, 4.0, 10.0)];
@@ -118,17 +126,18 @@ fn wrong_tracks_are_named_and_the_others_count() {
     let (problem, found) = with(TRACKS);
     assert_eq!(
         problem,
-        "track 1: no file is frame 2; name it frame_000002.jpg, or list it as an image with its id and name; 1 more track"
+        "line 4: no file is frame 2; name it frame_000002.jpg, or list it as an image with its id and name; \
+         line 7: a point or line marks no part of the picture, so it is not read; 1 more line"
     );
     assert_eq!(found, [describe("frame_0.jpg", "", "", "", "car")]);
     let shape = |of: &str| {
         format!(r#"<track label="a"><box {of} xtl="1" ytl="1" xbr="2" ybr="2"/></track>"#)
     };
-    assert_eq!(with(&shape(r#"frame="1""#)).0, "track 1: several files are frame 1");
-    assert_eq!(with(&shape("")).0, "track 1: one of its shapes has no frame");
-    assert_eq!(with("<track/>").0, "track 1: it has no label");
+    assert_eq!(with(&shape(r#"frame="1""#)).0, "line 1: several files are frame 1");
+    assert_eq!(with(&shape("")).0, "line 1: one of its shapes has no frame");
+    assert_eq!(with("<track/>").0, "line 1: it has no label");
     let empty = r#"<track label="a"><box frame="0" xtl="1"/></track>"#;
-    let expected = "track 1: one of its shapes is empty, outside the picture, or without numbers";
+    let expected = "line 1: one of its shapes is empty, outside the picture, or without numbers";
     assert_eq!(with(empty).0, expected);
 }
 
@@ -164,6 +173,6 @@ fn cuboids_and_skeletons_are_objects_and_lines_are_named() {
     assert_eq!(folder.boxes("1.jpg"), expected);
     let keypoints = [10.0, 20.0, 2.0, 30.0, 60.0, 1.0, 0.0, 0.0, 0.0];
     assert_eq!(folder.annotations("1.jpg")[1].keypoints, keypoints);
-    let why = "image 1: a point or line marks no part of the picture, so it is not read";
+    let why = "line 7: a point or line marks no part of the picture, so it is not read";
     assert_eq!(folder.problem_of("annotations.xml"), why);
 }

@@ -1,6 +1,8 @@
 //! `metadata.csv` sidecars.
 
-use super::{TestFolder, describe};
+use std::path::Path;
+
+use super::{TestFolder, describe, pixels};
 
 #[test]
 fn invalid_rows_are_reported_and_the_others_used() {
@@ -94,4 +96,55 @@ fn tables_of_spreadsheets_are_read() {
         let text = String::from_utf8_lossy(&table);
         assert_eq!(captions, [Some("Möbel, neu".to_owned())], "{text}");
     }
+}
+
+#[test]
+fn cells_are_read_as_other_programs_write_them() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
+    let table = "file_name,label,caption,place\n1.jpg,3.0,nan,None\n2.jpg,NaN,a dog, on a beach\n\
+        3.jpg,v1.0,N/A,Rome,,\n";
+    folder.write("metadata.csv", table.replace("a dog, on", "a dog, x, on"));
+    let expected = [describe("1.jpg", "", "3", "", ""), describe("3.jpg", "", "v1.0", "", "")];
+    assert_eq!(folder.descriptions(), expected);
+    let why = "line 3: it has more cells than the header; put a text with commas in quotes";
+    assert_eq!(folder.problem_of("metadata.csv"), why);
+    let own = |path: &str| folder.read_sidecars().descriptions[Path::new(path)].own.len();
+    assert_eq!((own("1.jpg"), own("3.jpg")), (0, 1));
+    // An export writes what it means.
+    folder.write("metadata.csv", "file_name,media_id,label,caption\n1.jpg,m,3.0,NA\n");
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "NA", "3.0", "", "")]);
+}
+
+#[test]
+fn tables_of_other_names_are_read_if_they_describe_pictures() {
+    for (name, table, labels, objects) in [
+        ("train.csv", "filename,label\n..\\images\\1.jpg,cat\n", "cat", ""),
+        ("labels/all.tsv", "image\tclass\n1.jpg\tcat\n1.jpg\tdog\n", "cat dog", ""),
+        ("images/_classes.csv", "filename, cat, dog, eel\n1.jpg, 1, 0, 1\n", "cat eel", ""),
+        (
+            "images/_annotations.csv",
+            "filename,width,height,class,xmin,ymin,xmax,ymax\n\
+             1.jpg,64,48,bolt,1,2,4,6\n1.jpg,64,48,nut,1,2,3,4\n",
+            "",
+            "bolt nut",
+        ),
+    ] {
+        let folder = TestFolder::with_media(&["images/1.jpg"]);
+        folder.write(name, table);
+        let expected = describe("images/1.jpg", "", labels, "", objects);
+        assert_eq!(folder.descriptions(), [expected], "{name}");
+        let reading = folder.read_sidecars();
+        assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0), "{name}");
+        if !objects.is_empty() {
+            assert_eq!(folder.boxes("images/1.jpg")[0], pixels(1.0, 2.0, 3.0, 4.0));
+        }
+    }
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("prices.csv", "path,price\n1.jpg,7\n");
+    folder.write("others.csv", "path,label\n9.jpg,cat\n");
+    folder.write("wrong.csv", "path,class,xmin,ymin,xmax,ymax\n1.jpg,cat,1,2,1,4\n");
+    assert!(folder.descriptions().is_empty());
+    let why = "line 2: its box is empty, outside the picture, or not in numbers";
+    assert_eq!(folder.problem_of("wrong.csv"), why);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 1);
 }

@@ -32,7 +32,7 @@ fn invalid_rows_are_reported_and_the_others_used() {
     folder.write("metadata.jsonl", ROWS);
     let reading = folder.read_sidecars();
     let expected = [
-        describe("2.jpg", "A car.", "car", "y x", ""),
+        describe("2.jpg", "A car. Later.", "car", "y x", ""),
         describe("3.jpg", "", "", "", "b"),
         describe("4.jpg", "", "kept", "", ""),
         describe("a/1.jpg", "A red boat.", "boat sea", "", ""),
@@ -61,6 +61,8 @@ fn a_sidecar_describes_its_folder_and_parent_sidecars_win() {
         describe("train/2.jpg", "lower", "", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
+    let why = "what it says about 1 picture differs from metadata.jsonl, and is not used";
+    assert_eq!(folder.problem_of("train/metadata.jsonl"), why);
 }
 
 #[test]

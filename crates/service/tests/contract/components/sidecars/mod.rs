@@ -158,6 +158,77 @@ fn formats_take_precedence_and_complete_each_other() {
         describe("cat/4.jpg", "text", "cat", "", "voc"),
     ];
     assert_eq!(folder.descriptions(), expected);
+    // Files of single pictures are not compared.
+    let problems = folder.read_sidecars().problems;
+    let problems: Vec<_> =
+        problems.iter().map(|(path, why)| (path.to_str().unwrap(), &**why)).collect();
+    let from =
+        |file: &str| format!("what it says about 1 picture differs from {file}, and is not used");
+    let both = format!("{}; {}", from("metadata.csv"), from("metadata.jsonl"));
+    let from_jsonl = from("metadata.jsonl");
+    assert_eq!(
+        problems,
+        [
+            ("captions.json", &*both),
+            ("instances.json", &*from_jsonl),
+            ("metadata.csv", &*from_jsonl),
+        ]
+    );
+}
+
+#[test]
+fn files_of_one_format_extend_each_other() {
+    let folder = TestFolder::with_media(&["images/a.jpg", "images/b.jpg", "images/c.jpg"]);
+    let coco = |annotations: &str, class: &str| {
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "a.jpg", "width": 32, "height": 24}}],
+            "annotations": [{annotations}], "categories": [{{"id": 1, "name": "{class}"}}]}}"#
+        )
+    };
+    let man = r#"{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4]}"#;
+    let joints = man.replace('}', r#", "keypoints": [2, 3, 2]}"#);
+    folder.write("cars.json", coco(&man.replace("[1,", "[2,"), "car"));
+    folder.write("instances.json", coco(man, "man"));
+    folder.write("person_keypoints.json", coco(&joints, "man"));
+    folder.write("small.json", coco(man, "dog").replace("32", "16"));
+    let voc = |name: &str| {
+        format!(
+            "<annotation><object><name>{name}</name><bndbox><xmin>1</xmin><ymin>1</ymin>\
+             <xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>"
+        )
+    };
+    folder.write("cars/b.xml", voc("car"));
+    folder.write("people/b.xml", voc("man"));
+    folder.write(
+        "images/metadata.csv",
+        "file_name,label,caption\nc.jpg,cat,one\nc.jpg,dog,two\n./c.jpg,cat,one\n",
+    );
+    folder.write("images/metadata.jsonl", r#"{"file_name": "c.jpg", "label": "cat"}"#);
+    let expected = [
+        describe("images/a.jpg", "", "", "", "car man"),
+        describe("images/b.jpg", "", "", "", "car man"),
+        describe("images/c.jpg", "one two", "cat", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    let keypoints: Vec<_> =
+        folder.annotations("images/a.jpg").into_iter().map(|it| it.keypoints).collect();
+    assert_eq!(keypoints, [vec![], vec![2.0, 3.0, 2.0]]);
+    let why = "what it says about 1 picture differs from cars.json, and is not used";
+    assert_eq!(folder.problem_of("small.json"), why);
+    let why = "what it says about 1 picture differs from images/metadata.jsonl, and is not used";
+    assert_eq!(folder.problem_of("images/metadata.csv"), why);
+}
+
+#[test]
+fn rows_of_frames_in_an_export_do_not_extend_each_other() {
+    let folder = TestFolder::with_media(&["clip.mp4"]);
+    let row = |frame: &str, label: &str| {
+        format!(
+            r#"{{"media_id": "{frame}", "file_name": "clip.mp4/{frame}.jpg", "label": "{label}"}}"#
+        )
+    };
+    folder.write("metadata.jsonl", format!("{}\n{}\n", row("1", "cat"), row("2", "dog")));
+    assert_eq!(folder.descriptions(), [describe("clip.mp4", "", "cat", "", "")]);
     assert!(folder.read_sidecars().problems.is_empty());
 }
 

@@ -92,6 +92,32 @@ fn boxes_are_scaled_and_turned_like_their_picture() {
 }
 
 #[test]
+fn one_turned_picture_shows_that_the_boxes_of_its_file_are_of_stored_pictures() {
+    for (orientation, expected) in [
+        (1, [20, 40, 200, 160]),
+        (2, [100, 40, 200, 160]),
+        (3, [100, 40, 200, 160]),
+        (4, [20, 40, 200, 160]),
+    ] {
+        let folder = TestFolder::with_media(&[]);
+        folder.write("a.jpg", jpeg(orientation, (320, 240)));
+        folder.write("turned.jpg", jpeg(6, (320, 240)));
+        let turned = json!({"id": 2, "file_name": "turned.jpg", "width": 320, "height": 240});
+        let object = json!({"image_id": 2, "category_id": 1, "bbox": [20, 40, 200, 160]});
+        let mut file: serde_json::Value = serde_json::from_str(&coco((320, 240))).unwrap();
+        file["images"].as_array_mut().unwrap().push(turned);
+        file["annotations"].as_array_mut().unwrap().push(object);
+        folder.write("x.json", file.to_string());
+        let mut data = folder.read_sidecars();
+        let sandbox = SandboxedDir::open(&folder.path("")).unwrap();
+        let sizes = [("a.jpg", (320, 240)), ("turned.jpg", (240, 320))];
+        let sizes = sizes.map(|(path, size)| (Path::new(path), size));
+        place_boxes(&sandbox, &mut data, sizes.into_iter());
+        assert_eq!(boxes(&data, (320, 240)), [expected], "{orientation}");
+    }
+}
+
+#[test]
 fn boxes_of_another_picture_are_reported_with_both_sizes() {
     let folder = TestFolder::with_media(&[]);
     folder.write("a.jpg", jpeg(1, (320, 240)));
