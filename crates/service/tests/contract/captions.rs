@@ -149,7 +149,7 @@ async fn invalid_rows_are_reported_and_the_others_used() {
         json!({"file_name": "a.png", "caption": "A red wall."}),
         json!({"caption": "of nothing"}),
         json!({"file_name": "c.png", "labels": "gate"}),
-        // The name leads outside, but fits one file of the folder, which has a caption already.
+        // The name leads outside, but fits one file of the folder, whose caption this row extends.
         json!({"file_name": "../a.png", "caption": "outside"}),
     ];
     place.put(SIDECAR, &lines(&rows));
@@ -159,7 +159,7 @@ async fn invalid_rows_are_reported_and_the_others_used() {
     let reason = "line 2: it has no file_name; line 3: its labels are not a list of strings";
     assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
     let shown = captions(&service).await;
-    assert_eq!((&shown["a.png"], &shown["c.png"]), (&json!("A red wall."), &json!(null)));
+    assert_eq!((&shown["a.png"], &shown["c.png"]), (&json!("A red wall. outside"), &json!(null)));
 }
 
 #[tokio::test]
