@@ -294,6 +294,13 @@ pub struct NamedSelection {
 
 const SELECTIONS_DIR: &str = "selections";
 
+/// Says how a name that a selection of this dataset has becomes free.
+fn taken_name(sentence: String, name: &str, dataset: DatasetId) -> Failure {
+    Failure::local(sentence).with_remedy(format!(
+        "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
+    ))
+}
+
 impl StateFolder {
     /// Returns the selection, or `None` if the name is unknown. `tag:NAME` is what has a tag that is kept on this machine.
     pub fn load_named_selection(
@@ -346,11 +353,8 @@ impl StateFolder {
         if !self.has_named_selection(name, dataset)? {
             return Ok(());
         }
-        let remedy = format!(
-            "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
-        );
         let sentence = format!("a selection `{name}` exists already");
-        Err(Failure::local(sentence).with_remedy(remedy))
+        Err(taken_name(sentence, name, dataset))
     }
 
     /// Fails if saving under this name would replace the selection of another dataset. All datasets share the names.
@@ -362,10 +366,7 @@ impl StateFolder {
             return Ok(());
         };
         let sentence = format!("the selection `{name}` belongs to another dataset, {other}");
-        let remedy = format!(
-            "Choose another name, or remove it: tessera selection clear {other} --name '{name}'"
-        );
-        Err(Failure::local(sentence).with_remedy(remedy))
+        Err(taken_name(sentence, name, other))
     }
 
     /// Returns whether a selection of the dataset has this name.

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use tessera_media::ingest::file_names::printable_path;
+use tessera_media::ingest::{file_names::printable_path, pointer_reason};
 use tessera_model::SafeText;
 
 /// The maximum length of a library message in an error, in characters.
@@ -41,15 +41,15 @@ pub(super) fn cannot_read(what: &str, path: &Path, cause: &io::Error) -> LoadErr
     LoadError::new(what, path, &format!("cannot be read ({cause}); check the path"))
 }
 
-/// The reason for a file that `git clone` leaves in the place of a large one.
-pub(super) const GIT_POINTER: &str =
-    "is a pointer of Git LFS and not the file itself; run `git lfs pull` in its repository";
-
-/// Whether a file is a pointer of Git LFS.
-pub(super) fn is_git_pointer(path: &Path) -> bool {
-    let mut start = [0; LFS_SIGNATURE.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == *LFS_SIGNATURE
+/// Refuses a file that `git clone` leaves in the place of a large one.
+pub(super) fn check_pointer(what: &str, path: &Path) -> Result<(), LoadError> {
+    let mut head = Vec::new();
+    // A file that cannot be read is reported when it is loaded.
+    let _ = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    match pointer_reason(&head) {
+        Some(why) => Err(LoadError::new(what, path, &format!("is {why}"))),
+        None => Ok(()),
+    }
 }
 
-const LFS_SIGNATURE: &[u8; 42] = b"version https://git-lfs.github.com/spec/v1";
+const HEAD_BYTES: u64 = 64;

@@ -12,7 +12,7 @@ use tessera_wire::{text_encoding::decode_list, tolerant_json};
 
 use crate::{
     class_names::LABEL_FILES,
-    error::{GIT_POINTER, LoadError, cannot_read, is_git_pointer, short_reason},
+    error::{LoadError, cannot_read, check_pointer, short_reason},
     onnx_model::external_files,
 };
 
@@ -109,9 +109,7 @@ impl ModelFolder {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(|cause| cannot_read("file", &path, &cause))?,
         };
-        if is_git_pointer(&path) {
-            return Err(LoadError::new("file", &path, GIT_POINTER));
-        }
+        check_pointer("file", &path)?;
         let mut bytes = Vec::new();
         let read = file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(|cause| cannot_read("file", &path, &cause))?;

@@ -9,7 +9,7 @@ use std::{
     path::{Component, Path},
 };
 
-use crate::error::{GIT_POINTER, LoadError, is_git_pointer, short_reason};
+use crate::error::{LoadError, check_pointer, short_reason};
 use rten::{DataType, Dimension, Model, ModelOptions, NodeId, Value, ValueOrView, ValueType};
 use rten_onnx::{
     onnx::{ModelProto, NodeProto, StringStringEntryProto},
@@ -70,9 +70,7 @@ impl OnnxModel {
             let reason = format!("is larger than {limit} GiB; export a smaller or quantized model");
             return Err(LoadError::new(what, path, &reason));
         }
-        if is_git_pointer(path) {
-            return Err(LoadError::new(what, path, GIT_POINTER));
-        }
+        check_pointer(what, path)?;
         let unusable = |cause: &str| {
             let reason =
                 format!("is not a usable ONNX model ({cause}); download or export it again");

@@ -71,29 +71,27 @@ impl<'a> Tiff<'a> {
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
         check_size(size)?;
         let ordered = in_usual_bit_order(bytes, &mut decoder);
-        if let Some(ordered) = &ordered {
-            decoder = open(Cow::Owned(ordered.clone()), &deadline)?;
-            decoder.seek_to_image(page).map_err(|error| tiff_error(&error))?;
-        }
-        let samples = ordered.as_deref().unwrap_or(bytes);
+        let mut read = ordered.map_or(Cow::Borrowed(bytes), Cow::Owned);
         let interpretation = decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
         let (mut palette, mut is_inverted) = (None, false);
         match interpretation.ok().flatten() {
             Some(PALETTE) => {
                 palette = Some(read_palette(&mut decoder)?);
-                let gray = as_gray(samples, &mut decoder);
-                let gray = gray.ok_or_else(|| unsupported("a palette"))?;
-                decoder = open(Cow::Owned(gray), &deadline)?;
+                let gray = as_gray(&read, &mut decoder);
+                read = Cow::Owned(gray.ok_or_else(|| unsupported("a palette"))?);
             }
             // The decoder inverts only single samples, and before their range is applied. It still inverts the samples of
             // a BigTIFF.
             Some(WHITE_IS_ZERO) => {
-                if let Some(gray) = as_gray(samples, &mut decoder) {
+                if let Some(gray) = as_gray(&read, &mut decoder) {
                     is_inverted = true;
-                    decoder = open(Cow::Owned(gray), &deadline)?;
+                    read = Cow::Owned(gray);
                 }
             }
             _ => {}
+        }
+        if let Cow::Owned(_) = read {
+            decoder = open(read, &deadline)?;
         }
         decoder.seek_to_image(page).map_err(|error| tiff_error(&error))?;
         Ok(Self { bytes, decoder, deadline, size, palette, is_inverted })

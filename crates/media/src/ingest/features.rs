@@ -47,13 +47,13 @@ impl Features {
 
     /// Replaces the numbers of classes by their names. The error is a number that has no name.
     pub fn name_classes(&self, row: &mut Value) -> Result<(), i64> {
-        let mut end = Ok(());
+        let mut result = Ok(());
         for (name, feature) in &self.0 {
             if let Some(value) = row.get_mut(name) {
-                end = end.and(name_classes(feature, value, MAX_DEPTH));
+                result = result.and(name_classes(feature, value, MAX_DEPTH));
             }
         }
-        end
+        result
     }
 
     /// Returns the columns with the numbers of classes, or with lists of them.
@@ -92,11 +92,11 @@ fn item_of(feature: &Value) -> Option<&Value> {
 
 fn name_classes(feature: &Value, value: &mut Value, depth: usize) -> Result<(), i64> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
-    let mut end = Ok(());
+    let mut result = Ok(());
     match (item_of(feature), value) {
         (Some(item), Value::Array(values)) => {
             for value in values {
-                end = end.and(name_classes(item, value, depth));
+                result = result.and(name_classes(item, value, depth));
             }
         }
         // A sequence of structs is stored as a struct of lists.
@@ -104,7 +104,7 @@ fn name_classes(feature: &Value, value: &mut Value, depth: usize) -> Result<(), 
             for (name, field) in fields {
                 if let Some(Value::Array(values)) = columns.get_mut(name) {
                     for value in values {
-                        end = end.and(name_classes(field, value, depth));
+                        result = result.and(name_classes(field, value, depth));
                     }
                 }
             }
@@ -113,17 +113,17 @@ fn name_classes(feature: &Value, value: &mut Value, depth: usize) -> Result<(), 
             if let Some(number) = value.as_i64() {
                 *value = class_name(feature, number);
                 // In a test set without labels, a negative number refers to no class.
-                end = if number >= 0 && value.is_null() { Err(number) } else { Ok(()) };
+                result = if number >= 0 && value.is_null() { Err(number) } else { Ok(()) };
             }
         }
         (None, Value::Object(columns)) if feature["_type"].is_null() => {
             for (name, column) in columns {
-                end = end.and(name_classes(&feature[name.as_str()], column, depth));
+                result = result.and(name_classes(&feature[name.as_str()], column, depth));
             }
         }
         _ => {}
     }
-    end
+    result
 }
 
 /// Returns the name of a class.
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(named(&class, json!(1)), json!("dog"));
         assert_eq!(named(&class, json!(-1)), json!(null));
         assert_eq!(named(&class, json!(2)), json!(null));
-        for (number, end) in [(-1, Ok(())), (1, Ok(())), (2, Err(2))] {
-            assert_eq!(name_classes(&json!([class]), &mut json!([0, number]), MAX_DEPTH), end);
+        for (number, result) in [(-1, Ok(())), (1, Ok(())), (2, Err(2))] {
+            assert_eq!(name_classes(&json!([class]), &mut json!([0, number]), MAX_DEPTH), result);
         }
         for list in [
             json!({"_type": "Sequence", "feature": class}),

@@ -34,7 +34,7 @@ pub use scan::{
     SYMBOLIC_LINK, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, compare_listing, diff, is_parquet,
     scan_folder,
 };
-pub use unrecognized::unrecognized_reason;
+pub use unrecognized::{pointer_reason, unrecognized_reason};
 pub use video_container::{VideoContainer, audio_format};
 pub use video_input::VideoInput;
 pub use video_program::VideoError;

@@ -45,7 +45,7 @@ pub fn unrecognized_reason(files: &dyn OriginalFiles, path: &Path) -> io::Result
 }
 
 /// Returns why a file cannot be read that begins like a pointer to the real file.
-pub(super) fn pointer_reason(head: &[u8]) -> Option<&'static str> {
+pub fn pointer_reason(head: &[u8]) -> Option<&'static str> {
     let pointer = POINTERS.iter().find(|(beginning, _)| head.starts_with(beginning.as_bytes()));
     pointer.map(|(_, reason)| *reason)
 }

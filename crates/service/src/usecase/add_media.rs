@@ -67,7 +67,7 @@ impl Deployment {
         if let AddMediaSource::Storage(uri) = &request.source {
             let storage = ObjectStorage::new(self.settings.storage.clone()).map_err(|_| {
                 ServiceError::Failed(
-                    "The client for object storage cannot start; check the settings of the service",
+                    "The client for object storage cannot start; check the settings of the service, its certificates and the variables of its proxy",
                 )
             })?;
             let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;

@@ -95,23 +95,24 @@ impl MediaDescription {
     /// extended if `extends` says so, and else kept. Returns which of the parts of the lower description are not used,
     /// although they differ.
     pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> [bool; 3] {
+        let [extends_caption, extends_labels, extends_objects] = extends;
         let [mut caption, mut labels, mut objects] = [false; 3];
         if let (Some(known), Some(text)) = (&self.caption, &lower.caption)
             && !known.contains(text.as_str())
         {
-            caption = !extends[0];
-            if extends[0] {
+            caption = !extends_caption;
+            if extends_caption {
                 push_caption(&mut self.caption, text);
             }
         }
         if !self.labels.is_empty() {
-            labels = !extends[1] && lower.labels.iter().any(|name| !self.labels.contains(name));
-            if extends[1] {
+            labels = !extends_labels && lower.labels.iter().any(|name| !self.labels.contains(name));
+            if extends_labels {
                 lower.labels.iter().for_each(|name| push_name(&mut self.labels, name));
             }
         }
         if !self.objects.is_empty() {
-            if extends[2] && self.has_unit_of(&lower) {
+            if extends_objects && self.has_unit_of(&lower) {
                 objects = self.extend_objects(&lower.objects).is_err();
             } else {
                 let is_known = |object: &LabeledBox| {

@@ -81,10 +81,10 @@ fn read_image_rows(
 
 /// Names the classes of a row, and brings its labels and objects into the columns that all tables have.
 pub(super) fn prepare(row: &mut Value, features: &Features) -> Result<(), String> {
-    let end = features.name_classes(row);
-    let end =
-        end.map_err(|class| format!("the types of the columns have no name for class {class}"));
-    let Some(columns) = row.as_object_mut() else { return end };
+    let known_classes = features
+        .name_classes(row)
+        .map_err(|class| format!("the types of the columns have no name for class {class}"));
+    let Some(columns) = row.as_object_mut() else { return known_classes };
     // In a file without types, the number of a class is its label.
     if let Some(number) = columns.get("label").and_then(Value::as_i64) {
         let label = (number >= 0).then(|| number.to_string());
@@ -110,7 +110,7 @@ pub(super) fn prepare(row: &mut Value, features: &Features) -> Result<(), String
     if let Some(objects) = features.objects().and_then(|name| columns.remove(name)) {
         columns.insert("objects".to_owned(), as_columns(objects));
     }
-    end
+    known_classes
 }
 
 /// Returns objects in the form in which their boxes are in pixels: lists of boxes and names.

@@ -65,6 +65,8 @@ pub(crate) struct SidecarReader<'a> {
     refused: RefusedColumns,
     /// The limits that descriptions reach, by sidecar.
     reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// The sidecar that was read last, shared by all media files that it describes.
+    latest: Arc<Path>,
     /// The sidecars from which the caption, the labels and the objects of each media file are.
     origins: HashMap<PathBuf, [Option<Arc<Path>>; 3]>,
     /// The number of pictures for which a sidecar is not used, because the other one is.
@@ -80,6 +82,7 @@ impl<'a> SidecarReader<'a> {
             own_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
             reached_limits: BTreeMap::new(),
+            latest: Path::new("").into(),
             origins: HashMap::new(),
             unused: BTreeMap::new(),
         }
@@ -213,12 +216,15 @@ impl<'a> SidecarReader<'a> {
         let other = left_out
             .filter_map(|(origin, _)| origin.clone())
             .find(|other| **other != *sidecar && (of_format(other) || !is_single));
-        // The name of a folder is no sidecar.
+        // The folder that gives a label is not a sidecar.
         if let Some(other) = other.filter(|_| self.data.sidecars.contains(sidecar)) {
             *self.unused.entry((sidecar.to_owned(), other)).or_default() += 1;
         }
+        if *self.latest != *sidecar {
+            self.latest = sidecar.into();
+        }
         for (origin, _) in origins.iter_mut().zip(parts).filter(|(it, has)| it.is_none() && *has) {
-            *origin = Some(sidecar.into());
+            *origin = Some(Arc::clone(&self.latest));
         }
     }
 

@@ -39,8 +39,14 @@ fn each_unusable_file_is_named_with_what_to_do() {
     for (folder, words) in [
         (ModelFolder::empty(), "has neither onnx/vision_model.onnx nor onnx/model.onnx"),
         (clip().with(vision, "text"), "is not a usable ONNX model"),
-        (clip().with(vision, GIT_POINTER), "is a pointer of Git LFS"),
-        (clip().with("tokenizer.json", GIT_POINTER), "is a pointer of Git LFS"),
+        (
+            clip().with(vision, GIT_POINTER),
+            "is a Git LFS pointer instead of the file; run: git lfs pull",
+        ),
+        (
+            clip().with("tokenizer.json", GIT_POINTER),
+            "is a Git LFS pointer instead of the file; run: git lfs pull",
+        ),
         (clip().with(vision, masked_text_model()), "takes no picture"),
         (clip().with(text, image_model("image_embeds", OWN_COLORS)), "takes no tokens"),
         (clip().without("tokenizer.json"), "tokenizer.json is missing"),
