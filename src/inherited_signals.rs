@@ -1,5 +1,5 @@
-//! Finds out which signals this process ignores since its start. `nohup` ignores hang-ups, and a shell without job control
-//! ignores interrupts of programs in the background. Such a signal stays ignored.
+//! Finds out which signals this process ignores since its start. `nohup` ignores hang-ups, and a shell without job
+//! control ignores interrupts of programs in the background. Such a signal stays ignored.
 
 use std::fs;
 

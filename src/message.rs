@@ -43,7 +43,8 @@ pub enum Lane {
     LocalDataset(DatasetId),
     /// The files that belong to a dataset of a local folder.
     FilePatterns(DatasetId),
-    /// Removing, renaming or rescanning a dataset of a local folder, or cancelling its indexing. It is a write, so it is never cancelled.
+    /// Removing, renaming or rescanning a dataset of a local folder, or cancelling its indexing. It is a write, so it
+    /// is never cancelled.
     Manage(DatasetId),
     /// Planning, carrying out or undoing an action on original files. It is a write, so it is never cancelled.
     FileAction(DatasetId),

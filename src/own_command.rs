@@ -1,5 +1,6 @@
 //! Reads the user's own commands, which are `[[commands]]` in the settings, and replaces their placeholders. A command
-//! is a list of words, in which placeholders stand for what is selected. No shell reads the words, so a file name is never anything but a file name.
+//! is a list of words, in which placeholders stand for what is selected. No shell reads the words, so a file name is
+//! never anything but a file name.
 
 use std::{
     ffi::OsString,

@@ -1,6 +1,6 @@
-//! Keeps how much of a cluster's members is loaded. The members beyond the previews of a cluster are loaded page by page
-//! while the user goes through them, and are appended to the previews of the cluster, so that tiles, the viewer and
-//! comparisons need not distinguish the two.
+//! Keeps how much of a cluster's members is loaded. The members beyond the previews of a cluster are loaded page by
+//! page while the user goes through them, and are appended to the previews of the cluster, so that tiles, the viewer
+//! and comparisons need not distinguish the two.
 
 use std::{collections::HashSet, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Tags of datasets whose service has no requests that change tags. They are kept on this machine: each tag of a dataset is
-//! a selection, which commands and the basket load by the name `tag:NAME`. Ratings have no such form.
+//! Tags of datasets whose service has no requests that change tags. They are kept on this machine: each tag of a
+//! dataset is a selection, which commands and the basket load by the name `tag:NAME`. Ratings have no such form.
 
 use std::collections::BTreeMap;
 

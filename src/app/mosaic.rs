@@ -142,8 +142,8 @@ impl Mosaic {
     }
 }
 
-/// Divides tiles into rows. `wanted` returns the width of a row from its number and from the width of all tiles that are
-/// left. A tile belongs to a row if the row is nearer to its width with the tile than without it.
+/// Divides tiles into rows. `wanted` returns the width of a row from its number and from the width of all tiles that
+/// are left. A tile belongs to a row if the row is nearer to its width with the tile than without it.
 fn rows_of_width(columns: &[f64], wanted: impl Fn(usize, f64) -> f64) -> Vec<Range<usize>> {
     let width = |tile: usize| columns[tile] + 1.0;
     let mut rest: f64 = (0..columns.len()).map(width).sum();

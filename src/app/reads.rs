@@ -57,8 +57,8 @@ pub struct Outage {
     pub retry_in: Option<Duration>,
 }
 
-/// The time between two reads of the files of jobs, which are on this machine. A command that starts a job is usually run
-/// beside the interface, and its job should be there when the user looks back.
+/// The time between two reads of the files of jobs, which are on this machine. A command that starts a job is usually
+/// run beside the interface, and its job should be there when the user looks back.
 const JOBS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long the user waits before the wait is shown on screen.

@@ -455,8 +455,8 @@ impl App {
         );
     }
 
-    /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the selection
-    /// is loaded, the review waits.
+    /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the
+    /// selection is loaded, the review waits.
     pub(in crate::app) fn open_requested_review(&mut self) {
         if !self.setup.opens_review || self.dataset().is_none() || self.overlays.is_open() {
             return;
@@ -471,8 +471,8 @@ impl App {
         }
     }
 
-    /// Returns the name of the open dataset if it is in the previous list and not in the new one, because this program or
-    /// another one has removed it.
+    /// Returns the name of the open dataset if it is in the previous list and not in the new one, because this program
+    /// or another one has removed it.
     fn removed_dataset(&self, list: &[Dataset], unreadable: usize) -> Option<SafeText> {
         let open = self.results.view()?.search.dataset;
         let known = self.service_data.dataset(open)?;

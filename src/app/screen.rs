@@ -1,5 +1,5 @@
-//! Keeps the state of the screen: the terminal with the size of its cells and the largest size of its pictures, the focus
-//! and the arrangement of the panes, and keys that are not complete.
+//! Keeps the state of the screen: the terminal with the size of its cells and the largest size of its pictures, the
+//! focus and the arrangement of the panes, and keys that are not complete.
 
 use tessera_model::{SafeText, SavedSession};
 use tessera_picture::{

@@ -1,5 +1,5 @@
-//! Tags and rates with a key each, while the tagging mode is on: what is under the cursor, the selection, or everything
-//! that the search finds. Changes are sent one after the other, so that each can be undone.
+//! The tagging mode, in which one key tags, picks or rates what is under the cursor, the selection, or everything that
+//! the search finds. Changes are sent one after the other, so that each can be undone.
 
 use std::{
     borrow::Cow,

@@ -1,6 +1,6 @@
-//! Computes the tiles of the results pane: their rows, their areas, and the collage of previews in a tile. The number and
-//! the size of the tiles are chosen together, so that the tiles fill the area. The cursor, the mouse and drawing use the
-//! same areas, for a grid of equal tiles as well as for a mosaic.
+//! Computes the tiles of the results pane: their rows, their areas, and the collage of previews in a tile. The number
+//! and the size of the tiles are chosen together, so that the tiles fill the area. The cursor, the mouse and drawing
+//! use the same areas, for a grid of equal tiles as well as for a mosaic.
 
 use std::{iter, ops::Range};
 
@@ -225,8 +225,8 @@ fn tile_sizes(app: &App, count: usize) -> Vec<Option<(u32, u32)>> {
     known.chain(iter::repeat(None)).take(count.max(tiles.len())).collect()
 }
 
-/// Chooses the mosaic, with the number of its rows on screen. A result that fits on the screen gets the largest pictures
-/// with which it still fits. Returns `None` if no picture fits.
+/// Chooses the mosaic, with the number of its rows on screen. A result that fits on the screen gets the largest
+/// pictures with which it still fits. Returns `None` if no picture fits.
 fn choose_mosaic(
     space: TileSpace,
     sizes: &[Option<(u32, u32)>],

@@ -67,7 +67,8 @@ pub enum CliCommand {
     /// Check and manage models of your own for `open`, `serve` and `work`.
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Create and inspect a store on a PostgreSQL server, for `serve --store`, and revoke the login and links of a store.
+    /// Create and inspect a store on a PostgreSQL server, for `serve --store`, and revoke the login and links of a
+    /// store.
     #[command(subcommand)]
     Store(StoreCommand),
 }

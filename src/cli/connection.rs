@@ -66,8 +66,8 @@ impl Context {
         })
     }
 
-    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if the
-    /// options ask for that.
+    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if
+    /// the options ask for that.
     pub(super) fn with_listeners(&self, client: Client) -> Client {
         let messages = self.messages;
         let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
@@ -208,7 +208,8 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
 
 impl Connection<'_> {
     /// Returns the dataset that the argument or `--dataset` names, or else the dataset of the folder of a local
-    /// deployment, or the only dataset of another deployment. A dataset is named by its ID, its name, or the beginning of its ID.
+    /// deployment, or the only dataset of another deployment. A dataset is named by its ID, its name, or the beginning
+    /// of its ID.
     pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {

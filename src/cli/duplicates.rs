@@ -1,5 +1,5 @@
-//! `tessera duplicates` lists groups of near-duplicates, and trashes, moves or links all images of a group but those that
-//! a rule keeps.
+//! `tessera duplicates` lists groups of near-duplicates, and trashes, moves or links all images of a group but those
+//! that a rule keeps.
 
 use std::path::PathBuf;
 

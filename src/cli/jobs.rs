@@ -253,8 +253,8 @@ impl DeploymentJobs {
     }
 }
 
-/// Follows a job and returns its final status. Only the end of an export is saved, because the job may belong to another
-/// process.
+/// Follows a job and returns its final status. Only the end of an export is saved, because the job may belong to
+/// another process.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(SafeText, Exit)> {
     match &job.state {
         SavedJobState::Failed { reason, .. } => Err(CliError::new(Exit::Remote, reason.as_str())),

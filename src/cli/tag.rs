@@ -79,8 +79,8 @@ pub enum TagCommand {
 pub struct TaggedMediaOptions {
     #[command(flatten)]
     content: ExportContentOptions,
-    /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input. A relative path leads from
-    /// the working directory or, if there is no such file, from the folder of the dataset.
+    /// Files of the dataset from a list, separated by NUL bytes or lines; - for standard input. A relative path leads
+    /// from the working directory or, if there is no such file, from the folder of the dataset.
     #[arg(long, value_name = "LIST", conflicts_with_all = ["selection", "selection_file", "media", "cluster"])]
     files_from: Option<PathBuf>,
     /// All media of the dataset.

@@ -46,8 +46,8 @@ impl DesktopProtocol {
 }
 
 /// Returns whether the terminal is known to show the progress sequence (OSC 9;4) as progress. Several terminals show it
-/// as a desktop notification instead: iTerm2 before 3.6.6, kitty, foot, urxvt, and `WezTerm` before 2025. Multiplexers do
-/// not pass it on.
+/// as a desktop notification instead: iTerm2 before 3.6.6, kitty, foot, urxvt, and `WezTerm` before 2025. Multiplexers
+/// do not pass it on.
 pub fn shows_progress(variable: impl Fn(&str) -> Option<String>) -> bool {
     let value = |name: &str| variable(name).unwrap_or_default();
     let set = |name: &str| !value(name).is_empty();

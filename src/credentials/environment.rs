@@ -45,8 +45,8 @@ impl NamedService {
     }
 }
 
-/// Permission to read the login in the environment. If the environment has a login, a value of this type exists only for
-/// a service that the login may be sent to, so that an exported login never reaches another service.
+/// Permission to read the login in the environment. If the environment has a login, a value of this type exists only
+/// for a service that the login may be sent to, so that an exported login never reaches another service.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvironmentLoginPermission(());
 
@@ -138,8 +138,8 @@ fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(text.into_owned()))
 }
 
-/// Returns the only line of a text that is not blank. A login that is signed with an empty secret, or with a secret and a
-/// remark, would be refused without a hint at the file.
+/// Returns the only line of a text that is not blank. A login that is signed with an empty secret, or with a secret and
+/// a remark, would be refused without a hint at the file.
 fn only_line(text: &str) -> Result<&str, String> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {

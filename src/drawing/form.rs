@@ -186,7 +186,8 @@ impl<S> Painter<'_, S> {
         self.put_lines(area, options.footer);
     }
 
-    /// Draws the rows on a canvas. Returns how many there are, the row below the focused field, and what can be clicked.
+    /// Draws the rows on a canvas. Returns how many there are, the row below the focused field, and what can be
+    /// clicked.
     fn form_rows(
         &mut self,
         canvas: &mut Buffer,

@@ -80,8 +80,8 @@ impl PlotWindow {
         (0..2).map(|axis| ((one[axis] - other[axis]) / self.side(axis)).powi(2)).sum()
     }
 
-    /// Zooms by a factor around a position that stays where it is. A window is not zoomed to less than a thousandth of a
-    /// side, because coordinates have four digits.
+    /// Zooms by a factor around a position that stays where it is. A window is not zoomed to less than a thousandth of
+    /// a side, because coordinates have four digits.
     pub(crate) fn zoomed(self, factor: f32, fixed: PlotPosition) -> Self {
         let around = |corner: PlotPosition| {
             array::from_fn(|axis| fixed[axis] + (corner[axis] - fixed[axis]) / factor)

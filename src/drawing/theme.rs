@@ -1,6 +1,6 @@
 //! Reads themes, which have the styles of roles. The terminal keeps its own background, and every meaning that a color
-//! carries is also shown without the color. The dark and the light theme exist twice: in exact colors for terminals with
-//! true color, and in the terminal's 16 colors for all others.
+//! carries is also shown without the color. The dark and the light theme exist twice: in exact colors for terminals
+//! with true color, and in the terminal's 16 colors for all others.
 
 use std::{collections::BTreeMap, path::Path};
 

@@ -1,5 +1,5 @@
-//! Contains terminal input: actions, key presses (chords), the keymap that binds them by context, and the sequences that
-//! terminals send.
+//! Contains terminal input: actions, key presses (chords), the keymap that binds them by context, and the sequences
+//! that terminals send.
 
 use std::{fmt, str::FromStr};
 

@@ -244,8 +244,8 @@ impl SequenceSplitter {
     }
 }
 
-/// Returns whether these bytes are a key instead of the rest of pasted text. Keys are typed one at a time, while the rest
-/// of a text arrives in larger pieces. The end of the text may come late, and is ignored then like an unknown key.
+/// Returns whether these bytes are a key instead of the rest of pasted text. Keys are typed one at a time, while the
+/// rest of a text arrives in larger pieces. The end of the text may come late, and is ignored then like an unknown key.
 fn is_single_key(bytes: &[u8]) -> bool {
     let is_character = str::from_utf8(bytes).is_ok_and(|text| text.chars().count() == 1);
     bytes.starts_with(b"\x1b") || is_character

@@ -100,8 +100,8 @@ fn cursor_key(last: u8) -> Option<Key> {
     })
 }
 
-/// Applies modifiers such as `5` or `5:1`, which are one more than the sum of the pressed ones. The number after the colon
-/// is 3 for a released key, which gives nothing. So do keys with Super, which belong to the desktop.
+/// Applies modifiers such as `5` or `5:1`, which are one more than the sum of the pressed ones. The number after the
+/// colon is 3 for a released key, which gives nothing. So do keys with Super, which belong to the desktop.
 fn with_modifiers(key: Key, modifiers: &str) -> Option<Chord> {
     const SUPER_HYPER_META: u16 = 8 + 16 + 32;
     let (mask, kind) = modifiers.split_once(':').unwrap_or((modifiers, ""));
@@ -196,7 +196,8 @@ fn keyboard_protocol(fields: &[&str]) -> Vec<TerminalInput> {
     }
 }
 
-/// Returns the key of a character. With Ctrl or Alt, a key of another script is the Latin one, because it types nothing.
+/// Returns the key of a character. With Ctrl or Alt, a key of another script is the Latin one, because it types
+/// nothing.
 fn layout_key(c: char, pressed: Chord, keys: &[Option<char>]) -> TerminalInput {
     let chord = |c| Chord { key: Key::Char(c), shift: false, ..pressed };
     let base = keys.get(2).copied().flatten().filter(char::is_ascii_graphic);

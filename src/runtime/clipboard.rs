@@ -1,5 +1,5 @@
-//! Copies text, and says where it is then: in the buffer of tmux or screen, in the clipboard of the desktop, or only sent
-//! to the terminal, which does not say what it does with it.
+//! Copies text, and says where it is then: in the buffer of tmux or screen, in the clipboard of the desktop, or only
+//! sent to the terminal, which does not say what it does with it.
 
 use std::{
     env,

@@ -1,7 +1,7 @@
 //! Reads what the terminal sends, and turns it into events. Replies to the probe arrive among the keys.
 //!
-//! The reader is not a thread: the loop waits until input is available and then reads it. The reader can therefore pause
-//! at any time, and no thread is left behind that would consume the input of another program.
+//! The reader is not a thread: the loop waits until input is available and then reads it. The reader can therefore
+//! pause at any time, and no thread is left behind that would consume the input of another program.
 
 use std::{
     io::{self, Stdin},
@@ -50,8 +50,8 @@ impl InputReader {
         Ok(())
     }
 
-    /// Returns the next events and, when a reply decides or changes them, the capabilities of the terminal. If the mouse
-    /// was only moved, there are no events. Cancel-safe.
+    /// Returns the next events and, when a reply decides or changes them, the capabilities of the terminal. If the
+    /// mouse was only moved, there are no events. Cancel-safe.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         loop {
             let probe_deadline = self.probe.as_ref().and_then(Probe::deadline);
@@ -99,7 +99,8 @@ impl InputReader {
     }
 }
 
-/// Waits for input and splits it. A terminal that is gone never has input again, and the hang-up thread ends the program.
+/// Waits for input and splits it. A terminal that is gone never has input again, and the hang-up thread ends the
+/// program.
 async fn read_sequences(
     terminal: &AsyncFd<Stdin>,
     splitter: &mut SequenceSplitter,

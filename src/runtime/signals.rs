@@ -99,8 +99,8 @@ pub fn suspend_process() -> io::Result<()> {
     signal_hook::low_level::emulate_default_handler(SIGTSTP)
 }
 
-/// Stops all processes of the job, as the terminal does at Ctrl-Z, and returns when this process continues. A script that
-/// waits for this process would otherwise keep the shell waiting.
+/// Stops all processes of the job, as the terminal does at Ctrl-Z, and returns when this process continues. A script
+/// that waits for this process would otherwise keep the shell waiting.
 ///
 /// A shell that sees the script stop may resume the job at once, and a process that stops itself after that would stay
 /// stopped. A child therefore stops this process before it stops the job.

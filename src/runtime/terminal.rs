@@ -70,8 +70,8 @@ pub struct TerminalScreen {
     alert_support: AlertSupport,
 }
 
-/// Returns the size of the terminal (columns, rows), limited to the size that is drawn. A terminal that does not know its
-/// size, such as a serial console, has the size in `COLUMNS` and `LINES`, or else 80 columns and 24 rows.
+/// Returns the size of the terminal (columns, rows), limited to the size that is drawn. A terminal that does not know
+/// its size, such as a serial console, has the size in `COLUMNS` and `LINES`, or else 80 columns and 24 rows.
 pub fn size() -> io::Result<(u16, u16)> {
     let (columns, rows) = terminal::size()?;
     let known = |cells: u16, variable: &str, usual: u16| {

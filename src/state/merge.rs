@@ -1,5 +1,5 @@
-//! Merges what another window of the program has saved meanwhile, so that two windows on one deployment do not undo each
-//! other's decisions.
+//! Merges what another window of the program has saved meanwhile, so that two windows on one deployment do not undo
+//! each other's decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -302,7 +302,8 @@ fn taken_name(sentence: String, name: &str, dataset: DatasetId) -> Failure {
 }
 
 impl StateFolder {
-    /// Returns the selection, or `None` if the name is unknown. `tag:NAME` is what has a tag that is kept on this machine.
+    /// Returns the selection, or `None` if the name is unknown. `tag:NAME` is what has a tag that is kept on this
+    /// machine.
     pub fn load_named_selection(
         &self,
         name: &str,

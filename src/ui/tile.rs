@@ -181,9 +181,9 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
     ctx.put(end, 0, &[(size, theme.dim)]);
 }
 
-/// Returns the marks of a tile that fit: picked, rejected, the rating, and the number of other tags. A mark of only some
-/// pictures of a cluster is in parentheses. A service that sends the tags of clusters, but not those of pictures, does not
-/// say which pictures have them.
+/// Returns the marks of a tile that fit: picked, rejected, the rating, and the number of other tags. A mark of only
+/// some pictures of a cluster is in parentheses. A service that sends the tags of clusters, but not those of pictures,
+/// does not say which pictures have them.
 fn badges(app: &App, tile: &Tile, cells: usize) -> String {
     let cluster = tile.cluster;
     let shows_members = app.results().shows_members();

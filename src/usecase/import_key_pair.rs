@@ -1,6 +1,6 @@
 //! Imports the key pair of a hosted profile. It asks the service for a pair with the session of a browser, then stores
-//! the secret in the keyring or a file and the key in the settings. A caller decides where to store the secret before the
-//! request, because the service shows a secret only once.
+//! the secret in the keyring or a file and the key in the settings. A caller decides where to store the secret before
+//! the request, because the service shows a secret only once.
 
 use std::{
     path::PathBuf,

@@ -166,8 +166,8 @@ fn texts(value: &Value, field: Option<&str>) -> Vec<String> {
     list(value).iter().filter_map(text).collect()
 }
 
-/// Returns the groups of near-duplicates with at least two rows: the largest group first, the best row of a group first.
-/// A row is better if it has more pixels, then more bytes, then the first path.
+/// Returns the groups of near-duplicates with at least two rows: the largest group first, the best row of a group
+/// first. A row is better if it has more pixels, then more bytes, then the first path.
 pub fn duplicate_groups(rows: &[MediaRow]) -> Vec<Vec<&MediaRow>> {
     let mut groups: HashMap<&str, Vec<&MediaRow>> = HashMap::new();
     for row in rows {

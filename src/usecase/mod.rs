@@ -1,6 +1,6 @@
-//! Does what the commands and the interface share with profiles and their logins, fetches the members of clusters, judges
-//! the media items of a dataset, and acts on the originals of local datasets.
-//! Nothing here needs a terminal or a command line, because the caller asks the user and presents the outcome.
+//! Does what the commands and the interface share with profiles and their logins, fetches the members of clusters,
+//! judges the media items of a dataset, and acts on the originals of local datasets. Nothing here needs a terminal or a
+//! command line, because the caller asks the user and presents the outcome.
 
 use tessera_model::Failure;
 use tokio::task::spawn_blocking;

@@ -75,7 +75,8 @@ pub fn divide<'a>(
     Ok(sets)
 }
 
-/// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the rows.
+/// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the
+/// rows.
 fn split(rows: &[&MediaRow], plan: &SplitPlan) -> Vec<usize> {
     let SplitPlan { sets, balance, seed, .. } = plan;
     let units = inseparable_units(rows);
@@ -151,8 +152,8 @@ impl<'a> Missing<'a> {
     }
 }
 
-/// Returns the rows that must be in the same set: those of a group of near-duplicates, and the frames of a video. A frame
-/// that is a near-duplicate joins both.
+/// Returns the rows that must be in the same set: those of a group of near-duplicates, and the frames of a video. A
+/// frame that is a near-duplicate joins both.
 fn inseparable_units(rows: &[&MediaRow]) -> Vec<Vec<usize>> {
     let mut parents: Vec<usize> = (0..rows.len()).collect();
     let mut first_of: HashMap<(bool, &str), usize> = HashMap::new();

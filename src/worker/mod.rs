@@ -1,8 +1,8 @@
 //! Runs the background task of the interface, the only part of it that waits for the network.
 //!
 //! One task receives commands and sends events. Each request runs in its own task, and pictures first wait for one of a
-//! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which aborts
-//! the older task. Aborting only saves work, because the core drops stale responses anyway.
+//! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which
+//! aborts the older task. Aborting only saves work, because the core drops stale responses anyway.
 
 mod disk_cache;
 mod external_viewer;

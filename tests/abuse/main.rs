@@ -1,5 +1,6 @@
 //! Attacks the local service over loopback: clients that are slow, silent, huge, or read nothing, beside light reads
-//! and probes. The attacks are bounded in count and time. Mixtures of clients follow from a seed, which a failure names.
+//! and probes. The attacks are bounded in count and time. Mixtures of clients follow from a seed, which a failure
+//! names.
 //!
 //! The limits are far above what an optimized service on an idle machine needs. Without the defense,
 //! an attack exceeds them many times.

@@ -23,8 +23,8 @@ fn paint(number: u32) -> RgbImage {
     })
 }
 
-/// Creates a home with a folder of 32 pictures: 24 and a blurred one in `train`, 4 in `val`, and 3 copies of pictures in
-/// `train`, of which one is in `train`, too. Most pictures in `train` have a label and a caption.
+/// Creates a home with a folder of 32 pictures: 24 and a blurred one in `train`, 4 in `val`, and 3 copies of pictures
+/// in `train`, of which one is in `train`, too. Most pictures in `train` have a label and a caption.
 pub(super) fn photographs() -> tempfile::TempDir {
     photographs_times(1)
 }
@@ -155,8 +155,8 @@ fn checks_fail_with_their_own_exit_code() {
     assert!(err.contains("`valid` contains no media"), "{err}");
 }
 
-/// Checks the parts of a SARIF file that its schema and code scanning of GitHub require, and returns how many errors each
-/// rule has.
+/// Checks the parts of a SARIF file that its schema and code scanning of GitHub require, and returns how many errors
+/// each rule has.
 fn findings(sarif: &Value) -> Vec<(&str, usize)> {
     assert!(sarif["$schema"].as_str().unwrap().ends_with("/sarif-schema-2.1.0.json"));
     assert_eq!((&sarif["version"], sarif["runs"].as_array().unwrap().len()), (&"2.1.0".into(), 1));

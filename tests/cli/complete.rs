@@ -1,5 +1,5 @@
-//! Tests that nothing is cut: searches list every media item, exports contain what searches find, and counts count media
-//! items. The folder has a cluster with more members than previews.
+//! Tests that nothing is cut: searches list every media item, exports contain what searches find, and counts count
+//! media items. The folder has a cluster with more members than previews.
 
 use std::{fs, os::unix::ffi::OsStrExt as _, path::PathBuf};
 

@@ -18,8 +18,8 @@ use super::{
 /// The number of commands with a fault. `TESSERA_FAULT_RUNS` replaces it.
 const RUNS: u64 = 28;
 
-/// The system calls that change files, each with errors that disks and network file systems report for it. `write` is not
-/// among them, because it also writes to pipes and event counters, which cannot fail like this.
+/// The system calls that change files, each with errors that disks and network file systems report for it. `write` is
+/// not among them, because it also writes to pipes and event counters, which cannot fail like this.
 const FAULTS: [(&str, &[&str]); 8] = [
     ("pwrite64", &["ENOSPC", "EIO", "EDQUOT"]),
     ("ftruncate", &["ENOSPC", "EIO"]),

@@ -9,8 +9,8 @@ use super::{analysis::photographs, outcome, tessera};
 
 const EXAMPLES: &str = include_str!("../../assets/examples.txt");
 
-/// Commands that need a terminal, a browser, a model, a server or a bucket, or that run until they are stopped. Other tests
-/// run them. Their examples are only parsed.
+/// Commands that need a terminal, a browser, a model, a server or a bucket, or that run until they are stopped. Other
+/// tests run them. Their examples are only parsed.
 const ONLY_PARSED: [&str; 28] = [
     "duplicates --folder photos --review",
     "tessera demo",

@@ -1,5 +1,6 @@
-//! Reads exports by pandas, polars, pyarrow, duckdb, `datasets`, pycocotools, labelformat and webdataset, and replays the examples of docs/exports.md, if
-//! `TESSERA_TEST_PYTHON` names a Python that has these packages (`tools/python_packages.sh export_readers` installs them).
+//! Reads exports by pandas, polars, pyarrow, duckdb, `datasets`, pycocotools, labelformat and webdataset, and replays
+//! the examples of docs/exports.md, if `TESSERA_TEST_PYTHON` names a Python that has these packages
+//! (`tools/python_packages.sh export_readers` installs them).
 
 use std::{
     env,

@@ -1,5 +1,5 @@
-//! Tests bytes that other programs write: JSON that is almost JSON, text in UTF-16 or Latin-1, and names in another form
-//! of Unicode. Only what cannot be read is unknown, and nothing is uploaded that nobody has named.
+//! Tests bytes that other programs write: JSON that is almost JSON, text in UTF-16 or Latin-1, and names in another
+//! form of Unicode. Only what cannot be read is unknown, and nothing is uploaded that nobody has named.
 
 use std::{
     fs,

@@ -1,10 +1,10 @@
-//! Replays the commands of documents. `TESSERA_WRITE=1 cargo test --test tests documented` rewrites the printed output in the
-//! documents.
+//! Replays the commands of documents. `TESSERA_WRITE=1 cargo test --test tests documented` rewrites the printed output
+//! in the documents.
 
 use std::fs;
 
-/// Replays the commands of a section, which begins after `heading` and ends before the next heading of the same kind. Fails
-/// if the output differs from the documented output.
+/// Replays the commands of a section, which begins after `heading` and ends before the next heading of the same kind.
+/// Fails if the output differs from the documented output.
 pub fn replay_section(document: &str, heading: &str, run: impl FnMut(&str) -> String) {
     let path = format!("{}/docs/{document}", env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(&path).unwrap();

@@ -1,5 +1,5 @@
-//! Tests disks that do not offer everything: no locks, no hard links, or no sync of folders. The errors of such disks are
-//! injected into the system calls of the real binary. The tests are skipped if they cannot be injected.
+//! Tests disks that do not offer everything: no locks, no hard links, or no sync of folders. The errors of such disks
+//! are injected into the system calls of the real binary. The tests are skipped if they cannot be injected.
 
 use std::{fs, path::Path, process::Command};
 

@@ -1,5 +1,5 @@
-//! Tests the map over a real folder: the picture at the cursor, a rectangle, and the neighbors. Tests the dates and sizes of
-//! the folder as bars.
+//! Tests the map over a real folder: the picture at the cursor, a rectangle, and the neighbors. Tests the dates and
+//! sizes of the folder as bars.
 
 use tessera::worker::WorkerOptions;
 

@@ -16,7 +16,8 @@ use super::{browsing, drawn, drawn_at_depth, row};
 const DEPTHS: [ColorDepth; 3] =
     [ColorDepth::TrueColor, ColorDepth::Palette256, ColorDepth::Palette16];
 
-/// The backgrounds of common terminal themes: black, xterm-like dark grays, Solarized, Gruvbox, One Dark, Dracula, Nord.
+/// The backgrounds of common terminal themes: black, xterm-like dark grays, Solarized, Gruvbox, One Dark, Dracula,
+/// Nord.
 const DARK_BACKGROUNDS: [&str; 8] =
     ["#000000", "#1e1e1e", "#0d1117", "#002b36", "#282828", "#282c34", "#282a36", "#2e3440"];
 /// White, and the backgrounds of GitHub, One Light, Solarized, Gruvbox and Catppuccin.

@@ -1,4 +1,5 @@
-//! Tests the check of a dataset: what is asked of the worker, what the table offers, and the command that does the same.
+//! Tests the check of a dataset: what is asked of the worker, what the table offers, and the command that does the
+//! same.
 
 use tessera::{
     app::{Effect, Pane, overlay::check::QualityCheck},

@@ -1,5 +1,5 @@
-//! Tests the selection of the media of a search that differ most: when it is possible, what is requested, and what happens
-//! to the selection.
+//! Tests the selection of the media of a search that differ most: when it is possible, what is requested, and what
+//! happens to the selection.
 
 use tessera::{
     app::{availability::unavailable_reason, overlay::prompt::TextPrompt},

@@ -1,8 +1,8 @@
 //! Unpacks archives entry by entry, in constant memory. The number of entries, the unpacked bytes and the compression
 //! ratio are limited. The limits apply to the bytes that are actually unpacked, not to those that the archive declares.
 //!
-//! Response bodies are decoded in the same way. A download asks for the bytes of the archive itself, but some storages and
-//! proxies compress them all the same.
+//! Response bodies are decoded in the same way. A download asks for the bytes of the archive itself, but some storages
+//! and proxies compress them all the same.
 
 use std::{
     collections::hash_map::RandomState,

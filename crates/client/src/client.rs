@@ -225,8 +225,8 @@ impl Client {
         })
     }
 
-    /// Returns one page of the members of a cluster that match a search, best first, by `GET similarity_cluster`. The page
-    /// is empty past the last member.
+    /// Returns one page of the members of a cluster that match a search, best first, by `GET similarity_cluster`. The
+    /// page is empty past the last member.
     ///
     /// # Errors
     /// [`FailureKind::NotFound`] if the service has no such endpoint, or no such cluster.

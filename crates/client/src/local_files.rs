@@ -1,5 +1,5 @@
-//! Uses the files of a service on the same machine instead of copies: the archive of an export, and the originals of its
-//! pictures. What is shared is verified like what is copied.
+//! Uses the files of a service on the same machine instead of copies: the archive of an export, and the originals of
+//! its pictures. What is shared is verified like what is copied.
 
 use std::{
     cell::Cell,
@@ -35,8 +35,8 @@ pub struct Originals {
     pub hard_links: bool,
 }
 
-/// Gives the archive at `source` also the name `target`. Returns `None` if the archive has to be downloaded instead, for
-/// example because `target` is on another disk. Blocks on the disk.
+/// Gives the archive at `source` also the name `target`. Returns `None` if the archive has to be downloaded instead,
+/// for example because `target` is on another disk. Blocks on the disk.
 pub fn link_archive(
     source: &Path,
     target: &Path,
@@ -51,7 +51,8 @@ pub fn link_archive(
     let bytes = file.metadata().map_err(refused)?.len();
     let Ok(VerifiedArchive { entries, images }) = verify(file) else { return Ok(None) };
     let part = link.to_path_buf();
-    // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the user.
+    // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the
+    // user.
     let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
     let shared = mode.and_then(|mode| fs::set_permissions(&link, mode.permissions()));
     shared.map_err(refused)?;
@@ -59,16 +60,16 @@ pub fn link_archive(
         ExistingFile::Keep => tessera_files::publish_new(link, target),
         ExistingFile::Replace => link.persist(target).map_err(|failed| failed.error),
     };
-    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists. After an error, the
-    // part must not stay.
+    // If both names are of the same file, renaming keeps both. Otherwise, the file no longer exists. After an error,
+    // the part must not stay.
     let _ = fs::remove_file(part);
     named.map_err(refused)?;
     tessera_files::sync_dir(folder).map_err(refused)?;
     Ok(Some(Archive { path: target.to_owned(), bytes, entries, images }))
 }
 
-/// Writes each row of an archive as a JSON object with the path of the original as `original_path`, or null. Returns the
-/// number of rows. Blocks on the disk.
+/// Writes each row of an archive as a JSON object with the path of the original as `original_path`, or null. Returns
+/// the number of rows. Blocks on the disk.
 pub fn list_originals(
     archive: &Path,
     target: &Path,

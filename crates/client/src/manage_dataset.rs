@@ -1,4 +1,5 @@
-//! Manages the datasets of a local service: removes, renames and rescans them, and cancels their indexing. Each change is sent once.
+//! Manages the datasets of a local service: removes, renames and rescans them, and cancels their indexing. Each change
+//! is sent once.
 
 use crate::{
     client::{Client, NO_PARAMETERS},
@@ -63,8 +64,8 @@ impl Client {
         self.fetch_as(&request, |rescan| read_rescan(rescan)).await
     }
 
-    /// Cancels the creation, addition or reindex that is running on a dataset. Returns the dataset, which has the status
-    /// ERROR.
+    /// Cancels the creation, addition or reindex that is running on a dataset. Returns the dataset, which has the
+    /// status ERROR.
     ///
     /// # Errors
     /// [`Conflict`](tessera_model::FailureKind::Conflict) if none is running.
@@ -79,8 +80,8 @@ impl Client {
     /// started.
     ///
     /// # Errors
-    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too. Only a local service
-    /// writes formats that the API document does not have.
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too. Only a local
+    /// service writes formats that the API document does not have.
     pub async fn export_preview(
         &self,
         id: DatasetId,

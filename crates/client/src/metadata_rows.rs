@@ -1,6 +1,6 @@
 //! Reads the metadata of an export row by row, from Parquet or JSON. Rows are streamed, so that only one row of bounded
-//! size is in memory. A JSON file is an array of rows, or an object that contains such an array. Numbers that JSON lacks,
-//! such as the `NaN` of Python, count as missing.
+//! size is in memory. A JSON file is an array of rows, or an object that contains such an array. Numbers that JSON
+//! lacks, such as the `NaN` of Python, count as missing.
 
 use std::{
     cell::Cell,

@@ -193,7 +193,8 @@ impl ApiResponse {
     }
 }
 
-/// Receives one sentence for each response with fields or values that were not reported before. The default does nothing.
+/// Receives one sentence for each response with fields or values that were not reported before. The default does
+/// nothing.
 #[derive(Clone, Default)]
 pub(super) struct FieldWarnings {
     listener: Option<Arc<dyn Fn(SafeText) + Send + Sync>>,

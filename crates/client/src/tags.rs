@@ -16,7 +16,7 @@ impl Client {
     /// Returns the tags of a dataset.
     ///
     /// # Errors
-    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service, too.
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) also if the service is not a local service.
     pub async fn tags(&self, dataset: DatasetId) -> Result<DatasetTags, Failure> {
         let path = endpoints::tags(dataset);
         self.get(Endpoint::Tags, &path, &NO_PARAMETERS, |list| read_tag_list(list)).await

@@ -347,8 +347,8 @@ fn client_builder(service: &ServiceConfig, policy: &ClientPolicy) -> ClientBuild
 }
 
 /// Adds the certificates that the user has named to those of the system, and builds the client. On a system without
-/// certificate authorities, such as a minimal container, an unencrypted service is reached nevertheless: the client then
-/// trusts only the authorities that the user has named, usually none.
+/// certificate authorities, such as a minimal container, an unencrypted service is reached nevertheless: the client
+/// then trusts only the authorities that the user has named, usually none.
 fn build_client(
     service: &ServiceConfig,
     builder: impl Fn() -> ClientBuilder,

@@ -54,8 +54,8 @@ impl Compression {
     }
 }
 
-/// Returns the content of `source`, which is LZMA with these properties and this dictionary. Without a size, the content
-/// ends at its end marker. An error of the kind `OutOfMemory` means that the dictionary is too large.
+/// Returns the content of `source`, which is LZMA with these properties and this dictionary. Without a size, the
+/// content ends at its end marker. An error of the kind `OutOfMemory` means that the dictionary is too large.
 pub fn lzma_reader<'a>(
     source: impl BufRead + 'a,
     properties: u8,

@@ -1,5 +1,6 @@
-//! Makes `ring` the cryptography library for TLS and for signed tokens. By default, `rustls` and `jsonwebtoken` bring
-//! `aws-lc`, whose C code takes four times as long to compile and needs a C++ toolchain on some systems.
+//! Signs and verifies tokens, and encrypts connections, with `ring` as the one library for both. By default, `rustls`
+//! and `jsonwebtoken` bring `aws-lc`, whose C code takes four times as long to compile and needs a C++ toolchain on
+//! some systems.
 
 use std::sync::{Arc, Once};
 

@@ -1,5 +1,5 @@
-//! Follows an action in the annotation files that name its files among others: entries of files that left are removed, and
-//! entries of files that moved get the new name. The old file stays beside the new one.
+//! Follows an action in the annotation files that name its files among others: entries of files that left are removed,
+//! and entries of files that moved get the new name. The old file stays beside the new one.
 
 use std::{
     collections::HashMap,
@@ -148,13 +148,13 @@ impl<'a> NamesOfFiles<'a> {
 struct Place<'a> {
     old: &'a Path,
     step: usize,
-    /// The folder from which the name leads to the file, and the beginning of the name that leads to this folder. `None`
-    /// for an absolute name.
+    /// The folder from which the name leads to the file, and the beginning of the name that leads to this folder.
+    /// `None` for an absolute name.
     base: Option<(PathBuf, PathBuf)>,
 }
 
-/// Finds the file that a name means: the one at this path from the annotation file or a folder around it, or else the only
-/// file whose path ends like this.
+/// Finds the file that a name means: the one at this path from the annotation file or a folder around it, or else the
+/// only file whose path ends like this.
 fn find<'a>(
     annotation: &Path,
     name: &Path,

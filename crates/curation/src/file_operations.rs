@@ -1,5 +1,5 @@
-//! The operations on single files. Each of them creates a new name and never replaces an existing one. A file is removed
-//! only when its bytes are durable at another place.
+//! The operations on single files. Each of them creates a new name and never replaces an existing one. A file is
+//! removed only when its bytes are durable at another place.
 
 use std::{
     fs::{self, File, FileTimes, OpenOptions},

@@ -1,5 +1,5 @@
-//! The journal of actions. A journal is one file per action: the whole plan, which is durable before the first step, and
-//! after it a record for each step. The disk shows which steps were done after the last record, so a crash needs no
+//! The journal of actions. A journal is one file per action: the whole plan, which is durable before the first step,
+//! and after it a record for each step. The disk shows which steps were done after the last record, so a crash needs no
 //! record of its own.
 
 use std::{

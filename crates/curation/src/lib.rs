@@ -1,7 +1,7 @@
 //! Acts on the user's originals: moves, copies, links and trashes files, together with the sidecars of each picture.
 //!
-//! [`Plan`] decides what happens to each file, without changing anything. [`run()`] carries a plan out and records it in
-//! a [`Journal`], from which [`resume()`] continues after a crash and [`undo()`] reverts. No function of this crate
+//! [`Plan`] decides what happens to each file, without changing anything. [`run()`] carries a plan out and records it
+//! in a [`Journal`], from which [`resume()`] continues after a crash and [`undo()`] reverts. No function of this crate
 //! replaces a file that it has not created, and none removes the last copy of any bytes.
 
 mod annotation_text;

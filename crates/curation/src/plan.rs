@@ -1,5 +1,5 @@
-//! Decides what an action does to each file, before anything is changed. A picture and its sidecars are one unit: if one
-//! of them cannot get its new name, none of them is touched.
+//! Decides what an action does to each file, before anything is changed. A picture and its sidecars are one unit: if
+//! one of them cannot get its new name, none of them is touched.
 
 use std::{
     collections::HashSet,
@@ -124,8 +124,8 @@ pub struct Step {
     pub operation: Operation,
     #[serde(with = "stored_path")]
     pub source: PathBuf,
-    /// The new name, for [`Operation::Replace`] the kept file, or for [`Operation::Rewrite`] the name of the old file. Empty
-    /// for [`Operation::Trash`].
+    /// The new name, for [`Operation::Replace`] the kept file, or for [`Operation::Rewrite`] the name of the old file.
+    /// Empty for [`Operation::Trash`].
     #[serde(with = "stored_path")]
     pub target: PathBuf,
     pub content: FileContent,

@@ -1,4 +1,5 @@
-//! Describes a plan to the user before it is carried out: what happens to how many files, and what is left alone and why.
+//! Describes a plan to the user before it is carried out: what happens to how many files, and what is left alone and
+//! why.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,8 @@ impl FileActionPreview {
         }
     }
 
-    /// Plans to rewrite the annotation files, too, after the other steps. Files that cannot be rewritten are left alone.
+    /// Plans to rewrite the annotation files, too, after the other steps. Files that cannot be rewritten are left
+    /// alone.
     pub fn rewrite_annotations(&mut self) {
         for AnnotationFile { path, rewrite } in self.annotations.drain(..) {
             match rewrite {

@@ -205,8 +205,8 @@ fn complete(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<b
     })
 }
 
-/// Removes the unfinished file of a step. After an exchange, this file is the replaced copy, so it is removed only while
-/// its bytes are at the name of the copy.
+/// Removes the unfinished file of a step. After an exchange, this file is the replaced copy, so it is removed only
+/// while its bytes are at the name of the copy.
 pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
     if step.operation == Operation::Rewrite {
         return annotations::remove_left(step, temporary);

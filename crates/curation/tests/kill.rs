@@ -206,7 +206,8 @@ fn kill_during(mut child: Child, journals: &Path, pause: Duration) -> bool {
     !ended
 }
 
-/// Checks the files after a killed action was resumed. `counts` has the number of files with each content before the action.
+/// Checks the files after a killed action was resumed. `counts` has the number of files with each content before the
+/// action.
 fn assert_resumed(desk: &Desk, action: &str, counts: &BTreeMap<&[u8], usize>, pause: Duration) {
     let resumed = desk.files();
     let found = count(&resumed);

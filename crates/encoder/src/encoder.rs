@@ -55,8 +55,8 @@ impl Encoder {
         Self::load_within(folder, LOAD_LIMIT)
     }
 
-    /// Loads a model with a time limit. The graph of a model may contain loops without an end, and a running graph cannot
-    /// be stopped. After the limit, its thread is left behind until the program ends.
+    /// Loads a model with a time limit. The graph of a model may contain loops without an end, and a running graph
+    /// cannot be stopped. After the limit, its thread is left behind until the program ends.
     pub fn load_within(folder: &Path, limit: Duration) -> Result<Self, LoadError> {
         let (sender, receiver) = channel();
         let path = folder.to_owned();

@@ -276,8 +276,8 @@ impl OutputChooser<'_> {
             && (name == SCORE_OUTPUT || counts.contains(&Some(found.dimension)))
     }
 
-    /// Returns the vector that the head of a classifier reads, with the scores that it gives. Without such a head, as in
-    /// a network that ends with a convolution, the scores are the vector.
+    /// Returns the vector that the head of a classifier reads, with the scores that it gives. Without such a head, as
+    /// in a network that ends with a convolution, the scores are the vector.
     fn before_head(
         &self,
         scores: &ImageOutput,

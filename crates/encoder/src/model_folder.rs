@@ -146,8 +146,8 @@ impl ModelFolder {
         self.files().into_iter().map(hashed).collect()
     }
 
-    /// Returns the name of the folder. A folder in the cache of a model hub is named after a commit, so its name is that
-    /// of the repository.
+    /// Returns the name of the folder. A folder in the cache of a model hub is named after a commit, so its name is
+    /// that of the repository.
     pub fn name(&self) -> String {
         let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         let repository = absolute.parent().filter(|it| it.ends_with("snapshots"));

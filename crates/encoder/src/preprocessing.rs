@@ -67,8 +67,8 @@ enum Resize {
 }
 
 impl Preprocessing {
-    /// Reads the settings, and adds the defaults used to `defaults`. `input` is what is fixed of the input of the model.
-    /// The error says what is wrong and what to do.
+    /// Reads the settings, and adds the defaults used to `defaults`. `input` is what is fixed of the input of the
+    /// model. The error says what is wrong and what to do.
     pub fn read(
         settings: Option<&PictureSettings>,
         family: ModelFamily,

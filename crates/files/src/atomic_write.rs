@@ -42,15 +42,15 @@ pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()>
     persist_durably(temporary, &path)
 }
 
-/// Replaces a file that others may read, so that it survives a power cut. The umask of the user decides who can read it.
-/// A symbolic link is replaced, not followed.
+/// Replaces a file that others may read, so that it survives a power cut. The umask of the user decides who can read
+/// it. A symbolic link is replaced, not followed.
 pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     persist_durably(write_shared_temporary(path, content.as_ref())?, path)
 }
 
 /// Writes a result into a file that the user named, so that it survives a power cut. The umask of the user decides who
-/// can read a new file and enter missing folders. An existing file keeps its permissions. A symbolic link stays, and the
-/// file that it refers to is replaced.
+/// can read a new file and enter missing folders. An existing file keeps its permissions. A symbolic link stays, and
+/// the file that it refers to is replaced.
 pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
     fs::create_dir_all(parent_dir(&path))?;

@@ -1,6 +1,6 @@
-//! File systems that do not offer everything that a local disk offers. Network file systems, FUSE, exFAT and SMB may have
-//! no locks, no hard links, no permissions, or no sync of folders. The operations in this file continue without what is
-//! missing, and [`missing_guarantees`] describes it for the user.
+//! File systems that do not offer everything that a local disk offers. Network file systems, FUSE, exFAT and SMB may
+//! have no locks, no hard links, no permissions, or no sync of folders. The operations in this file continue without
+//! what is missing, and [`missing_guarantees`] describes it for the user.
 
 use std::{
     fs::{self, File, Permissions, TryLockError},

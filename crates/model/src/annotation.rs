@@ -133,7 +133,8 @@ impl Annotation {
         self
     }
 
-    /// Rounds coordinates in pixels to thousandths, so that equal annotations stay equal when they are written and read.
+    /// Rounds coordinates in pixels to thousandths, so that equal annotations stay equal when they are written and
+    /// read.
     #[must_use]
     pub fn rounded(mut self) -> Self {
         let numbers = self.polygons.iter_mut().flatten().chain(&mut self.keypoints);

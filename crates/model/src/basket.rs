@@ -99,8 +99,8 @@ impl Basket {
     /// Selects the media items of these clusters that are not selected, instead of those that are. A cluster with some
     /// selected members is selected without them, and of a cluster with excluded members, exactly these are selected.
     /// Returns the number of clusters that another search has selected with other filters. They stay as they are,
-    /// because only the service knows their members. The entries that these clusters contain are removed from `unplaced`.
-    /// The change is merged into the last undo step unless it begins one.
+    /// because only the service knows their members. The entries that these clusters contain are removed from
+    /// `unplaced`. The change is merged into the last undo step unless it begins one.
     pub fn select_rest(
         &mut self,
         clusters: &[Cluster],

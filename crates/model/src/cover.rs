@@ -1,5 +1,5 @@
-//! The small picture of a place, which the start screen shows beside the places that were opened before. It is kept as
-//! text, because the list of places is a JSON file that users can read.
+//! The thumbnail of a folder or profile that was opened before, which the start screen shows beside its name. It is
+//! kept as text, because the list of recent folders and profiles is a JSON file that users can read.
 
 use std::fmt::Write as _;
 

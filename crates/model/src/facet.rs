@@ -104,7 +104,8 @@ const STOP_WORDS: [&str; 32] = [
 ];
 const MIN_WORD_CHARS: usize = 3;
 
-/// Counts in how many clusters each facet of a kind occurs, the most frequent first. Equally frequent facets are sorted by name.
+/// Counts in how many clusters each facet of a kind occurs, the most frequent first. Equally frequent facets are sorted
+/// by name.
 pub fn count_facets<'a>(
     clusters: impl IntoIterator<Item = &'a Cluster>,
     kind: FacetKind,

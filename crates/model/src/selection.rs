@@ -24,8 +24,8 @@ pub enum SelectionItem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportSelection {
     pub items: Vec<SelectionItem>,
-    /// Everything that this search finds, except the items, is exported instead of the items. Only local services export
-    /// a rest.
+    /// Everything that this search finds, except the items, is exported instead of the items. Only local services
+    /// export a rest.
     pub rest_of: Option<Search>,
 }
 

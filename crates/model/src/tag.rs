@@ -1,5 +1,5 @@
-//! Tags and ratings that users give to media items: their names, their colors, and what a change makes of the tags of an
-//! item. Tags also come from sidecars, and both kinds are shown and searched as one.
+//! Tags and ratings that users give to media items: their names, their colors, and what a change makes of the tags of
+//! an item. Tags also come from sidecars, and both kinds are shown and searched as one.
 
 use std::{fmt, str::FromStr};
 

@@ -27,8 +27,8 @@ const MAX_MARKS: usize = 8;
 /// The number of characters after the first one of a joined emoji. Real emojis need up to ten.
 const MAX_JOINED_CHARS: usize = 12;
 
-/// One line of printable text of bounded length, without control characters and bidirectional overrides. Texts are equal
-/// if they print the same.
+/// One line of printable text of bounded length, without control characters and bidirectional overrides. Texts are
+/// equal if they print the same.
 #[derive(Clone, Default)]
 pub struct SafeText {
     /// The printable text. The text as it was received follows it, if it is not printable as it is.
@@ -81,7 +81,8 @@ impl SafeText {
         self.texts.split_at(self.printable).0
     }
 
-    /// Returns the text as it was received, for documents that escape what a terminal interprets. It must not be printed.
+    /// Returns the text as it was received, for documents that escape what a terminal interprets. It must not be
+    /// printed.
     pub fn received(&self) -> &str {
         match self.texts.split_at(self.printable) {
             (printable, "") => printable,
@@ -169,8 +170,8 @@ pub fn format_bytes(bytes: u64) -> String {
 }
 
 /// Whether a cell of a table needs an apostrophe in front of it, because a spreadsheet would calculate it. A name from
-/// outside could be a formula that sends data elsewhere. A cell that looks like one with its apostrophe needs another one,
-/// so that readers can remove exactly one.
+/// outside could be a formula that sends data elsewhere. A cell that looks like one with its apostrophe needs another
+/// one, so that readers can remove exactly one.
 pub fn needs_apostrophe(cell: &str) -> bool {
     let text = cell.trim_start_matches('\'');
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()

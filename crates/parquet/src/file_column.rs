@@ -197,7 +197,7 @@ impl ParquetFile {
     }
 }
 
-/// From which definition level on a column has something.
+/// The definition levels from which on a column has a value or an item.
 #[derive(Clone, Copy)]
 struct Levels {
     /// The level of a value that is not null.

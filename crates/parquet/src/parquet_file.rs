@@ -206,8 +206,8 @@ impl Columns<'_> {
     }
 }
 
-/// Counts the rows in the headers of the pages, and checks that the file claims the same number. If all columns are lists,
-/// the headers only say how many rows there can be.
+/// Counts the rows in the headers of the pages, and checks that the file claims the same number. If all columns are
+/// lists, the headers only say how many rows there can be.
 pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
     let metadata = group.metadata();
     let one_per_row = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() == 0;

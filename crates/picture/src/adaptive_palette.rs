@@ -1,9 +1,9 @@
-//! Chooses the 256 colors that suit a picture best, and one of them for each pixel. Come here to change how the full-size
-//! view looks in terminals with sixel graphics. Grids use the fixed palette of `sixel`, which is faster.
+//! Chooses the 256 colors that suit a picture best, and one of them for each pixel. Come here to change how the
+//! full-size view looks in terminals with sixel graphics. Grids use the fixed palette of `sixel`, which is faster.
 //!
-//! The colors of the picture are counted in bins. The bins are divided into 256 groups, always the group with the largest
-//! squared error at the mean of its widest channel, and k-means improves the groups. The error of each pixel is passed on
-//! to its neighbors (Floyd-Steinberg), so that smooth areas have no steps.
+//! The colors of the picture are counted in bins. The bins are divided into 256 groups, always the group with the
+//! largest squared error at the mean of its widest channel, and k-means improves the groups. The error of each pixel is
+//! passed on to its neighbors (Floyd-Steinberg), so that smooth areas have no steps.
 
 use image::RgbImage;
 

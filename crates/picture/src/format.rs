@@ -79,8 +79,8 @@ impl PictureFormat {
         })
     }
 
-    /// Detects a format that uses the container of MP4. The first brand is the main one, and the brands after its version
-    /// are those of readers that can read the file.
+    /// Detects a format that uses the container of MP4. The first brand is the main one, and the brands after its
+    /// version are those of readers that can read the file.
     fn by_brands(bytes: &[u8]) -> Option<Self> {
         let length = u32::from_be_bytes(*bytes.first_chunk()?);
         let length = usize::try_from(length).ok()?.clamp(16, MAX_BRANDS_LENGTH).min(bytes.len());

@@ -1,8 +1,9 @@
-//! Encodes sixel graphics. Grids have a fixed palette and ordered dithering, which is several times faster and smaller than
-//! an adaptive palette, and does not flicker. The full-size view has an adaptive palette, so that details can be judged.
+//! Encodes sixel graphics. Grids have a fixed palette and ordered dithering, which is several times faster and smaller
+//! than an adaptive palette, and does not flicker. The full-size view has an adaptive palette, so that details can be
+//! judged.
 //!
-//! The fixed palette has 6 levels of red, 7 of green and 6 of blue, because the eye is most sensitive to green. These are
-//! 252 colors; most terminals have 256 registers.
+//! The fixed palette has 6 levels of red, 7 of green and 6 of blue, because the eye is most sensitive to green. These
+//! are 252 colors; most terminals have 256 registers.
 
 use std::{cmp::Reverse, fmt::Write};
 
@@ -44,8 +45,8 @@ pub fn encode_with_adaptive_palette(picture: &RgbImage) -> String {
     write_picture(picture, &palette, |pixel, x, _| diffusion.color_of(pixel, x))
 }
 
-/// Writes a picture in colors of a palette, which is in percent. `color_of` chooses the color of the pixel in a column and
-/// a row.
+/// Writes a picture in colors of a palette, which is in percent. `color_of` chooses the color of the pixel in a column
+/// and a row.
 fn write_picture(
     picture: &RgbImage,
     palette: &[[u8; 3]],

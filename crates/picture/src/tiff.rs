@@ -1,6 +1,6 @@
-//! Decodes a page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called directly,
-//! because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits, gray with
-//! alpha, and the colors of JPEG.
+//! Decodes a page of a TIFF with samples of any type and number of bits. The crate that `image` uses is called
+//! directly, because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits,
+//! gray with alpha, and the colors of JPEG.
 
 use std::borrow::Cow;
 
@@ -80,8 +80,8 @@ impl<'a> Tiff<'a> {
                 let gray = as_gray(&read, &mut decoder);
                 read = Cow::Owned(gray.ok_or_else(|| unsupported("a palette"))?);
             }
-            // The decoder inverts only single samples, and before their range is applied. It still inverts the samples of
-            // a BigTIFF.
+            // The decoder inverts only single samples, and before their range is applied. It still inverts the samples
+            // of a BigTIFF.
             Some(WHITE_IS_ZERO) => {
                 if let Some(gray) = as_gray(&read, &mut decoder) {
                     is_inverted = true;
@@ -319,8 +319,8 @@ fn as_gray(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns a copy of the file with the highest bit of each stored byte first, if the page has the lowest one first, as fax
-/// machines and some scanners write it. The decoder does not know this field. Only JPEG has an order of its own.
+/// Returns a copy of the file with the highest bit of each stored byte first, if the page has the lowest one first, as
+/// fax machines and some scanners write it. The decoder does not know this field. Only JPEG has an order of its own.
 fn in_usual_bit_order(bytes: &[u8], decoder: &mut Reader) -> Option<Vec<u8>> {
     let mut number = |tag| decoder.find_tag_unsigned::<u16>(tag).ok().flatten();
     let (order, compression) = (number(Tag::FillOrder), number(Tag::Compression));

@@ -38,8 +38,8 @@ impl StatedRange {
         is_valid.then_some(self)
     }
 
-    /// Scales samples from this range to eight bits. Returns `None` if the samples contradict the range, or if they have
-    /// eight bits already, for which other programs ignore the largest sample.
+    /// Scales samples from this range to eight bits. Returns `None` if the samples contradict the range, or if they
+    /// have eight bits already, for which other programs ignore the largest sample.
     fn scale(self, stored: &DecodingResult) -> Option<Vec<u8>> {
         #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
         match stored {

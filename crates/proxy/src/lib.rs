@@ -1,5 +1,5 @@
-//! Decides which connections use a proxy, and checks the variables of the environment that name proxies. The HTTP library
-//! ignores a value that it cannot read, and would then connect without the proxy.
+//! Decides which connections use a proxy, and checks the variables of the environment that name proxies. The HTTP
+//! library ignores a value that it cannot read, and would then connect without the proxy.
 
 use std::{env, ffi::OsString, net::IpAddr};
 
@@ -26,8 +26,8 @@ pub fn proxy_variable(url: &Url) -> Option<&'static str> {
     of_scheme.into_iter().chain(ALL).filter(|_| !is_loopback(url)).find(is_set)
 }
 
-/// Checks the variables before a client is built. The error is a sentence with the remedy. It does not contain the value,
-/// which may contain a password.
+/// Checks the variables before a client is built. The error is a sentence with the remedy. It does not contain the
+/// value, which may contain a password.
 pub fn check_variables() -> Result<(), String> {
     check(|name| env::var_os(name))
 }

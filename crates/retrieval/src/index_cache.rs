@@ -139,8 +139,8 @@ impl IndexCache {
         index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
     }
 
-    /// Drops everything that is loaded of a dataset, because its clusters change or because the memory is needed. The next
-    /// search loads it again.
+    /// Drops everything that is loaded of a dataset, because its clusters change or because the memory is needed. The
+    /// next search loads it again.
     pub fn release(&self, dataset: DatasetId) {
         lock(&self.indexes).retain(|(of, _), _| *of != dataset);
         lock(&self.text_spaces).remove(&dataset);

@@ -1,5 +1,5 @@
-//! The clusters of a ranking in memory: those of a granularity, which the index has, or the groups of near-duplicates of
-//! a similarity, which are computed for the ranking.
+//! The clusters of a ranking in memory: those of a granularity, which the index has, or the groups of near-duplicates
+//! of a similarity, which are computed for the ranking.
 
 use tessera_search::member_search::Grouping;
 

@@ -9,7 +9,7 @@ use std::{
 use tessera_encoder::{Encoder, LoadError};
 use tessera_store::{dataset::DatasetRecord, lock};
 
-/// Which model the datasets have whose folders are opened.
+/// The model for the datasets whose folders are opened.
 #[derive(Clone, Debug, Default)]
 pub enum ModelChoice {
     /// A dataset keeps its model. A new dataset has none.
@@ -34,7 +34,7 @@ impl ModelChoice {
 
 /// The models of all datasets of a deployment.
 pub struct Models {
-    /// The model that all datasets have, with a store on a server. With a store in a file, each dataset has its own.
+    /// The model of all datasets, if the store is on a server. If it is in a file, each dataset has a model of its own.
     common: Option<ModelChoice>,
     loaded: Mutex<HashMap<PathBuf, Arc<Encoder>>>,
 }

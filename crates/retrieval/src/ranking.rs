@@ -1,6 +1,6 @@
 //! Ranks the clusters of a search in memory by their best matching member, by scores or by an order of files. This file
-//! decides the order of the clusters of a search. Without scores, and among equal scores, clusters keep the order of browsing, which `cluster_step` of the
-//! service computes.
+//! decides the order of the clusters of a search. Without scores, and among equal scores, clusters keep the order of
+//! browsing, which `cluster_step` of the service computes.
 //!
 //! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
 

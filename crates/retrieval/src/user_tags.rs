@@ -1,6 +1,6 @@
-//! The tags and ratings of users, in memory. An index has the tags of sidecars, and is not written again when a user tags
-//! something. Searches therefore compare the revision of the tags with that of the store, and load the tags again when
-//! another process or a command has changed them.
+//! The tags and ratings of users, in memory. An index has the tags of sidecars, and is not written again when a user
+//! tags something. Searches therefore compare the revision of the tags with that of the store, and load the tags again
+//! when another process or a command has changed them.
 
 use std::{cmp::Reverse, collections::HashMap};
 

@@ -111,8 +111,8 @@ impl Collection {
         (photograph < self.edited).then_some((photograph, edit))
     }
 
-    /// Prints precision and recall of the pairs that are similar, and of the pairs in groups, which are the results of a
-    /// search for duplicates. Recall counts pairs of a photograph and an edit; precision counts all pairs.
+    /// Prints precision and recall of the pairs that are similar, and of the pairs in groups, which are the results of
+    /// a search for duplicates. Recall counts pairs of a photograph and an edit; precision counts all pairs.
     fn print_duplicates(&self) {
         let keypoints: Vec<Keypoints> =
             self.items.iter().map(|item| item.keypoints.clone()).collect();

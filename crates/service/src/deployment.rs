@@ -40,8 +40,8 @@ use uuid::Uuid;
 /// The interval at which the store is asked whether a dataset is still being indexed.
 const INDEXING_CHECK: Duration = Duration::from_millis(50);
 
-/// An open local deployment. Clones share it. When the last clone is dropped, the background work of this process stops,
-/// and another process with the same index folder continues it.
+/// An open local deployment. Clones share it. When the last clone is dropped, the background work of this process
+/// stops, and another process with the same index folder continues it.
 #[derive(Clone)]
 pub struct Deployment {
     pub(crate) tasks: Arc<TaskRunner>,
@@ -149,9 +149,10 @@ impl Deployment {
         canonical_folder(unpacked.as_deref().unwrap_or(given))
     }
 
-    /// Adds a folder on this machine or in a bucket (`s3://bucket/folder`), or an archive, as a dataset. If the folder was added
-    /// before, its dataset is updated. The function returns at once, and the indexing runs in the background. `name` is
-    /// the display name, which is the name of the folder by default. The same folder always has the same identifier.
+    /// Adds a folder on this machine or in a bucket (`s3://bucket/folder`), or an archive, as a dataset. If the folder
+    /// was added before, its dataset is updated. The function returns at once, and the indexing runs in the background.
+    /// `name` is the display name, which is the name of the folder by default. The same folder always has the same
+    /// identifier.
     ///
     /// # Errors
     /// The folder does not exist, cannot be read, is empty or has no pictures, or the store or the object storage

@@ -36,7 +36,8 @@ pub enum LocalError {
     /// Serving without login was requested at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
-    /// A dataset cannot be given a model or imported embeddings, or its vectors cannot be exported. The message says why.
+    /// A dataset cannot be given a model or imported embeddings, or its vectors cannot be exported. The message says
+    /// why.
     Model(String),
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),

@@ -50,8 +50,8 @@ impl Drop for FolderWatch {
 }
 
 impl Deployment {
-    /// Watches the folders of datasets on this machine. Buckets are not watched, because they do not report changes, and
-    /// network file systems report only the changes of this machine.
+    /// Watches the folders of datasets on this machine. Buckets are not watched, because they do not report changes,
+    /// and network file systems report only the changes of this machine.
     ///
     /// # Errors
     /// The store fails, or the system refuses to watch a folder, for example because the folder has too many

@@ -1,5 +1,5 @@
-//! Makes links that need no login, because they contain a keyed hash of their target, and the header that names a saved
-//! file.
+//! Makes links that need no login, because they contain a keyed hash of their target. This file also writes the header
+//! that names a saved file.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! The settings of a deployment: permissions, folders, programs, and simulated failures. A store on a server records the
-//! settings that all its processes must share.
+//! The settings of a deployment: permissions, folders, programs, and simulated failures. A store on a server records
+//! the settings that all its processes must share.
 
 use std::{collections::BTreeSet, fmt::Write as _, path::PathBuf, str::FromStr, time::Duration};
 
@@ -41,8 +41,8 @@ pub struct DeploymentSettings {
     /// The number of indexing tasks that this process runs at a time, in addition to one export. With 0, the process
     /// runs neither, and workers run both.
     pub jobs: usize,
-    /// The number of files of an indexing task that one worker extracts at a time, with a store on a server. Other workers
-    /// extract further files meanwhile.
+    /// The number of files of an indexing task that one worker extracts at a time, with a store on a server. Other
+    /// workers extract further files meanwhile.
     pub range_files: usize,
     /// The number of images and frames, or of objects, up to which one worker computes the neighbor graph and
     /// near-duplicates alone, with a store on a server. Above this number, they are computed in ranges by all workers

@@ -1,7 +1,7 @@
 //! The file with the tags of a dataset, `.tessera/tags.jsonl` in its folder. It survives the loss of the index, and can
-//! be copied together with the pictures. Each line is a tag, or a file with its tags and its rating. The index decides;
-//! the file is read when somebody else has changed it, and written after changes
-//! in the background, so that a user who tags many pictures one by one waits for the file only once.
+//! be copied together with the pictures. Each line is a tag, or a file with its tags and its rating. The
+//! index is authoritative: the file is read only when somebody else has changed it. It is written in the background, so
+//! that a user who tags many pictures one by one waits for the file only once.
 
 use std::{
     collections::{BTreeSet, HashMap},

@@ -101,8 +101,8 @@ impl ConnectionPool {
 /// The time for which a server that did not respond is not asked again.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
 
-/// Whether the server does not respond. Calls then fail at once instead of waiting in ever more threads, and only one of
-/// them asks the server again.
+/// Whether the server does not respond. Calls then fail at once instead of waiting in ever more threads, and only one
+/// of them asks the server again.
 #[derive(Debug, Default)]
 pub(super) struct Outage(Mutex<Option<Instant>>);
 

@@ -1,7 +1,7 @@
 //! Groups of near-duplicates, which are the clusters of a search for duplicates. A group has no row of its own: the
 //! table `place` has the order in which the members of each group are next to each other (see
-//! `tessera_search::similarity::order_by_group`), and the rank of a group is the position of its first member. The ID of
-//! a group contains the ID of the first member and the similarity, so the group is found again without a search.
+//! `tessera_search::similarity::order_by_group`), and the rank of a group is the position of its first member. The ID
+//! of a group contains the ID of the first member and the similarity, so the group is found again without a search.
 
 use std::{
     cmp::Reverse,
@@ -131,7 +131,8 @@ impl DuplicateGroups {
 }
 
 /// Reads groups with these members as previews, and the scores of the previews. Labels and tags are those of the shown
-/// members, and nothing is counted. Members that no longer exist are skipped. A group that no longer exists gives `None`.
+/// members, and nothing is counted. Members that no longer exist are skipped. A group that no longer exists gives
+/// `None`.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,

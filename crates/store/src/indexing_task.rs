@@ -197,8 +197,8 @@ pub fn fail(transaction: &Transaction, failed: &IndexingTask, why: &str) -> Resu
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }
 
-/// Ends a running indexing task as failed, and takes it away from its worker. Returns its row, or `None` if its worker has
-/// completed it meanwhile.
+/// Ends a running indexing task as failed, and takes it away from its worker. Returns its row, or `None` if its worker
+/// has completed it meanwhile.
 pub fn cancel(transaction: &Transaction, running: &IndexingTask, why: &str) -> Result<Option<i64>> {
     lease::revoke(transaction, LeasedTask::Indexing(running.row))?;
     let Some(running) = find(transaction, running.row)? else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! The store. It is either an `SQLite` file in a private directory, which processes of one machine use, or a schema of a
-//! PostgreSQL server, which processes of any machine use.
+//! The store. It is either an `SQLite` file in a private directory, which processes of one machine use, or a schema of
+//! a PostgreSQL server, which processes of any machine use.
 //!
 //! In a file, a transaction that changes the store excludes all other changes. On a server, the transactions of
 //! requests exclude each other, but those of tasks wait only for the rows that they change. Reads use pooled

@@ -186,8 +186,8 @@ impl MediaRecord {
         IndexedContent { stat, hash: self.content_hash }
     }
 
-    /// Returns when the picture was taken, or else when its file was changed, in milliseconds since 1970. Returns `None`
-    /// if its source does not know either.
+    /// Returns when the picture was taken, or else when its file was changed, in milliseconds since 1970. Returns
+    /// `None` if its source does not know either.
     pub fn date(&self) -> Option<i64> {
         date(self.taken, self.modified)
     }

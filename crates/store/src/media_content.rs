@@ -39,8 +39,8 @@ const COLUMNS: &str = concat!(
 /// The number of pictures whose content is in memory at a time.
 const PICTURES_AT_A_TIME: usize = 1_000;
 
-/// Calls `each` with the images and frames of a dataset and with their objects. If media are selected, only the selected
-/// pictures are read, and the pictures of selected objects.
+/// Calls `each` with the images and frames of a dataset and with their objects. If media are selected, only the
+/// selected pictures are read, and the pictures of selected objects.
 pub fn for_each_content<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,

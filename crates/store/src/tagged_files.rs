@@ -1,5 +1,5 @@
 //! Keeps what users have given to media items beyond the rows of these items: after indexing, tags of moved files are
-//! found by the content of the files. Also has what is read from and written to the file with the tags beside a dataset.
+//! found by the content of the files. This file also defines the records of the file with the tags beside a dataset.
 
 use std::{
     collections::{HashMap, HashSet},

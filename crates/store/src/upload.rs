@@ -41,8 +41,8 @@ pub fn remove_record(staging: &Path) {
     let _ = fs::remove_file(record_path(staging));
 }
 
-/// Returns the folders with the uploaded media of a dataset, the oldest first. Uploads that a process is still adding are
-/// omitted.
+/// Returns the folders with the uploaded media of a dataset, the oldest first. Uploads that a process is still adding
+/// are omitted.
 pub fn folders_of_dataset(uploads: &Path, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
     let mut accepted = Vec::new();
     for staging in staging::staging_dirs(uploads)? {

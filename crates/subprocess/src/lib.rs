@@ -45,8 +45,8 @@ pub fn user_command(program: impl AsRef<OsStr>, our_secrets: &[&str]) -> Command
     command
 }
 
-/// Returns a command that runs this program again. It inherits the whole environment, because the user would run it in the
-/// same one.
+/// Returns a command that runs this program again. It inherits the whole environment, because the user would run it in
+/// the same one.
 pub fn own_command() -> io::Result<Command> {
     env::current_exe().map(Command::new)
 }

@@ -1,5 +1,5 @@
-//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, a model hub, secrets that must not leak,
-//! sample pictures, raw files of cameras, and tiny models.
+//! Shared support for tests: clients, a scripted server, a real S3 service, certificates, a model hub, secrets that
+//! must not leak, sample pictures, raw files of cameras, and tiny models.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,

@@ -86,8 +86,8 @@ impl TinyGraph {
         self
     }
 
-    /// Moves the weights to a file with this name, and returns its content. The graph states `length` for each tensor, or
-    /// its real length.
+    /// Moves the weights to a file with this name, and returns its content. The graph states `length` for each tensor,
+    /// or its real length.
     #[must_use]
     pub fn with_external_weights(mut self, name: &str, length: Option<u64>) -> (Self, Vec<u8>) {
         let mut file = Vec::new();

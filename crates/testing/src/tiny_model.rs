@@ -77,8 +77,8 @@ impl ModelFolder {
             .with_json("preprocessor_config.json", &preprocessor())
     }
 
-    /// Writes a pair like CLIP, whose image encoder has its weights in a file named `name`. The model states `length` for
-    /// the weights of each tensor, or their real length.
+    /// Writes a pair like CLIP, whose image encoder has its weights in a file named `name`. The model states `length`
+    /// for the weights of each tensor, or their real length.
     pub fn external(name: &str, weights: Weights, length: Option<u64>) -> Self {
         let graph = image_nodes(TinyGraph::default(), "image_embeds", weights);
         let (graph, file) = graph.with_external_weights(name, length);

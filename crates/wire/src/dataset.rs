@@ -43,7 +43,8 @@ pub struct DatasetBody {
     pub n_objects: Option<u64>,
     /// Why the dataset is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
-    /// Sent by a local service, and only while the folder of the dataset is missing or empty. Its index can still be read.
+    /// Sent by a local service, and only while the folder of the dataset is missing or empty. Its index can still be
+    /// read.
     #[serde(skip_serializing_if = "is_false")]
     pub folder_missing: bool,
     /// Further fields that clients read.
@@ -202,8 +203,8 @@ pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>
     Some(fields.into_iter().map(field).collect())
 }
 
-/// Reads the list: an array, or an object with exactly one array. A record without a usable identifier cannot be read. Returns
-/// `None` if the value is not a list of datasets.
+/// Reads the list: an array, or an object with exactly one array. A record without a usable identifier cannot be read.
+/// Returns `None` if the value is not a list of datasets.
 pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetList> {
     let list = list.into();
     let rows = match list.value() {

@@ -291,8 +291,8 @@ pub fn export_status(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_status")
 }
 
-/// The prefix of the paths with which a local service manages its datasets. The API document does not have them, so they
-/// are not below [`API_PREFIX`].
+/// The prefix of the paths with which a local service manages its datasets. The API document does not have them, so
+/// they are not below [`API_PREFIX`].
 pub const LOCAL_PREFIX: &str = "/local";
 
 pub fn local_dataset(id: DatasetId) -> String {

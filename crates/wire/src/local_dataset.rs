@@ -1,5 +1,5 @@
-//! The bodies with which a local service manages its datasets. They are not part of the API document, so their paths are
-//! below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
+//! The bodies with which a local service manages its datasets. They are not part of the API document, so their paths
+//! are below [`LOCAL_PREFIX`](crate::endpoints::LOCAL_PREFIX).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,7 +14,8 @@ pub const MAX_NAME_CHARS: usize = 200;
 /// What a local service knows about a dataset.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LocalDatasetBody {
-    /// Whether the folder is missing, unreadable or empty. The index is kept, and is used again when the folder is back.
+    /// Whether the folder is missing, unreadable or empty. The index is kept, and is used again when the folder is
+    /// back.
     pub folder_missing: bool,
     /// Number of uploaded files, which exist only in the index folder.
     pub uploads: u64,
@@ -54,13 +55,13 @@ impl From<EncodingProgress> for EncodingBody {
 /// The response of a removal.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RemovedBody {
-    /// Number of uploaded files. They stay in the index folder, and belong to the dataset again when its folder is opened
-    /// again.
+    /// Number of uploaded files. They stay in the index folder, and belong to the dataset again when its folder is
+    /// opened again.
     pub uploads: u64,
 }
 
-/// The response of a rescan. The numbers are null if the folder is in object storage, because such a folder is compared in
-/// the background.
+/// The response of a rescan. The numbers are null if the folder is in object storage, because such a folder is compared
+/// in the background.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RescanBody {
     /// Number of new files.

@@ -1,5 +1,5 @@
-//! Decodes text from outside. Programs on Windows write UTF-16 and byte-order marks, and old services send Latin-1, where
-//! everything else is UTF-8. A byte-order mark decides, then what the sender declares, then UTF-8.
+//! Decodes text from outside. Programs on Windows write UTF-16 and byte-order marks, and old services send Latin-1,
+//! where everything else is UTF-8. A byte-order mark decides, then what the sender declares, then UTF-8.
 
 use std::{
     borrow::Cow,
@@ -62,8 +62,8 @@ pub fn decode_list(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotText> {
     }
 }
 
-/// Returns the encoding of a text that begins with ASCII, such as JSON. UTF-16 without a byte-order mark is recognized by
-/// its NUL bytes. `declared` is the name that the sender gives.
+/// Returns the encoding of a text that begins with ASCII, such as JSON. UTF-16 without a byte-order mark is recognized
+/// by its NUL bytes. `declared` is the name that the sender gives.
 fn encoding_of(start: &[u8], declared: Option<&str>) -> &'static Encoding {
     match start {
         [0, low, ..] if *low != 0 => UTF_16BE,

@@ -1,5 +1,5 @@
-//! `vql`, a JSON array of filter objects with one key each. This file reads and writes the filters, and locates errors in
-//! texts that were written by hand. Reading is strict, because ignoring a filter would select the wrong media.
+//! `vql`, a JSON array of filter objects with one key each. This file reads and writes the filters, and locates errors
+//! in texts that were written by hand. Reading is strict, because ignoring a filter would select the wrong media.
 //!
 //! The document leaves two questions open. This crate assumes that an `id` beside the key is ignored, because public
 //! clients send one, and that a missing `mode` means `in`.

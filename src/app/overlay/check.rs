@@ -1,5 +1,5 @@
-//! Checks the open dataset: a form with a limit for each kind of problem, and a table that says which limits are met. The
-//! worker checks, and a command does the same in continuous integration.
+//! Checks the open dataset: a form with a limit for each kind of problem, and a table that says which limits are met.
+//! The worker checks, and a command does the same in continuous integration.
 
 use ratatui::{
     layout::Rect,

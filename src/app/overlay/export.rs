@@ -1,5 +1,5 @@
-//! Shows the export form for a dataset, a selection, or everything but the selection. For a selection, the form lists the
-//! entries that are not on the screen, and the command that starts the same export.
+//! Shows the export form for a dataset, a selection, or everything but the selection. For a selection, the form lists
+//! the entries that are not on the screen, and the command that starts the same export.
 
 use ratatui::{
     layout::Rect,

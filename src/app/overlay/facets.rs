@@ -1,6 +1,7 @@
-//! Shows how many media items of the dataset have each label, tag, word in captions, folder and value of a column. If the service does not count
-//! media items, the loaded clusters are counted. Dates and sizes are also drawn as bars in their order. Quality issues are listed without counts, because results do not carry
-//! issues. Picking a value filters the results by it.
+//! Shows how many media items of the dataset have each label, tag, word in captions, folder and value of a column. If
+//! the service does not count media items, the loaded clusters are counted. Dates and sizes are also drawn as bars in
+//! their order. Quality issues are listed without counts, because results do not carry issues. Picking a value filters
+//! the results by it.
 
 use ratatui::{
     layout::Rect,

@@ -28,9 +28,9 @@ pub enum KeyResult {
 }
 
 impl KeyResult {
-    /// Returns what a dialog wants that only asks for confirmation. `y` confirms everything. Enter does not confirm what
-    /// removes, moves or replaces something, because Enter also opens things, and may be pressed before the dialog is
-    /// read.
+    /// Returns what a dialog wants that only asks for confirmation. `y` confirms everything. Enter does not confirm
+    /// what removes, moves or replaces something, because Enter also opens things, and may be pressed before the dialog
+    /// is read.
     pub fn of_confirmation(chord: Chord, only_adds: bool) -> Self {
         match chord.key {
             Key::Char('y') => Self::Accept,
@@ -41,8 +41,8 @@ impl KeyResult {
     }
 }
 
-/// Returns the path that was typed. `~/` stands for `home`, an empty text for the working directory, and a `file://` link
-/// for its path.
+/// Returns the path that was typed. `~/` stands for `home`, an empty text for the working directory, and a `file://`
+/// link for its path.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
     if let Some(path) = path_of_file_uri(typed) {
@@ -98,8 +98,8 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
 
 const MAX_PASTE_CHARS: usize = 4_096;
 
-/// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines are
-/// joined by spaces, and so are the parts between tabs.
+/// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines
+/// are joined by spaces, and so are the parts between tabs.
 pub fn paste(input: &mut Input, raw: &str) {
     let parts = raw.split(['\r', '\n', '\t']).filter(|part| !part.trim().is_empty());
     insert(input, &parts.collect::<Vec<_>>().join(" "));
@@ -136,8 +136,8 @@ fn is_absolute(path: &str) -> bool {
     ["/", "~/", "file://"].iter().any(|start| path.starts_with(start))
 }
 
-/// Returns the paths on a pasted line. A line without quotes is one path with spaces, unless each of its words is a whole
-/// path.
+/// Returns the paths on a pasted line. A line without quotes is one path with spaces, unless each of its words is a
+/// whole path.
 fn pasted_paths(line: &str) -> Vec<String> {
     let is_quoted = line.contains(['\'', '"', '\\']);
     let words =

@@ -198,8 +198,8 @@ impl Overlays {
     }
 }
 
-/// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would make it
-/// available.
+/// Opens the menu of all actions for the focused pane. Picking an unavailable action shows the actions that would make
+/// it available.
 pub(in crate::app) fn open_action_menu(app: &mut App) {
     let title = match (app.panes.focus, app.selected_dataset()) {
         _ if app.viewer.is_some() => "Actions on the picture".to_owned(),

@@ -118,8 +118,8 @@ impl PathPicker {
         Self { path, cursor: 0, kind, recent: Vec::new() }
     }
 
-    /// Returns the completions of the typed path. The paths that were used before come first while nothing is typed, and
-    /// a folder that can be chosen comes before its entries.
+    /// Returns the completions of the typed path. The paths that were used before come first while nothing is typed,
+    /// and a folder that can be chosen comes before its entries.
     pub fn candidates<'a>(
         &'a self,
         listing: Option<&'a Remote<FolderListing>>,

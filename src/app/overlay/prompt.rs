@@ -1,4 +1,5 @@
-//! Prompts for one line of text: the id or the name of a dataset, the path of a selection file, or the number of a page.
+//! Prompts for one line of text: the id or the name of a dataset, the path of a selection file, or the number of a
+//! page.
 
 use std::path::{Path, PathBuf};
 

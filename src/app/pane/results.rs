@@ -91,8 +91,8 @@ impl Results {
         self.edit_tabs(|tabs| change(&mut tabs.tab_mut().view));
     }
 
-    /// Handles Esc: stays on this page, closes the members, stops the search of all names, clears the filter, or goes back. Returns `false` at the
-    /// first view of the tab.
+    /// Handles Esc: stays on this page, closes the members, stops the search of all names, clears the filter, or goes
+    /// back. Returns `false` at the first view of the tab.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = &mut self.tabs else { return false };
         let view = &mut tabs.tab_mut().view;

@@ -1,5 +1,5 @@
-//! Commands that judge a dataset as a whole: `tessera report` and `check`, and `tessera dataset split` and `leaks`. They
-//! read the metadata of an export without images, so they work with every deployment.
+//! Commands that judge a dataset as a whole: `tessera report` and `check`, and `tessera dataset split` and `leaks`.
+//! They read the metadata of an export without images, so they work with every deployment.
 
 mod check;
 mod diverse;

@@ -1,5 +1,5 @@
-//! `tessera dataset remove`, `rename`, `rescan` and `cancel`: manage the datasets of a local service. Files of the user are only
-//! read.
+//! `tessera dataset remove`, `rename`, `rescan` and `cancel`: manage the datasets of a local service. Files of the user
+//! are only read.
 
 use std::time::Duration;
 

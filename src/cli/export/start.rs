@@ -47,8 +47,8 @@ pub struct ExportStartOptions {
     name: Option<String>,
     #[command(flatten)]
     content: ExportContentOptions,
-    /// Export everything else: what the dataset contains, or what the search finds, except the selection. Local services
-    /// only.
+    /// Export everything else: what the dataset contains, or what the search finds, except the selection. Local
+    /// services only.
     #[arg(long, help_heading = "Which media")]
     rest: bool,
     /// Wait for the export to finish.

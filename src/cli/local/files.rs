@@ -1,5 +1,5 @@
-//! Gives commands and the worker what a local service has on this machine: the originals of its datasets, the archives of
-//! its exports, and embeddings. No request is sent.
+//! Gives commands and the worker what a local service has on this machine: the originals of its datasets, the archives
+//! of its exports, and embeddings. No request is sent.
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -27,7 +27,8 @@ pub(super) async fn bind(address: SocketAddr, option: &str) -> CliResult<TcpList
     })
 }
 
-/// Listens on the first port of an index folder that is not in use. If all of them are in use, listens on any free port.
+/// Listens on the first port of an index folder that is not in use. If all of them are in use, listens on any free
+/// port.
 pub(super) async fn bind_port_of(index_folder: &Path) -> CliResult<TcpListener> {
     let ports = ports_of(index_folder).map_err(|error| {
         CliError::io(format_args!("create the index folder {}", index_folder.display()), &error)

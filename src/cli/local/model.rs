@@ -1,5 +1,5 @@
-//! `tessera model`: checks the folder of a model, gets models, and stores models under a name. The worker of the interface
-//! gets models in the same way, and gives them to the datasets of a local service.
+//! `tessera model`: checks the folder of a model, gets models, and stores models under a name. The worker of the
+//! interface gets models in the same way, and gives them to the datasets of a local service.
 
 use std::{
     fs, iter,

@@ -162,8 +162,8 @@ impl LocalService {
         Ok(datasets.map(|record| (record.id, record.folder)).collect())
     }
 
-    /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed, or
-    /// if the service does not respond quickly.
+    /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed,
+    /// or if the service does not respond quickly.
     pub async fn cover(&self) -> Cover {
         let cover = tokio::time::timeout(COVER_TIMEOUT, self.load_cover()).await;
         cover.ok().flatten().unwrap_or_default()

@@ -57,8 +57,8 @@ impl Overdraw {
         self.overlays = overlays.to_vec();
     }
 
-    /// Excludes the cells of `area` that no overlay covers from the frame. Returns `None` if the picture cannot be drawn
-    /// beside an overlay, or would scroll the screen.
+    /// Excludes the cells of `area` that no overlay covers from the frame. Returns `None` if the picture cannot be
+    /// drawn beside an overlay, or would scroll the screen.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,

@@ -1,5 +1,5 @@
-//! Explains what decides how the terminal is used, for `doctor`: pictures, colors, the width of ambiguous characters and
-//! the encoding.
+//! Explains what decides how the terminal is used, for `doctor`: pictures, colors, the width of ambiguous characters
+//! and the encoding.
 
 use tessera_picture::Protocol;
 

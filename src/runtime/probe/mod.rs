@@ -1,5 +1,5 @@
-//! Detects what the terminal can draw. The first frame does not wait for the terminal: it is queried after that frame, and
-//! its replies arrive among the keys.
+//! Detects what the terminal can draw. The first frame does not wait for the terminal: it is queried after that frame,
+//! and its replies arrive among the keys.
 //!
 //! Terminals reply in order, and nearly all reply to the last query (the primary attributes). A silent terminal gets
 //! half-blocks after `REPLY_LIMIT`, and a reply that comes even later still counts. No reply reaches the program that
@@ -111,8 +111,8 @@ impl Probe {
     }
 }
 
-/// Returns the queries for this terminal. A multiplexer replies to the attributes itself, and its outer terminal replies
-/// later, if at all.
+/// Returns the queries for this terminal. A multiplexer replies to the attributes itself, and its outer terminal
+/// replies later, if at all.
 fn queries(environment: &Environment, outer: Option<&OuterTerminal>) -> String {
     if !environment.can_be_queried() {
         return String::new();

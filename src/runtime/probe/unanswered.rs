@@ -1,5 +1,5 @@
-//! Counts the queries that the terminal has not answered yet, and discards their replies before another program uses the
-//! terminal. The shell would take them for typed text.
+//! Counts the queries that the terminal has not answered yet, and discards their replies before another program uses
+//! the terminal. The shell would take them for typed text.
 
 use std::{
     io,
@@ -54,8 +54,8 @@ pub(super) fn note_reply() {
     unanswered.responds = true;
 }
 
-/// Returns the query to send last, whose reply comes after everything else that the terminal has sent, such as reports of
-/// the mouse. A terminal that has never replied is not asked.
+/// Returns the query to send last, whose reply comes after everything else that the terminal has sent, such as reports
+/// of the mouse. A terminal that has never replied is not asked.
 pub(in crate::runtime) fn last_query() -> &'static str {
     if !unanswered().responds {
         return "";

@@ -1,4 +1,4 @@
-//! Draws what the results pane shows if a search found nothing or was refused: why, and what leads on.
+//! Draws what the results pane shows if a search found nothing or was refused: why, and what to try next.
 
 use ratatui::layout::Rect;
 use tessera_model::{

@@ -1,5 +1,5 @@
-//! Downloads: interrupted, resumed, changed and expired ones, and what each leaves on disk: a verified archive, or nothing with
-//! its name.
+//! Downloads: interrupted, resumed, changed and expired ones, and what each leaves on disk: a verified archive, or
+//! nothing with its name.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! Bodies that a storage or a proxy has encoded although nobody asked for it: gzip is decoded and never resumed by ranges, and
-//! any other encoding is named.
+//! Bodies that a storage or a proxy has encoded although nobody asked for it: gzip is decoded and never resumed by
+//! ranges, and any other encoding is named.
 
 use std::io::Write as _;
 

@@ -1,5 +1,5 @@
-//! TLS: files of trusted certificates. Services that cannot prove their identity, or only speak old versions, are refused after
-//! one attempt.
+//! TLS: files of trusted certificates. Services that cannot prove their identity, or only speak old versions, are
+//! refused after one attempt.
 
 use std::fs;
 

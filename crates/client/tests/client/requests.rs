@@ -1,5 +1,5 @@
-//! Every request of the client, by name: how often it is sent when the service misbehaves, and how it is made. A new endpoint has
-//! a row and an arm here, and a file of bodies in `tests/recorded`.
+//! Every request of the client, by name: how often it is sent when the service misbehaves, and how it is made. A new
+//! endpoint has a row and an arm here, and a file of bodies in `tests/recorded`.
 
 use tessera_client::{AuthMethod, BaseUrl, Client, ExistingFile, QueryImageUpload, ServiceConfig};
 use tessera_model::{
@@ -14,9 +14,9 @@ use crate::recorded_readings::{
     dataset_line, list_lines, map_lines, overview_lines, page_lines, preview_line, task_line,
 };
 
-/// Requests per fault, in the order of the faults; only those of an addition that add are counted. Pictures and archives carry no login, so
-/// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
-/// tried. A pipeline has no login either, and a session cannot be renewed.
+/// Requests per fault, in the order of the faults; only those of an addition that add are counted. Pictures and
+/// archives carry no login, so a 401 is not an expired token; for an archive it means an expired link, and three new
+/// ones are tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
 pub(crate) const TABLE: [(&str, [usize; 8]); 29] = [
     //                          refused  cut  cut  401  409  429  500  503

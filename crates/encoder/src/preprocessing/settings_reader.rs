@@ -1,5 +1,5 @@
-//! Reads the settings of the Hugging Face image processors. A processor does not write every setting, and the processors
-//! differ in their defaults.
+//! Reads the settings of the Hugging Face image processors. A processor does not write every setting, and the
+//! processors differ in their defaults.
 
 use serde_json::Value;
 use tessera_picture::ResampleFilter;

@@ -1,5 +1,5 @@
-//! Reads the types of columns that the library `datasets` of Hugging Face stores in the metadata of a Parquet file. They
-//! say which columns are images, and name the classes whose numbers are in the rows.
+//! Reads the types of columns that the library `datasets` of Hugging Face stores in the metadata of a Parquet file.
+//! They say which columns are images, and name the classes whose numbers are in the rows.
 
 use serde_json::{Map, Value};
 use tessera_parquet::{FileColumn, ParquetFile};
@@ -26,8 +26,8 @@ impl Features {
         }
     }
 
-    /// Returns the column of images with its name: the first one that is declared as such, or has a usual name. If there
-    /// are no types, any column of files with paths will do, or else the first column that contains a picture.
+    /// Returns the column of images with its name: the first one that is declared as such, or has a usual name. If
+    /// there are no types, any column of files with paths will do, or else the first column that contains a picture.
     pub fn image_column(&self, file: &ParquetFile) -> Option<(String, FileColumn)> {
         let columns = file.file_columns();
         let find = |is_wanted: &dyn Fn(&str, &FileColumn) -> bool| {

@@ -32,8 +32,8 @@ pub trait SourceFile: Read + Seek + Send {
     /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Returns the version of the file in the form of [`FileStat::modified`]: the time of its last change or, in a bucket,
-    /// the version of the object. Returns `None` for an image inside another file, which is in memory.
+    /// Returns the version of the file in the form of [`FileStat::modified`]: the time of its last change or, in a
+    /// bucket, the version of the object. Returns `None` for an image inside another file, which is in memory.
     ///
     /// [`FileStat::modified`]: super::FileStat::modified
     fn version(&self) -> io::Result<Option<i64>>;

@@ -106,7 +106,7 @@ pub struct ParquetOriginals {
     /// The files of the dataset, including the Parquet files.
     files: Box<dyn OriginalFiles>,
     /// The Parquet file from which the latest image was opened.
-    current: Mutex<Option<OpenParquet>>,
+    last_opened: Mutex<Option<OpenParquet>>,
 }
 
 struct OpenParquet {
@@ -122,7 +122,7 @@ type RowImages = Vec<Option<Vec<u8>>>;
 
 impl ParquetOriginals {
     pub fn new(files: Box<dyn OriginalFiles>) -> Self {
-        Self { files, current: Mutex::new(None) }
+        Self { files, last_opened: Mutex::new(None) }
     }
 
     fn open_row(
@@ -130,7 +130,7 @@ impl ParquetOriginals {
         parquet: &Path,
         (row, position): (u64, usize),
     ) -> io::Result<Box<dyn SourceFile>> {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.last_opened.lock().unwrap_or_else(PoisonError::into_inner);
         let open = match current.take().filter(|open| open.path == parquet) {
             Some(open) => current.insert(open),
             None => current.insert(OpenParquet::open(&*self.files, parquet)?),

@@ -119,8 +119,8 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Lists the files of one folder below the root. The folder is opened below the root, so that a folder that has just
-    /// become a link leads nowhere.
+    /// Lists the files of one folder below the root. The folder is opened below the root, so that a folder that has
+    /// just become a link leads nowhere.
     fn list_below(&mut self, relative: &Path, depth: usize) {
         if depth > MAX_DEPTH {
             self.found.skipped.push((relative.to_owned(), "nested too deeply"));

@@ -1,6 +1,6 @@
 //! Samples videos and animations into frames. Videos are decoded by `ffmpeg`, if it is installed. Animations need no
-//! other program, except those in AVIF and HEIC. `ffprobe`, which belongs to `ffmpeg`, lists the streams of a video. One
-//! stream is shown, chosen as players choose it.
+//! other program, except those in AVIF and HEIC. `ffprobe`, which belongs to `ffmpeg`, lists the streams of a video.
+//! One stream is shown, chosen as players choose it.
 
 use std::{
     cmp::Reverse,

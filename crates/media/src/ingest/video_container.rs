@@ -13,13 +13,13 @@ pub struct VideoContainer {
 const SYNC: u8 = 0x47;
 /// The number of packets that must start with it.
 const PACKETS: usize = 4;
-/// The positions of the first packet, and the lengths of packets: plain, after the times of a camcorder or a Blu-ray, and
-/// with checksums.
+/// The positions of the first packet, and the lengths of packets: plain, after the times of a camcorder or a Blu-ray,
+/// and with checksums.
 const PACKET_LAYOUTS: [(usize, usize); 3] = [(0, 188), (4, 192), (0, 204)];
 
 impl VideoContainer {
-    /// The number of bytes from the start of a file that [`VideoContainer::detect`] needs. Most containers are recognized
-    /// by the first 12 bytes.
+    /// The number of bytes from the start of a file that [`VideoContainer::detect`] needs. Most containers are
+    /// recognized by the first 12 bytes.
     pub const SIGNATURE_LENGTH: usize = 1024;
 
     /// The container of the pictures of an animated AVIF or HEIC.
@@ -97,9 +97,9 @@ pub fn audio_format(head: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Whether a file is Ogg whose streams are all sound. Each stream begins with a page of its own that names its codec, and
-/// these pages come first (RFC 3533, section 6). A folder may contain thousands of such files, and `ffprobe` takes a tenth
-/// of a second for each.
+/// Whether a file is Ogg whose streams are all sound. Each stream begins with a page of its own that names its codec,
+/// and these pages come first (RFC 3533, section 6). A folder may contain thousands of such files, and `ffprobe` takes
+/// a tenth of a second for each.
 fn has_only_sound(head: &[u8]) -> bool {
     const SOUNDS: [&[u8]; 5] = [b"\x01vorbis", b"OpusHead", b"\x7FFLAC", b"Speex   ", b"fLaC"];
     /// The stream of a file that describes the other streams.

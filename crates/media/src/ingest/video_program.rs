@@ -1,5 +1,5 @@
-//! Runs `ffmpeg` or `ffprobe` on a video, within limits of time and memory. The program gets the open file or a pipe, and
-//! no other file.
+//! Runs `ffmpeg` or `ffprobe` on a video, within limits of time and memory. The program gets the open file or a pipe,
+//! and no other file.
 
 use std::{
     convert::Infallible,
@@ -46,7 +46,8 @@ pub struct VideoProgram<'a> {
 }
 
 impl VideoProgram<'_> {
-    /// Runs the program, and reads its output and its errors. Returns what was read, and the video for another program.
+    /// Runs the program, and reads its output and its errors. Returns what was read, and the video, so that another
+    /// program can read it.
     pub fn run<O: Send + 'static, E: Send + 'static>(
         &self,
         video: VideoInput,

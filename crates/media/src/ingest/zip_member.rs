@@ -1,5 +1,5 @@
-//! Opens the members of a ZIP archive in all common compressions. The library `zip` unpacks the older ones. xz, LZMA and
-//! Zstandard are unpacked here, because the library has no limit on their memory.
+//! Opens the members of a ZIP archive in all common compressions. The library `zip` unpacks the older ones. xz, LZMA
+//! and Zstandard are unpacked here, because the library has no limit on their memory.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek as _, SeekFrom};
 
@@ -126,8 +126,8 @@ pub(super) fn unmarked_name(raw: &[u8]) -> String {
 /// The first of the characters that no Western encoding has.
 const FIRST_OF_EAST_ASIA: char = '\u{2e80}';
 
-/// Decodes a name in Shift JIS. Two of its characters in a row take four bytes beyond ASCII or nearly so, which words in
-/// Western encodings do not have.
+/// Decodes a name in Shift JIS. Two of its characters in a row take four bytes beyond ASCII or nearly so, which words
+/// in Western encodings do not have.
 fn japanese_name(raw: &[u8]) -> Option<String> {
     let name = SHIFT_JIS.decode_without_bom_handling_and_without_replacement(raw)?;
     let wide: Vec<bool> = name.chars().map(|c| c >= FIRST_OF_EAST_ASIA).collect();

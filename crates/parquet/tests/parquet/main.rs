@@ -108,8 +108,8 @@ fn files_with_changed_bytes_are_read_or_refused() {
 
 const IMAGES: &[u8] = include_bytes!("images/images.parquet");
 const BYTES: &[u8] = include_bytes!("images/bytes.parquet");
-/// Five rows with lists of two files, of none, of one without a path, of one without content and one that is null, and no
-/// list.
+/// Five rows with lists of two files, of none, of one without a path, of one without content and one that is null, and
+/// no list.
 const LISTS: &[u8] = include_bytes!("images/lists.parquet");
 const NAMES: &[u8] = include_bytes!("images/names.parquet");
 /// A file of 40 MiB in each of three rows, stored once.

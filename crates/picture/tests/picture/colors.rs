@@ -1,8 +1,8 @@
 //! Colors with a profile, and those of printing, against the conversion of Little CMS.
 //!
-//! Each chart in `colors` has 12 x 8 patches of 8 x 8 pixels. Beside it are their colors in sRGB, as `convert CHART -profile sRGB.icc`
-//! of `ImageMagick` gives them; of the one without a profile by (1 - ink)(1 - black). The profile for
-//! CMYK is a model of printing, with a table of 5 x 5 x 5 x 5 colors.
+//! Each chart in `colors` has 12 x 8 patches of 8 x 8 pixels. Beside it are their colors in sRGB, as `convert CHART
+//! -profile sRGB.icc` of `ImageMagick` gives them; of the one without a profile by (1 - ink)(1 - black). The profile
+//! for CMYK is a model of printing, with a table of 5 x 5 x 5 x 5 colors.
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,5 @@
-//! Pictures of other programs, compared with what these programs show. Programs that are missing are named, and their files
-//! not checked. `cargo test -p tessera-picture --test picture other_programs -- --nocapture` prints the table of
+//! Pictures of other programs, compared with what these programs show. Programs that are missing are named, and their
+//! files not checked. `cargo test -p tessera-picture --test picture other_programs -- --nocapture` prints the table of
 //! `docs/pictures.md`.
 
 use std::{fs, path::Path, process::Command};

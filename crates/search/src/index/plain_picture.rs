@@ -1,6 +1,6 @@
-//! Distinguishes pictures of a single color. They have neither edges nor corners, so that their descriptors would hardly
-//! differ, and all of them would be near-duplicates of each other. The place of the edges in a descriptor is empty, and
-//! takes the exact color and the size instead.
+//! Distinguishes pictures of a single color. They have neither edges nor corners, so that their descriptors would
+//! hardly differ, and all of them would be near-duplicates of each other. The part of their descriptor that is meant
+//! for edges stores the exact color and the size instead.
 
 use image::RgbImage;
 

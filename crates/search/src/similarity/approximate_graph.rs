@@ -151,8 +151,8 @@ pub struct NeighborLinks {
 }
 
 impl NeighborLinks {
-    /// Returns the links of a graph. `new` has the neighbors of each row that were not in the graph before, or is `None` if
-    /// all are new.
+    /// Returns the links of a graph. `new` has the neighbors of each row that were not in the graph before, or is
+    /// `None` if all are new.
     pub fn new(graph: &NeighborGraph, new: Option<&RowLists<u32>>) -> Self {
         let of_new = |new: &RowLists<u32>| {
             both_directions(graph, |row, neighbor| new[row].contains(&neighbor.row))

@@ -18,8 +18,8 @@ pub struct GroupedRow {
     pub link: f32,
 }
 
-/// Returns the rows that have near-duplicates, so that each group is contiguous: the largest groups first. The first row
-/// of a group is its lowest one.
+/// Returns the rows that have near-duplicates, so that each group is contiguous: the largest groups first. The first
+/// row of a group is its lowest one.
 pub fn order_by_group(pairs: &[DuplicatePair], rows: usize) -> Vec<GroupedRow> {
     let mut lists = GroupLists::new(rows);
     let mut pairs: Vec<&DuplicatePair> = pairs.iter().collect();

@@ -73,8 +73,8 @@ pub fn distance(row: &[f16], query: &[f32]) -> f32 {
     if is_rounded(distance) && are_equal(row, query) { 0.0 } else { distance }
 }
 
-/// Whether a distance may be that of equal vectors. Only such pairs are compared number by number, so that a picture has
-/// the distance 0 from itself, and the distances of other pictures keep their order.
+/// Whether a distance may be that of equal vectors. Only such pairs are compared number by number, so that a picture
+/// has the distance 0 from itself, and the distances of other pictures keep their order.
 #[inline(always)]
 fn is_rounded(distance: f32) -> bool {
     distance > 0.0 && distance < MAX_ROUNDING

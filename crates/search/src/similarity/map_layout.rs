@@ -34,18 +34,18 @@ const COMPONENT_STEPS: usize = 30;
 /// Number of rows from which another thread is worth its cost.
 const ROWS_PER_TASK: usize = 1_024;
 
-/// Returns the position of each row. Equal vectors with equal graphs have equal positions. Returns `None` if `go_on`
-/// returns false.
+/// Returns the position of each row. Equal vectors with equal graphs have equal positions. Returns `None` if
+/// `should_continue` returns false.
 pub fn map_positions(
     vectors: &Vectors,
     graph: &NeighborGraph,
-    go_on: impl Fn() -> bool,
+    should_continue: impl Fn() -> bool,
 ) -> Option<Vec<MapPosition>> {
     let mut positions = principal_components(vectors);
     let mut next = positions.clone();
     let steps = if vectors.len() > MANY_ROWS { STEPS_OF_MANY_ROWS } else { STEPS };
     for step in 0..steps {
-        if !go_on() {
+        if !should_continue() {
             return None;
         }
         let rate = 1.0 - step as f32 / steps as f32;

@@ -1,5 +1,5 @@
-//! Finds nearest neighbors, near-duplicates and copies, and places rows on a map. [`neighbor_graph()`] chooses between the exact and the approximate
-//! method.
+//! Finds nearest neighbors, near-duplicates and copies, and places rows on a map. [`neighbor_graph()`] chooses between
+//! the exact and the approximate method.
 //!
 //! Results do not depend on the number of threads, because equal distances are ordered by row.
 

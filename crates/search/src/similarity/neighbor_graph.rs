@@ -1,6 +1,6 @@
 //! Keeps the neighbor graph in memory. The neighbors of all rows are in one allocation, because a vector for each row
-//! would take half as much again. `exact_graph` and `approximate_graph` compute the graph, and the parent module chooses
-//! between them.
+//! would take half as much again. `exact_graph` and `approximate_graph` compute the graph, and the parent module
+//! chooses between them.
 
 use std::{
     cmp::Ordering,

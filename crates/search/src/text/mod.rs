@@ -1,5 +1,5 @@
-//! Text search: languages of captions, full-text queries and their scores, and the trained text space (LSA),
-//! and words of file names.
+//! Searches text. The modules detect the languages of captions, parse and score full-text queries, train the text space
+//! (LSA), and split file names into words.
 
 pub mod bm25;
 pub mod full_text_query;

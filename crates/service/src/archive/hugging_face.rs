@@ -1,5 +1,5 @@
-//! Writes Parquet files with the bytes of the pictures, as the library `datasets` of Hugging Face stores images. Each file
-//! names the column of the images for this library.
+//! Writes Parquet files with the bytes of the pictures, as the library `datasets` of Hugging Face stores images. Each
+//! file names the column of the images for this library.
 
 use serde_json::json;
 use zip::{CompressionMethod, write::SimpleFileOptions};

@@ -1,4 +1,5 @@
-//! The rows of the metadata of an archive, one per media item. `json_document` and `parquet_columns` write the same rows.
+//! Makes the rows of the metadata of an archive, one per media item. `json_document` and `parquet_columns` write the
+//! same rows.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -43,8 +44,8 @@ pub(crate) struct ArchiveContent<'a> {
     pub groups: &'a DuplicateGroups,
 }
 
-/// Signs the links in an export. The links expire when the export is deleted, so that an archive that was passed on opens
-/// no files for longer than the export exists.
+/// Signs the links in an export. The links expire when the export is deleted, so that an archive that was passed on
+/// opens no files for longer than the export exists.
 pub(crate) struct LinkSigning {
     key: [u8; 32],
     /// The time in Unix seconds.

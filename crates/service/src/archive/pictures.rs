@@ -1,6 +1,6 @@
-//! Copies pictures into an archive unchanged. The hash of what is copied decides whether a file is still the indexed one,
-//! so that no other picture gets the caption and labels of the indexed one. Start here to see why a picture in an archive
-//! is not named like its original, or why an archive has a dataset card.
+//! Copies pictures into an archive unchanged. The hash of what is copied decides whether a file is still the indexed
+//! one, so that no other picture gets the caption and labels of the indexed one. Start here to see why a picture in an
+//! archive is not named like its original, or why an archive has a dataset card.
 
 use std::{
     collections::HashSet,
@@ -93,8 +93,8 @@ fn open_picture(
     }
 }
 
-/// Writes a picture to `images/`. The comment of its entry is the identifier of the media item, by which a program on the
-/// same machine finds the original.
+/// Writes a picture to `images/`. The comment of its entry is the identifier of the media item, by which a program on
+/// the same machine finds the original.
 fn write_picture(
     media: &MediaRecord,
     picture: Picture,
@@ -176,8 +176,8 @@ fn copy_indexed(
     }
 }
 
-/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored. If each picture
-/// has a file of its own in the format, names are unique even without their extensions.
+/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored. If each
+/// picture has a file of its own in the format, names are unique even without their extensions.
 #[derive(Debug)]
 pub(super) struct UniqueNames {
     used: HashSet<String>,

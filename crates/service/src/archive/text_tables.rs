@@ -1,5 +1,5 @@
-//! Writes the columns of `metadata.parquet` as text: `metadata.csv` for spreadsheets, and `metadata.jsonl`, the table of
-//! an image folder of the library `datasets`. The members of a shard of `WebDataset` are such rows, too.
+//! Writes the columns of `metadata.parquet` as text: `metadata.csv` for spreadsheets, and `metadata.jsonl`, the table
+//! of an image folder of the library `datasets`. The members of a shard of `WebDataset` are such rows, too.
 
 use std::{borrow::Cow, io::Write};
 
@@ -57,7 +57,8 @@ pub(super) fn write_jsonl(
     })
 }
 
-/// Writes a table. Of an object, it has the label, the box and the score, because many readers limit the size of a cell.
+/// Writes a table. Of an object, it has the label, the box and the score, because many readers limit the size of a
+/// cell.
 pub(super) fn write_csv(
     content: &ArchiveContent,
     out: &mut impl Write,

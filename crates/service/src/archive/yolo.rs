@@ -92,7 +92,8 @@ fn corners(region: Region) -> Vec<f64> {
     vec![left, top, right, top, right, bottom, left, bottom]
 }
 
-/// Joins two outlines by a bridge between their nearest points. A line has only one outline, and the bridge has no area.
+/// Joins two outlines by a bridge between their nearest points. A line has only one outline, and the bridge has no
+/// area.
 fn join(one: Vec<f64>, other: &[f64]) -> Vec<f64> {
     let (points, others) = (one.as_chunks::<2>().0, other.as_chunks::<2>().0);
     let distance = |[x, y]: [f64; 2], [u, v]: [f64; 2]| (x - u).powi(2) + (y - v).powi(2);

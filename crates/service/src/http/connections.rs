@@ -1,5 +1,5 @@
-//! Limits the number of open connections, of requests that are served, of uploads, and of large bodies in memory. When a
-//! limit is reached, a client that keeps the service waiting is evicted for the next one.
+//! Limits the number of open connections, of requests that are served, of uploads, and of large bodies in memory. When
+//! a limit is reached, a client that keeps the service waiting is evicted for the next one.
 //!
 //! Connections are accepted whether or not their requests can be served, because only the request shows whether it is a
 //! probe. The connections without a served request can always be evicted, and there are always some, so that nobody

@@ -209,8 +209,8 @@ impl ServiceCredentials {
     }
 }
 
-/// Replaces the login and the key of links that are kept in an index folder, or in a store on a server. Services that are
-/// running refuse the former ones within a second.
+/// Replaces the login and the key of links that are kept in an index folder, or in a store on a server. Services that
+/// are running refuse the former ones within a second.
 ///
 /// # Errors
 /// The store cannot be opened, or the new login cannot be written.

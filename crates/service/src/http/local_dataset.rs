@@ -146,8 +146,8 @@ pub(crate) async fn cancel_indexing(
     Ok(Json(state.spawn_blocking(cancel).await?))
 }
 
-/// Says what the format of an export leaves out or changes, without starting it. A body selects media as in an export of
-/// a selection. Without a body, the whole dataset is previewed.
+/// Says what the format of an export leaves out or changes, without starting it. A body selects media as in an export
+/// of a selection. Without a body, the whole dataset is previewed.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_preview",

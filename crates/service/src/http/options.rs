@@ -87,8 +87,8 @@ fn random_secret() -> SecretString {
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
     /// The maximum number of concurrent connections. A further connection replaces the client that has kept us waiting
-    /// longest. Half of the connections can have a request that is being served, so that there is always one that can be
-    /// replaced. An eighth of them stays free for clients of other addresses.
+    /// longest. Half of the connections can have a request that is being served, so that there is always one that can
+    /// be replaced. An eighth of them stays free for clients of other addresses.
     pub max_connections: usize,
     /// The time for which a client may keep us waiting before its connection may be closed for another one.
     pub stall_grace: Duration,

@@ -94,8 +94,8 @@ pub(crate) async fn check_session_get(
 }
 
 /// Whether a page of another site may have sent a request that [`check_origin`] has accepted. Requests whose fetch
-/// metadata names another site were refused there. A browser sends no fetch metadata if it is old, or if the name of the
-/// service is neither loopback nor behind TLS.
+/// metadata names another site were refused there. A browser sends no fetch metadata if it is old, or if the name of
+/// the service is neither loopback nor behind TLS.
 fn may_come_from_page(origin: &str, headers: &HeaderMap) -> bool {
     let any = |name, matches: &dyn Fn(&[u8]) -> bool| {
         headers.get_all(name).iter().any(|value| matches(value.as_bytes()))

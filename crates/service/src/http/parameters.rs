@@ -322,8 +322,8 @@ fn optional_query(name: &str, schema: Schema) -> ParameterBuilder {
     query.required(Required::False).schema(Some(schema))
 }
 
-/// Describes an optional parameter whose text is JSON. Generated clients send it as text, because they ignore parameters
-/// that are described by a media type instead of a schema.
+/// Describes an optional parameter whose text is JSON. Generated clients send it as text, because they ignore
+/// parameters that are described by a media type instead of a schema.
 fn optional_json(name: &str, example: &str) -> Parameter {
     let text = string().min_length(Some(1)).content_media_type("application/json");
     optional_query(name, text.into()).example(Some(example.into())).build()

@@ -39,7 +39,7 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
 #[utoipa::path(
     get,
     path = "/healthz",
-    responses((status = 200, description = "It does", content_type = "text/plain", body = String)),
+    responses((status = 200, description = "The process runs", content_type = "text/plain", body = String)),
     security(()),
 )]
 pub(crate) async fn healthz() -> &'static str {
@@ -51,7 +51,7 @@ pub(crate) async fn healthz() -> &'static str {
     get,
     path = "/readyz",
     responses(
-        (status = 200, description = "It can", content_type = "text/plain", body = String),
+        (status = 200, description = "The service can serve requests", content_type = "text/plain", body = String),
         NotReadyError,
     ),
     security(()),

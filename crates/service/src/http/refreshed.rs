@@ -1,5 +1,5 @@
-//! A value that another process may replace, such as the login and the key of links. It is read again at most once a
-//! second, so that many requests need only one read.
+//! Caches a value that another process may replace, such as the login and the key of links. It is read again at most
+//! once a second, so that many requests need only one read.
 
 use std::{
     sync::{PoisonError, RwLock},

@@ -1,9 +1,9 @@
-//! Request bodies. A body fails if its client stalls or sends too slowly, and reports to the monitor of its connection how
-//! quickly it arrives. The budget of time that a client may keep the service waiting is also used for responses.
+//! Request bodies. A body fails if its client stalls or sends too slowly, and reports to the monitor of its connection
+//! how quickly it arrives. The budget of time that a client may keep the service waiting is also used for responses.
 //!
-//! A body that is read as a whole before its request is processed takes a slot as it grows, so a client occupies only the
-//! memory for what it has sent, whatever length it declares. Few bodies can be large at a time, so the memory for bodies
-//! is bounded, whatever the number of connections is.
+//! A body that is read as a whole before its request is processed takes a slot as it grows, so a client occupies only
+//! the memory for what it has sent, whatever length it declares. Few bodies can be large at a time, so the memory for
+//! bodies is bounded, whatever the number of connections is.
 
 use std::{
     error::Error,

@@ -52,8 +52,8 @@ use utoipa::openapi::OpenApi;
 const MAX_SCRAPERS: usize = 16;
 /// The maximum number of bytes of a request head, and of a body that are read at once.
 const MAX_BUFFER: usize = 128 << 10;
-/// The number of bytes of responses that the system holds for a client that accepts none. The default is megabytes, which
-/// are thousands of responses.
+/// The number of bytes of responses that the system holds for a client that accepts none. The default is megabytes,
+/// which are thousands of responses.
 #[cfg(target_os = "linux")]
 const MAX_UNSENT: u32 = 64 << 10;
 
@@ -185,8 +185,8 @@ async fn run_connection<E>(connection: impl Future<Output = Result<(), E>>, slot
     }
 }
 
-/// Raises the number of files that this process may open as far as the system allows, and returns it. Many systems start
-/// programs with a limit of 1024 files, which is as many as there can be connections.
+/// Raises the number of files that this process may open as far as the system allows, and returns it. Many systems
+/// start programs with a limit of 1024 files, which is as many as there can be connections.
 fn open_file_limit() -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     // If the limit cannot be raised, the current one is used.

@@ -48,8 +48,8 @@ impl SignedLinks {
         (link("original"), link("thumbnail"), preview.frame.map(|_| link("video")))
     }
 
-    /// Checks a link to a media item at `now`. Links of exports expire. Fails with 403 if the link is not valid, and with
-    /// 410 if it has expired.
+    /// Checks a link to a media item at `now`. Links of exports expire. Fails with 403 if the link is not valid, and
+    /// with 410 if it has expired.
     pub(crate) fn check_media_link(
         &self,
         media: MediaId,

@@ -1,5 +1,5 @@
-//! Lists and changes tags and ratings, below `/local`. The API document has `user_tags`, which these requests change, but
-//! no request that changes them.
+//! Lists and changes tags and ratings, below `/local`. The API document has `user_tags`, which these requests change,
+//! but no request that changes them.
 
 use axum::{
     Extension, Json,

@@ -1,4 +1,5 @@
-//! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first, and then written in the
+//! Clusters a dataset, or a batch of media, at every granularity, and sorts the clusters by size, which is the order of
+//! browsing. Everything is computed first, and then written in the
 //! transaction that ends the indexing task.
 
 use std::{cmp::Reverse, collections::HashMap};
@@ -138,8 +139,8 @@ impl EntityClusters {
         let (vectors, graph) = match with_embeddings(&context.store, dataset, &vectors, position)? {
             None => (vectors, graph),
             Some(weighted) => {
-                let go_on = |_| context.check_cancelled().is_ok();
-                let graph = neighbor_graph(&weighted, GRAPH_NEIGHBORS, go_on);
+                let should_continue = |_| context.check_cancelled().is_ok();
+                let graph = neighbor_graph(&weighted, GRAPH_NEIGHBORS, should_continue);
                 (weighted, graph.ok_or(TaskError::Stopped)?)
             }
         };
@@ -155,7 +156,8 @@ impl EntityClusters {
     }
 }
 
-/// Puts the map of a batch beside the map of a dataset, because both have different directions. A whole map stays as it is.
+/// Puts the map of a batch beside the map of a dataset, because both have different directions. A whole map stays as it
+/// is.
 fn map_on(width: Option<f32>, mut map: Vec<MapPosition>) -> Vec<MapPosition> {
     const BATCH_SIDE: f32 = 0.25;
     const GAP: f32 = 0.05;
@@ -213,7 +215,8 @@ fn assignments(
     assignments
 }
 
-/// Assigns the best similarity and the group of near-duplicates. Positions in the order of groups continue from `first`.
+/// Assigns the best similarity and the group of near-duplicates. Positions in the order of groups continue from
+/// `first`.
 fn assign_duplicates(
     assignments: &mut [ClusterAssignment],
     duplicates: &[DuplicatePair],

@@ -1,6 +1,6 @@
 //! The data of media items that clustering needs. The data is in columns, because records of all media items take five
-//! times as much memory, and each label or tag is stored only once. What a cluster shows of its members is read when the
-//! cluster is written.
+//! times as much memory, and each label or tag is stored only once. What a cluster shows of its members is read when
+//! the cluster is written.
 
 use std::{
     cmp::Reverse,

@@ -1,5 +1,5 @@
-//! The environment of tasks: the store, the settings, the lease, the running tasks of this process, whether to stop, and
-//! the progress.
+//! The environment of tasks: the store, the settings, the lease, the running tasks of this process, whether to stop,
+//! and the progress.
 
 use std::{
     ops::Deref,
@@ -32,8 +32,8 @@ use tessera_store::{
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
-/// The numbers of steps of the first and of the longest pause before a task is run again. A pause is divided into steps,
-/// so that a stop is noticed.
+/// The numbers of steps of the first and of the longest pause before a task is run again. A pause is divided into
+/// steps, so that a stop is noticed.
 const PAUSE_STEPS: (u32, u32) = (20, 160);
 const PAUSE_STEP: Duration = Duration::from_millis(50);
 
@@ -174,9 +174,9 @@ impl WorkerContext {
         self.running.is_stopped()
     }
 
-    /// Runs a task until the store could record its end, which a full disk or a server that does not respond may prevent.
-    /// Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or the task is for another worker. The task
-    /// then stays unfinished.
+    /// Runs a task until the store could record its end, which a full disk or a server that does not respond may
+    /// prevent. Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or
+    /// the task is for another worker. The task then stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         let (mut pause, longest) = PAUSE_STEPS;
         loop {

@@ -72,8 +72,8 @@ impl From<VideoError> for ExtractError {
     }
 }
 
-/// Extracts files into the store. In each transaction, `note` notes the extracted files, and returns the progress of the
-/// indexing task, in percent.
+/// Extracts files into the store. In each transaction, `note` notes the extracted files, and returns the progress of
+/// the indexing task, in percent.
 pub fn extract_media(
     context: &TaskContext,
     source: &SourceFolder,

@@ -1,6 +1,6 @@
 //! The threads that run tasks. The threads take indexing tasks and exports from the store, including tasks that other
-//! processes accepted. With a store in a file, only the threads of one process do. Beside tasks, the threads prepare index
-//! files, and remove packs of pictures that nothing needs.
+//! processes accepted. With a store in a file, only the threads of one process do. Beside tasks, the threads prepare
+//! index files, and remove packs of pictures that nothing needs.
 
 use std::{
     collections::HashMap,
@@ -161,7 +161,8 @@ impl TaskRunner {
         self.wake();
     }
 
-    /// Stops an indexing task that was cancelled, if this process runs it. Other processes notice that they have lost it.
+    /// Stops an indexing task that was cancelled, if this process runs it. Other processes notice that they have lost
+    /// it.
     pub fn stop_cancelled(&self, indexing_task: i64) {
         self.worker.running.stop_task(LeasedTask::Indexing(indexing_task));
         self.wake();
@@ -190,8 +191,8 @@ impl Drop for TaskRunner {
     }
 }
 
-/// Writes the index files of datasets whose clusters changed, so that the first search does not need to. This process or
-/// another one may have changed the clusters.
+/// Writes the index files of datasets whose clusters changed, so that the first search does not need to. This process
+/// or another one may have changed the clusters.
 #[derive(Default)]
 struct IndexPreparation {
     /// The latest generation of each index that was handled. An index that had no space is not tried again.
@@ -238,8 +239,8 @@ const SWEEP_PAUSE: Duration = Duration::from_hours(24);
 /// The number of packs that are removed before the next check whether to stop.
 const PACKS_AT_A_TIME: usize = 64;
 
-/// Removes packs of pictures from the bucket: packs to which nothing refers any more, and packs of workers that were killed
-/// before their transaction. Sweeps at the first call, and then once a day.
+/// Removes packs of pictures from the bucket: packs to which nothing refers any more, and packs of workers that were
+/// killed before their transaction. Sweeps at the first call, and then once a day.
 #[derive(Default)]
 struct PackSweep {
     begun_at: Option<Instant>,

@@ -416,8 +416,8 @@ impl Deployment {
         (storage_location(&folder).is_none() && is_current).then_some(file)
     }
 
-    /// Returns the original of a media item. Returns `None` if the original is not a whole file of this machine: a frame
-    /// of a video, an image inside a Parquet file, an object in a bucket, or a file that is gone or has changed.
+    /// Returns the original of a media item. Returns `None` if the original is not a whole file of this machine: a
+    /// frame of a video, an image inside a Parquet file, an object in a bucket, or a file that is gone or has changed.
     pub fn original_file(&self, id: MediaId) -> Option<PathBuf> {
         let (media, folder) = self.store.read(|c| media::find(c, id)).ok()??;
         let is_whole_file = media.frame.is_none() && storage_location(&folder).is_none();

@@ -1,5 +1,6 @@
 //! Manages the datasets of this deployment: removes them from the index, renames them, compares their folders with the
-//! index, and cancels their indexing. Files of the user are only read. Each change is checked in the transaction that makes it.
+//! index, and cancels their indexing. Files of the user are only read. Each change is checked in the transaction that
+//! makes it.
 
 use super::ServiceError;
 use crate::{
@@ -96,7 +97,8 @@ impl Deployment {
         Ok(RemovedDataset { uploads, exports })
     }
 
-    /// Deletes the archives of removed exports from the bucket. Those in the index folder are removed in the background.
+    /// Deletes the archives of removed exports from the bucket. Those in the index folder are removed in the
+    /// background.
     pub(crate) async fn delete_archives(&self, exports: &[ExportTaskId]) {
         let Some(bucket) = &self.bucket else { return };
         for export in exports {

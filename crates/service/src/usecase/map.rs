@@ -16,7 +16,7 @@ use tessera_store::map_position::{self, StoredMapPoint};
 
 /// The maximum number of names of labels or tags. Nobody looks through a longer list.
 const MAX_NAMES: usize = 50;
-/// The confidence from which an issue is worth a color.
+/// The lowest confidence, in percent, with which an issue colors a point.
 const MIN_PERCENT: u8 = 50;
 
 pub(crate) struct Map {

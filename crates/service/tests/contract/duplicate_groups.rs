@@ -1,4 +1,5 @@
-//! The clusters of a search for duplicates are the groups of near-duplicates, whatever the clusters of a granularity are.
+//! The clusters of a search for duplicates are the groups of near-duplicates, whatever the clusters of a granularity
+//! are.
 
 use std::collections::BTreeSet;
 

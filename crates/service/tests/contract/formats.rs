@@ -1,4 +1,5 @@
-//! Pictures in all formats, made by other programs: indexed, with thumbnails like their sources, and exported as they are.
+//! Pictures in all formats, made by other programs: indexed, with thumbnails like their sources, and exported as they
+//! are.
 //!
 //! Files of missing programs are not checked; `-- --nocapture` names them.
 

@@ -1,4 +1,5 @@
-//! Managing datasets below `/local`: removing, renaming and rescanning them, cancelling their indexing, patterns, and folders that are missing.
+//! Managing datasets below `/local`: removing, renaming and rescanning them, cancelling their indexing, patterns, and
+//! folders that are missing.
 
 use std::{fs, time::Duration};
 

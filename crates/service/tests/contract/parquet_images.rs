@@ -1,5 +1,5 @@
-//! Images inside Parquet files: in a folder, an upload and an archive, described by the columns beside them, exported as
-//! they are.
+//! Images inside Parquet files: in a folder, an upload and an archive, described by the columns beside them, exported
+//! as they are.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -17,8 +17,8 @@ use crate::{
     support::{Place, Service, picture},
 };
 
-/// Six rows in two groups: no image in the third, a damaged one in the fourth, no name in the fifth. The numbers of classes
-/// have names.
+/// Six rows in two groups: no image in the third, a damaged one in the fourth, no name in the fifth. The numbers of
+/// classes have names.
 const IMAGES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/images.parquet");
 /// Three rows with the bytes alone, the last without.
 const BYTES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/bytes.parquet");
@@ -135,8 +135,8 @@ async fn uploaded_parquet_files_add_their_images_and_exports_contain_them() {
     }
 }
 
-/// Two rows with a list of images in the column `views`, which is declared as such, with a caption, a class, and objects in
-/// the column `found`.
+/// Two rows with a list of images in the column `views`, which is declared as such, with a caption, a class, and
+/// objects in the column `found`.
 const FEATURES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/features.parquet");
 
 #[tokio::test]

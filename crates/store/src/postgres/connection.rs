@@ -43,8 +43,8 @@ const FETCHED_ROWS: usize = 500;
 /// gives the order, and then compares all rows.
 const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
 
-/// Ends a statement that waits long for a lock of another connection, unless the server or the address of the store says
-/// how long. Otherwise a forgotten transaction of an administrator would stop all requests.
+/// Ends a statement that waits long for a lock of another connection, unless the server or the address of the store
+/// says how long. Otherwise a forgotten transaction of an administrator would stop all requests.
 const LIMIT_LOCK_WAITS: &str =
     "SELECT set_config('lock_timeout', '15s', false) WHERE current_setting('lock_timeout') = '0'";
 

@@ -4,9 +4,9 @@
 //! for a store on a server, so that the tasks of these workers need not wait until leases expire when no process uses
 //! the folder any more.
 //!
-//! A second lock decides which process runs the tasks of a store in a file. Any number of processes accept tasks and read
-//! the store, but one of them runs the tasks. When this process ends, even if it is killed, the operating system releases
-//! the lock, and the next process that asks for it takes over.
+//! A second lock decides which process runs the tasks of a store in a file. Any number of processes accept tasks and
+//! read the store, but one of them runs the tasks. When this process ends, even if it is killed, the operating system
+//! releases the lock, and the next process that asks for it takes over.
 
 use std::{
     fs::{self, File},

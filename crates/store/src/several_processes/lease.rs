@@ -152,7 +152,8 @@ pub(crate) fn end_all(
     deletes.finish().map(drop)
 }
 
-/// Takes a task away from its worker. A worker that is taking the task at the same time waits until this transaction ends.
+/// Takes a task away from its worker. A worker that is taking the task at the same time waits until this transaction
+/// ends.
 pub(crate) fn revoke(transaction: &Transaction, task: LeasedTask) -> Result<()> {
     // The row is written before it is removed, because a lease that does not exist yet cannot be waited for.
     let sql = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, 0)

@@ -12,8 +12,8 @@ pub mod search_table;
 pub mod similarity_range;
 pub(super) mod task_listener;
 
-/// Removes all ranges of an indexing task and what they need. Workers that compute them lose their leases. A store in a file
-/// has none.
+/// Removes all ranges of an indexing task and what they need. Workers that compute them lose their leases. A store in a
+/// file has none.
 pub fn remove_ranges(transaction: &Transaction, indexing_task: i64) -> Result<()> {
     if !transaction.is_on_server() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Reads annotation files, which are JSON or XML. They are found by their content anywhere below the folder, because
-//! each tool has other names and folders for them. Formats that are not read are recognized, so that the user knows what
-//! to do with them.
+//! each tool has other names and folders for them. Formats that are not read are recognized, so that the user knows
+//! what to do with them.
 
 use std::{
     collections::{BTreeMap, HashSet},

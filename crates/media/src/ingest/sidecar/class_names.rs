@@ -1,5 +1,5 @@
-//! Finds the names of the classes that boxes of YOLO give as numbers. The names are in a file of the dataset: YAML, a list
-//! of lines, or the `notes.json` of Label Studio.
+//! Finds the names of the classes that boxes of YOLO give as numbers. The names are in a file of the dataset: YAML, a
+//! list of lines, or the `notes.json` of Label Studio.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -208,8 +208,8 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses a key of the top-level map, whose value is a list or a map, from events of the YAML parser, which keep scalars as text and do not
-/// expand aliases. If the whole value is an alias, it is looked up.
+/// Parses a key of the top-level map, whose value is a list or a map, from events of the YAML parser, which keep
+/// scalars as text and do not expand aliases. If the whole value is an alias, it is looked up.
 fn parse_yaml(text: &str, key: &str) -> ClassMap {
     let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
     let mut value = skip_to_key(events(), key);

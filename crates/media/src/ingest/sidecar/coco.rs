@@ -372,7 +372,8 @@ fn add_annotation(
     description.push_annotated(label.clone(), extent, details.unwrap_or_default()).and(end)
 }
 
-/// Whether a value is an empty list or contains only zeros, as tools write it for a box or segmentation that is missing.
+/// Whether a value is an empty list or contains only zeros, as tools write it for a box or segmentation that is
+/// missing.
 fn is_blank(value: &RawValue) -> bool {
     value.get().bytes().all(|byte| b"[],.0 \t\r\n{}".contains(&byte))
 }

@@ -1,6 +1,6 @@
-//! Reads `metadata.csv` and `metadata.tsv`, as programs and spreadsheets write them. A spreadsheet separates columns with
-//! `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one that
-//! describes them.
+//! Reads `metadata.csv` and `metadata.tsv`, as programs and spreadsheets write them. A spreadsheet separates columns
+//! with `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one
+//! that describes them.
 
 use std::{borrow::Cow, collections::HashSet, path::Path};
 

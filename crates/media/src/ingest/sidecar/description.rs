@@ -149,8 +149,8 @@ impl MediaDescription {
         Ok(())
     }
 
-    /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is left
-    /// out.
+    /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is
+    /// left out.
     pub(crate) fn push_annotated(
         &mut self,
         label: String,
@@ -304,8 +304,8 @@ fn trimmed_to(text: &str, limit: usize) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Returns the corners of a box that is turned about its center. The angle is in radians, and clockwise because y points
-/// downwards.
+/// Returns the corners of a box that is turned about its center. The angle is in radians, and clockwise because y
+/// points downwards.
 pub(super) fn turned_corners(
     [x, y]: [f64; 2],
     [width, height]: [f64; 2],

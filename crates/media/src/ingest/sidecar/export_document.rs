@@ -1,6 +1,6 @@
 //! Reads the `metadata.json` of an export: an object with a list `media_items`, as this program and hosted services
-//! write it. Each item has a list of typed `metadata_items`, and its boxes are in pixels. The file is read item by item,
-//! because it has a line for each media item of a dataset.
+//! write it. Each item has a list of typed `metadata_items`, and its boxes are in pixels. The file is read item by
+//! item, because it has a line for each media item of a dataset.
 
 use std::{collections::BTreeMap, path::Path};
 

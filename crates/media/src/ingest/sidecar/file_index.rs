@@ -119,8 +119,8 @@ impl<'a> FileIndex<'a> {
             .find_map(|stem| find(stem, extension).or_else(|| find(stem, &upper)))
     }
 
-    /// Returns the name of a media file up to its first dot, by which shards of `WebDataset` mark the files of a sample.
-    /// Returns `None` if another media file has this name.
+    /// Returns the name of a media file up to its first dot, by which shards of `WebDataset` mark the files of a
+    /// sample. Returns `None` if another media file has this name.
     fn sample_key<'m>(&self, media: &'m Path) -> Option<&'m OsStr> {
         let key = up_to_first_dot(media)?;
         self.samples().contains_key(&media.with_file_name(key)).then_some(OsStr::new(key))
@@ -181,8 +181,8 @@ impl<'a> FileIndex<'a> {
         if beside.is_empty() { self.sample_of(sidecar) } else { beside }
     }
 
-    /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs: those of `0.jpg` or `0.left.jpg` for
-    /// `0.txt` and `0.caption.txt`.
+    /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs: those of `0.jpg` or `0.left.jpg`
+    /// for `0.txt` and `0.caption.txt`.
     fn sample_of(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
         if let Some(sample) = self.samples().get(&named) {

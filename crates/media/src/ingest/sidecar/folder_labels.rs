@@ -91,8 +91,8 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders, such
-    /// as `labels`, is a dataset.
+    /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders,
+    /// such as `labels`, is a dataset.
     fn is_class_folder(&self, class: &Path, pictures: &OsStr) -> bool {
         let has_only_pictures = |folder: &Path| {
             self.names.get(folder).is_some_and(|names| names.iter().eq([&pictures]))

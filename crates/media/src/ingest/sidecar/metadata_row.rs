@@ -198,8 +198,8 @@ const OBJECT_NAME_COLUMNS: [&str; 11] = [
     "class_id",
 ];
 
-/// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is in pixels, as the
-/// library `datasets` writes it.
+/// Reads a list of objects, or an object of lists. `unit` is the unit in a list. An object of lists is in pixels, as
+/// the library `datasets` writes it.
 pub(crate) fn read_objects(
     value: &str,
     unit: BoxUnit,

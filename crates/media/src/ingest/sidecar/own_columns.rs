@@ -104,7 +104,7 @@ impl RefusedColumns {
     }
 }
 
-/// Whether a column is read as something else.
+/// Whether this program reads a column itself, so that it is not a column of the user's own.
 pub(crate) fn is_known(name: &str) -> bool {
     KNOWN.contains(&name)
 }

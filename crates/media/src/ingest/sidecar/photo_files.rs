@@ -107,8 +107,8 @@ impl<'a> TakeoutNames<'a> {
         Self(files.media().filter_map(cut).collect())
     }
 
-    /// Returns the media file of a document: `a.jpg` for `a.jpg.json` and `a.jpg.supplemental-metadata.json`, and `a(1).jpg`
-    /// for `a.jpg(1).json`.
+    /// Returns the media file of a document: `a.jpg` for `a.jpg.json` and `a.jpg.supplemental-metadata.json`, and
+    /// `a(1).jpg` for `a.jpg(1).json`.
     fn media_of(&self, files: &FileIndex<'a>, sidecar: &Path) -> Option<&'a Path> {
         let name = sidecar.file_name()?.to_str()?.strip_suffix(".json")?;
         let (name, number) = match name.rfind('(').filter(|_| name.ends_with(')')) {

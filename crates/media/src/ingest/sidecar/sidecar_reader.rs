@@ -1,5 +1,5 @@
-//! Reads sidecars within limits, and collects what the readers of the formats find in them. Each of these readers gets the same `SidecarReader`. Start here to see what a format may do, and how
-//! problems become one sentence per file.
+//! Reads sidecars within limits, and collects what the readers of the formats find in them. Each of these readers gets
+//! the same `SidecarReader`. Start here to see what a format may do, and how problems become one sentence per file.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -152,8 +152,8 @@ fn has_same_aspect(one: Vec2, other: Vec2) -> bool {
     (ratio - 1.0).abs() <= ASPECT_TOLERANCE.min(1.0 / shortest)
 }
 
-/// Converts an object from pixels of the stated size to fractions of the picture. Returns `None` if nothing of its box is
-/// in the picture.
+/// Converts an object from pixels of the stated size to fractions of the picture. Returns `None` if nothing of its box
+/// is in the picture.
 fn place_object(object: &mut LabeledBox, (across, down): Vec2, turn: Turn) -> Option<()> {
     let BoundingBox::Pixels { x, y, width, height } = object.bounding_box else { return Some(()) };
     let place = |(x, y): Vec2| turn((x / across, y / down));

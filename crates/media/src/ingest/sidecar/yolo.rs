@@ -1,6 +1,6 @@
-//! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints of
-//! two or three numbers. A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does, or
-//! all lines of a dataset together.
+//! Reads the lines of YOLO: a class, followed by a box, by a polygon (also of a rotated box), or by a box and keypoints
+//! of two or three numbers. A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does,
+//! or all lines of a dataset together.
 
 use tessera_model::Annotation;
 

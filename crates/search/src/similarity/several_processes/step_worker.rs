@@ -65,7 +65,8 @@ impl StepWorker {
         compare_tree_range(&self.vectors, self.k, range, advance)
     }
 
-    /// Computes a range. Returns `None` if it was stopped or there is no graph.
+    /// Compares the pictures of a range with the neighbors of their neighbors. Returns `None` if it was stopped or
+    /// there is no graph.
     pub fn compare_linked(
         &mut self,
         range: usize,
@@ -80,7 +81,8 @@ impl StepWorker {
         compare_linked_range(&self.vectors, graph, links, range, advance)
     }
 
-    /// Computes a range. Returns `None` if it was stopped or there is no graph.
+    /// Finds the pictures that may be near-duplicates of those of a range. Returns `None` if it was stopped or there is
+    /// no graph.
     pub fn find_candidates<S: KeypointSource + ?Sized>(
         &mut self,
         source: &S,
@@ -98,8 +100,8 @@ impl StepWorker {
         find_candidates(source, positions, index, graph, advance)
     }
 
-    /// Computes a range. Returns `None` if it was stopped, there is no graph, or the candidates are not those of the
-    /// range.
+    /// Decides which candidates of a range are near-duplicates. Returns `None` if it was stopped, there is no graph, or
+    /// the candidates are not those of the range.
     pub fn verify<S: KeypointSource + ?Sized>(
         &mut self,
         source: &S,

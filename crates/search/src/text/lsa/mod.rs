@@ -122,7 +122,8 @@ const MAX_WORDS_PER_TEXT: usize = 128;
 impl TextSpace {
     /// Trains on these texts, one per media item. Returns `None` if the texts contain no words.
     ///
-    /// The result depends only on the texts and not on their order, so that a rebuilt index gives the same scores. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
+    /// The result depends only on the texts and not on their order, so that a rebuilt index gives the same scores.
+    /// 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
     pub fn train<T: AsRef<str>>(
         language: Language,
         texts: impl IntoIterator<Item = T>,

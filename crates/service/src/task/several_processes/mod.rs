@@ -1,6 +1,6 @@
-//! Lets several processes work on one store. A store in a file is watched for changes, and its tasks are taken over. On a
-//! server, leases are extended, ranges of files and of similarity are shared, and the search tables of large datasets are
-//! written.
+//! Lets several processes work on one store. A store in a file is watched for changes, and its tasks are taken over. On
+//! a server, leases are extended, ranges of files and of similarity are shared, and the search tables of large datasets
+//! are written.
 
 mod extract_ranges;
 mod search_table_step;

@@ -166,8 +166,8 @@ pub fn is_shared(context: &TaskContext, members: usize) -> bool {
     context.store.is_on_server() && members > context.settings.unshared_members
 }
 
-/// Computes what [`similar_members`](crate::task::member_features::similar_members) does, and removes what other workers
-/// sent. The result does not depend on the number of workers.
+/// Computes what [`similar_members`](crate::task::member_features::similar_members) does, and removes what other
+/// workers sent. The result does not depend on the number of workers.
 pub fn shared_similar_members(
     indexing_task: i64,
     vectors: Vectors,

@@ -193,7 +193,8 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
     assert!(frames.iter().all(|frame| frame.jpeg.starts_with(&[0xFF, 0xD8])));
 }
 
-/// Makes a video with the installed `ffmpeg`, and samples its frames. Returns `None` if a program or an encoder is missing.
+/// Makes a video with the installed `ffmpeg`, and samples its frames. Returns `None` if a program or an encoder is
+/// missing.
 fn sampled_from(name: &str, arguments: &[&str]) -> Option<Result<Vec<VideoFrame>, String>> {
     let temp_dir = tempfile::tempdir().unwrap();
     let video = temp_dir.path().join(name);

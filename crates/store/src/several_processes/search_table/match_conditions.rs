@@ -239,8 +239,8 @@ impl<'a> MatchConditions<'a> {
         let vector = self.value(encode_f16(&query.vector));
         let distance = Self::distance(&self.product_with(query, &vector));
         let (schema, column) = (&self.table.vector_schema, column_of(query.of));
-        // `greatest` ignores null values, so a missing vector needs a `CASE`. Equal vectors have the distance 0, which the
-        // product only approximates.
+        // `greatest` ignores null values, so a missing vector needs a `CASE`. Equal vectors have the distance 0, which
+        // the product only approximates.
         format!(
             "CASE WHEN t.{column} OPERATOR({schema}.=) {vector} THEN CAST(0 AS real)
                   WHEN {} THEN {distance} END",

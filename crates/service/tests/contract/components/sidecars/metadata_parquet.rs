@@ -6,8 +6,8 @@ use super::{TestFolder, describe, pixels};
 const GOOD: &[u8] = include_bytes!("files/metadata.parquet");
 /// Rows with a numeric label, a file that is not there, without a name, and with texts for lists.
 const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
-/// Two rows with the types of `datasets`: `label` and the list `genres` are numbers of classes, `litter` is a list of boxes
-/// and classes, and `embedding` is a list of numbers.
+/// Two rows with the types of `datasets`: `label` and the list `genres` are numbers of classes, `litter` is a list of
+/// boxes and classes, and `embedding` is a list of numbers.
 const CLASSES: &[u8] = include_bytes!("files/classes.parquet");
 /// Its only column is `note`.
 const UNNAMED: &[u8] = include_bytes!("files/unnamed.parquet");
