@@ -81,18 +81,18 @@ pub struct ModelOptions {
 
 impl ModelOptions {
     /// Returns the given folder, or the folder in the settings if none is given.
-    pub fn or_of(self, settings: &Settings) -> Option<PathBuf> {
+    pub fn or_from(self, settings: &Settings) -> Option<PathBuf> {
         self.model.or_else(|| settings.model.clone())
     }
 
     /// Returns the given folder, or reads the settings if none is given.
-    pub fn or_of_settings(self, global: &GlobalOptions) -> CliResult<Option<PathBuf>> {
+    pub fn or_load(self, global: &GlobalOptions) -> CliResult<Option<PathBuf>> {
         if self.model.is_some() {
             return Ok(self.model);
         }
         let settings = Settings::load(&global.sources())
             .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
-        Ok(self.or_of(&settings))
+        Ok(self.or_from(&settings))
     }
 }
 

@@ -12,7 +12,7 @@ use tui_input::Input;
 
 use crate::{
     drawing::{
-        ClickTarget, HoverTexts, Painter, ScrollState, display_width, field_area, line,
+        ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line,
         rows_of_line, text_cells, wrap_words,
     },
     input::{Chord, Key},
@@ -194,15 +194,15 @@ impl<S> Painter<'_, S> {
         options: &FormOptions,
         is_spaced: bool,
         draw: &impl Fn(&mut FormRows<S>),
-    ) -> (u16, u16, HoverTexts) {
+    ) -> (u16, u16, MouseTargets) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        let mut hover = HoverTexts::default();
-        let ctx = Painter { app, theme, buf: canvas, layer, hover: &mut hover };
+        let mut mouse = MouseTargets::default();
+        let ctx = Painter { app, theme, buf: canvas, layer, mouse: &mut mouse };
         let column = options.column;
         let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
         draw(&mut rows);
-        (rows.row, rows.focus_end, hover)
+        (rows.row, rows.focus_end, mouse)
     }
 
     /// Draws a single-line text field, scrolled so that the cursor is visible.

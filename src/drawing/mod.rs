@@ -35,12 +35,12 @@ pub struct Painter<'a, S> {
     pub theme: &'a Theme,
     pub buf: &'a mut Buffer,
     pub layer: &'a mut PictureLayer,
-    pub hover: &'a mut HoverTexts,
+    pub mouse: &'a mut MouseTargets,
 }
 
 /// What a frame offers to the mouse. The runtime looks up the cell under the mouse when the mouse is moved or clicked.
 #[derive(Debug, Default)]
-pub struct HoverTexts {
+pub struct MouseTargets {
     /// Texts that the screen cuts, and what marks and keys stand for.
     texts: Vec<(Rect, SafeText)>,
     clicks: Vec<(Rect, ClickTarget)>,
@@ -55,7 +55,7 @@ pub enum ClickTarget {
     Item(usize),
 }
 
-impl HoverTexts {
+impl MouseTargets {
     pub(crate) fn text_at(&self, position: Position) -> Option<&SafeText> {
         let mut texts = self.texts.iter().rev();
         texts.find(|(area, _)| area.contains(position)).map(|(_, text)| text)
@@ -76,12 +76,12 @@ impl<S> Painter<'_, S> {
     /// Adds the text to show while the mouse is over an area. Later texts take precedence over
     /// earlier ones.
     pub(crate) fn explain(&mut self, area: Rect, text: impl AsRef<str>) {
-        self.hover.texts.push((area, SafeText::detail(text.as_ref().trim())));
+        self.mouse.texts.push((area, SafeText::detail(text.as_ref().trim())));
     }
 
     /// Makes an area clickable.
     pub(crate) fn click(&mut self, area: Rect, target: ClickTarget) {
-        self.hover.clicks.push((area, target));
+        self.mouse.clicks.push((area, target));
     }
 
     /// Returns the row of an area that begins with a text.

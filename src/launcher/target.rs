@@ -56,7 +56,7 @@ impl LaunchTarget {
                     let message = "give the folders to open without --folder";
                     return Err(CliError::usage(message));
                 }
-                let model = model.or_of(&context.settings);
+                let model = model.or_from(&context.settings);
                 let settings = cli::local_settings(model.as_deref(), patterns.chosen())?;
                 let opening = FolderOpening::watching_if(watch);
                 return Ok(Self::Folders { folders, opening, data, settings, profile: None });

@@ -12,7 +12,7 @@ use tessera_picture::Protocol;
 use crate::{
     app::{App, CopyOutcome, Effect, Event, Setup},
     config::Destination,
-    drawing::{HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    drawing::{MouseTargets, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     printable_text::PrintableText,
     runtime::{
         RunningApp, RuntimeOptions, clipboard,
@@ -64,7 +64,7 @@ pub async fn run(
         session: RunningApp::new(App::new(setup), worker).with_trace(options.trace),
         screen,
         layer: PictureLayer::new(settings),
-        hover_texts: HoverTexts::default(),
+        hover_texts: MouseTargets::default(),
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
@@ -90,7 +90,7 @@ struct EventLoop<'a> {
     session: RunningApp,
     screen: TerminalScreen,
     layer: PictureLayer,
-    hover_texts: HoverTexts,
+    hover_texts: MouseTargets,
     themes: Themes,
     start: Instant,
     last_drawn: Option<Instant>,

@@ -18,7 +18,7 @@ use crate::{
     },
     config::{Destination, ThemeChoice},
     drawing::{
-        HoverTexts,
+        MouseTargets,
         picture_layer::{ColorDepth, TerminalWrites},
     },
     input::{Chord, Key},
@@ -110,10 +110,10 @@ pub async fn run(
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut state = Welcome::new(error.clone()).with_recent(recent.clone(), now.as_secs());
     state.secret_place = secret_place.clone();
-    let (mut work, mut hover) = (BackgroundWork::default(), HoverTexts::default());
+    let (mut work, mut mouse) = (BackgroundWork::default(), MouseTargets::default());
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
-            WelcomeScreen { state: &state, home, depth }.draw(theme, buffer, &mut hover);
+            WelcomeScreen { state: &state, home, depth }.draw(theme, buffer, &mut mouse);
             TerminalWrites::default()
         })?;
         let events = tokio::select! {
@@ -138,7 +138,7 @@ pub async fn run(
             }
         };
         for event in events {
-            match handle_event(&mut state, hover.clicked(event), home) {
+            match handle_event(&mut state, mouse.clicked(event), home) {
                 WelcomeAction::Continue => {}
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),

@@ -20,11 +20,11 @@ use tessera_model::SafeText;
 
 use crate::{
     app::{App, DrawContext, Event, Mouse, MouseKind, screen::MIN_SCREEN},
-    drawing::{ClickTarget, HoverTexts, PictureLayer, Theme},
+    drawing::{ClickTarget, MouseTargets, PictureLayer, Theme},
     input::Action,
 };
 
-impl HoverTexts {
+impl MouseTargets {
     /// Returns the event for the mouse at this cell, unless the cell's text is already `shown`.
     pub fn change(&self, shown: Option<&SafeText>, cell: (u16, u16)) -> Option<Event> {
         let text = self.text_at(Position::from(cell));
@@ -53,7 +53,7 @@ impl DrawContext<'_> {
 }
 
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
-    draw_with_texts(app, theme, buf, layer, &mut HoverTexts::default());
+    draw_with_texts(app, theme, buf, layer, &mut MouseTargets::default());
 }
 
 /// Draws the screen and collects the texts for the cell under the mouse.
@@ -62,9 +62,9 @@ pub fn draw_with_texts(
     theme: &Theme,
     buf: &mut Buffer,
     layer: &mut PictureLayer,
-    hover: &mut HoverTexts,
+    mouse: &mut MouseTargets,
 ) {
-    hover.clear();
+    mouse.clear();
     let overlay = app.overlay_area();
     let (line, line_of_hints) = match app.viewer() {
         Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
@@ -77,7 +77,7 @@ pub fn draw_with_texts(
     let explained = (hints.height > 1).then_some(hints);
     let covered: Vec<Rect> = overlay.into_iter().chain(above).chain(explained).collect();
     layer.begin_frame(&covered);
-    let mut ctx = DrawContext { app, theme, buf, layer, hover };
+    let mut ctx = DrawContext { app, theme, buf, layer, mouse };
     if app.screen().is_too_small() {
         return draw_too_small(&mut ctx);
     }
@@ -93,7 +93,7 @@ pub fn draw_with_texts(
     }
     if let (Some(dialog), Some(area)) = (app.overlay(), overlay) {
         // The mouse does not reach the panes below the dialog. Only the hints of the dialog stay.
-        ctx.hover.clear();
+        ctx.mouse.clear();
         hints::hints(&mut ctx, line_of_hints);
         ctx.layer.allow_on_overlays();
         Clear.render(area, ctx.buf);

@@ -20,7 +20,7 @@ use crate::{
         welcome::{ConnectionAttempt, SecretInput, Welcome, WelcomeField, WelcomeOption},
     },
     drawing::{
-        ClickTarget, HoverTexts, Painter, PictureLayer, ScrollState, Theme, choice_text,
+        ClickTarget, MouseTargets, Painter, PictureLayer, ScrollState, Theme, choice_text,
         display_width,
         picture_layer::{ColorDepth, GraphicsSettings, draw_half_blocks},
         rows_of_line,
@@ -61,11 +61,11 @@ impl StepLines {
 
 impl WelcomeScreen<'_> {
     /// Draws the screen and collects what can be clicked.
-    pub fn draw(self, theme: &Theme, buf: &mut Buffer, hover: &mut HoverTexts) {
-        hover.clear();
+    pub fn draw(self, theme: &Theme, buf: &mut Buffer, mouse: &mut MouseTargets) {
+        mouse.clear();
         let color_depth = self.depth.unwrap_or(ColorDepth::Palette16);
         let layer = &mut PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth });
-        let mut ctx = Painter { app: self.state, theme, buf, layer, hover };
+        let mut ctx = Painter { app: self.state, theme, buf, layer, mouse };
         let screen = ctx.buf.area;
         let width = screen.width.min(84);
         let step = self.step_lines(theme, width);

@@ -13,7 +13,7 @@ use tessera::{
         view::sort_filter::SortKey,
     },
     drawing::{
-        HoverTexts, PictureLayer, Theme,
+        MouseTargets, PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
@@ -112,11 +112,11 @@ fn a_drag_can_end_outside_of_the_tiles() {
 }
 
 /// Returns the texts of the frame, and the frame itself.
-fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
+fn texts(desk: &Desk) -> (MouseTargets, Buffer) {
     let mut buffer =
         Buffer::empty(Rect::new(0, 0, desk.app.screen().size.0, desk.app.screen().size.1));
     let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
-    let (mut layer, mut texts) = (PictureLayer::new(settings), HoverTexts::default());
+    let (mut layer, mut texts) = (PictureLayer::new(settings), MouseTargets::default());
     let theme = Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap();
     ui::draw_with_texts(&desk.app, &theme, &mut buffer, &mut layer, &mut texts);
     (texts, buffer)

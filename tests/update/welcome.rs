@@ -17,7 +17,7 @@ use tessera::{
         },
     },
     config::{DeploymentConfig, Destination},
-    drawing::{HoverTexts, Theme, picture_layer::ColorDepth, theme::ThemeName},
+    drawing::{MouseTargets, Theme, picture_layer::ColorDepth, theme::ThemeName},
     input::{Chord, Key},
     ui::welcome::WelcomeScreen,
 };
@@ -48,19 +48,19 @@ fn screen(state: &Welcome, depth: Option<ColorDepth>) -> WelcomeScreen<'_> {
 }
 
 /// Draws the screen and returns what can be clicked.
-fn drawn(welcome: &Welcome) -> (HoverTexts, Buffer) {
+fn drawn(welcome: &Welcome) -> (MouseTargets, Buffer) {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 30));
     let theme = Theme::built_in(ThemeName::Dark, ColorDepth::Palette16).unwrap();
-    let mut hover = HoverTexts::default();
-    screen(welcome, None).draw(&theme, &mut buffer, &mut hover);
-    (hover, buffer)
+    let mut mouse = MouseTargets::default();
+    screen(welcome, None).draw(&theme, &mut buffer, &mut mouse);
+    (mouse, buffer)
 }
 
 /// Clicks where a text begins on the screen.
 fn click(welcome: &mut Welcome, words: &str) -> WelcomeAction {
-    let (hover, buffer) = drawn(welcome);
+    let (mouse, buffer) = drawn(welcome);
     let (column, row) = find(&buffer, words);
-    match hover.clicked(Event::Mouse(Mouse { column, row, kind: MouseKind::Click })) {
+    match mouse.clicked(Event::Mouse(Mouse { column, row, kind: MouseKind::Click })) {
         Event::Key(chord) => welcome.handle_key(chord, Some(home())),
         Event::Item(index) => {
             welcome.select_item(index, Some(home()));
@@ -296,7 +296,7 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
         let mut welcome = Welcome::new(None).with_recent(places.clone(), 100);
         press(&mut welcome, key);
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, 30));
-        screen(&welcome, Some(depth)).draw(&theme, &mut buffer, &mut HoverTexts::default());
+        screen(&welcome, Some(depth)).draw(&theme, &mut buffer, &mut MouseTargets::default());
         let half_block = (Color::Rgb(200, 10, 20), Color::Rgb(1, 2, 3));
         buffer.content().iter().any(|cell| (cell.fg, cell.bg) == half_block)
     };
@@ -305,7 +305,7 @@ fn the_cover_of_the_selected_place_is_beside_the_box_where_there_is_room() {
     assert!(!shows_cover(118, "down"), "no place is selected");
     let mut buffer = Buffer::empty(Rect::new(0, 0, 118, 30));
     let welcome = Welcome::new(None).with_recent(places.clone(), 100);
-    screen(&welcome, None).draw(&theme, &mut buffer, &mut HoverTexts::default());
+    screen(&welcome, None).draw(&theme, &mut buffer, &mut MouseTargets::default());
     let left = buffer.area.positions().find(|at| buffer[*at].symbol() == "╭").unwrap();
     assert_eq!(left.x, (118 - 84) / 2, "without pictures, the box is in the middle");
 }

@@ -154,10 +154,10 @@ impl Region {
 }
 
 /// Returns start and length of the span between two positions, clamped to 0.0-1.0.
-fn span(one: f64, other: f64, least: f64) -> (f64, f64) {
-    let least = least.clamp(Region::MIN_SIDE, 1.0);
+fn span(one: f64, other: f64, min_length: f64) -> (f64, f64) {
+    let min_length = min_length.clamp(Region::MIN_SIDE, 1.0);
     let (one, other) = (one.clamp(0.0, 1.0), other.clamp(0.0, 1.0));
-    let length = six_decimals((one - other).abs().max(least)).max(Region::MIN_SIDE);
+    let length = six_decimals((one - other).abs().max(min_length)).max(Region::MIN_SIDE);
     let start = six_decimals(one.min(other)).min(six_decimals(1.0 - length));
     (start, length)
 }

@@ -49,7 +49,7 @@ pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResu
         write_stdout(&PrintableText::lines(&explanation_text()))?;
         return Ok(0);
     }
-    let model = mem::take(&mut options.model).or_of_settings(global)?;
+    let model = mem::take(&mut options.model).or_load(global)?;
     let settings = serve_settings(&options, model.as_deref())?;
     let login = if options.no_auth { RequiredLogin::None } else { RequiredLogin::Kept };
     let allowed_hosts = options.allow_host.iter().map(|name| allowed_host(name));
@@ -166,7 +166,7 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
 /// the exit code.
 pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32> {
     let address = require_store(&options.shared.store)?;
-    let model = options.model.or_of_settings(global)?;
+    let model = options.model.or_load(global)?;
     let settings = DeploymentSettings {
         store: Some(address.clone()),
         bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,

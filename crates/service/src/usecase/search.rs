@@ -98,14 +98,14 @@ impl Deployment {
             kind: if registered.is_some() { AnchorKind::Upload } else { AnchorKind::Media },
         });
         let of_anchor = registered.as_ref();
-        let level = agreed(
+        let level = require_same_value(
             "threshold",
             params.granularity,
             of_anchor.and_then(|image| image.level),
             |level| level.level().to_string(),
         )?;
         Ok(SearchQuery {
-            entity: agreed(
+            entity: require_same_value(
                 "entity_type",
                 params.entity,
                 of_anchor.and_then(|image| image.entity),
@@ -138,7 +138,7 @@ impl Deployment {
 }
 
 /// Returns the requested value, or else the registered one. Fails if both are given and differ.
-fn agreed<T: PartialEq + Default>(
+fn require_same_value<T: PartialEq + Default>(
     name: &str,
     requested: Option<T>,
     registered: Option<T>,

@@ -11,7 +11,7 @@ use tessera_model::{Annotation, Mask};
 
 use super::{
     description::{
-        BoundingBox, MediaDescription, NOT_A_PART, normalized_name, push_name, turned_corners,
+        BoundingBox, MediaDescription, POINT_OR_LINE, normalized_name, push_name, turned_corners,
     },
     diagnostics::{Reason, SidecarDiagnostics},
     mask_reader::MaskReader,
@@ -133,7 +133,7 @@ const CUBOID: [[&str; 2]; 8] = [
 /// Reports an element that is not read.
 fn report_unread(shape: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) {
     match shape.tag_name().name() {
-        "points" | "polyline" => diagnostics.report(NOT_A_PART),
+        "points" | "polyline" => diagnostics.report(POINT_OR_LINE),
         "attribute" => {}
         other => {
             let name: String = other.chars().take(MAX_ELEMENT_CHARS).collect();

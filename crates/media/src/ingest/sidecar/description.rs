@@ -13,7 +13,7 @@ const MAX_NAME_CHARS: usize = 128;
 /// Maximum number of labels, of metadata labels, and of tags, per media item.
 const MAX_NAMES: usize = 256;
 /// Why a shape is not an object.
-pub(super) const NOT_A_PART: &str =
+pub(super) const POINT_OR_LINE: &str =
     "a point or line marks no part of the picture, so it is not read";
 /// Boxes in pixels that differ by less are the same.
 const MAX_ROUNDING: f64 = 0.01;

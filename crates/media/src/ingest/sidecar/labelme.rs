@@ -9,7 +9,7 @@ use tessera_model::Annotation;
 
 use super::{
     annotation_files::PictureAnnotations,
-    description::{BoundingBox, MediaDescription, NOT_A_PART, normalized_name, push_name},
+    description::{BoundingBox, MediaDescription, POINT_OR_LINE, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     mask_reader::MaskReader,
     stated_size::StatedSize,
@@ -82,7 +82,7 @@ fn add_shape(
         documents::parse_object(shape.get()).ok_or("it is not a JSON object")?;
     let kind = shape.kind.and_then(parse_string);
     if matches!(kind.as_deref(), Some("point" | "points" | "line" | "linestrip")) {
-        return Err(NOT_A_PART);
+        return Err(POINT_OR_LINE);
     }
     let label = shape.label.and_then(parse_name).and_then(|name| normalized_name(&name));
     let label = label.ok_or("it has no label")?;
