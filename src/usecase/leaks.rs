@@ -36,8 +36,10 @@ impl DatasetPart {
         } else if let Some(selection) = name.strip_prefix("selection:") {
             let found = state.named_selection(selection, dataset)?;
             PartContent::Media(media_of(&found).ok_or_else(|| {
-                let sentence =
-                    format!("the selection `{selection}` contains clusters; select media items");
+                let sentence = format!(
+                    "the selection `{selection}` contains clusters, whose members are not known here; select media \
+                     items instead, or tag the members and name the part tag:NAME"
+                );
                 Failure::new(FailureKind::Invalid, sentence)
             })?)
         } else {

@@ -155,6 +155,24 @@ fn checks_fail_with_their_own_exit_code() {
     assert!(err.contains("`valid` contains no media"), "{err}");
 }
 
+#[test]
+fn a_selection_of_clusters_is_no_part_of_a_check() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let folder = folder.to_str().unwrap();
+    let at = ["--folder", folder];
+    let browse = ["search", "browse", "--jq", ".clusters[0].cluster_id"];
+    let cluster = run(home, &[&browse[..], &at].concat()).1;
+    let add = ["selection", "add", "--name", "mix", "--cluster", cluster.trim().trim_matches('"')];
+    let (code, _, err) = run(home, &[&add[..], &at].concat());
+    assert_eq!(code, 0, "{cluster} {err}");
+    let (code, _, err) = run(home, &["check", folder, "--no-leaks", "train", "selection:mix"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("`mix` contains clusters") && err.contains("select media items"), "{err}");
+    assert_eq!(run(home, &["dataset", "leaks", "train", "selection:mix", folder]).0, 2);
+}
+
 /// Checks the parts of a SARIF file that its schema and code scanning of GitHub require, and returns how many errors
 /// each rule has.
 fn findings(sarif: &Value) -> Vec<(&str, usize)> {

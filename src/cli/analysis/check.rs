@@ -8,7 +8,7 @@ use std::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{DatasetOrFolder, media_rows, sarif};
+use super::{DatasetOrFolder, media_rows, part_error, sarif};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
@@ -89,7 +89,8 @@ impl CheckOptions {
             return Err(CliError::usage("--junit and --sarif cannot both go to standard output"));
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            let list = CheckList::read(&connection.state, dataset.id, &conditions)?;
+            let list =
+                CheckList::read(&connection.state, dataset.id, &conditions).map_err(part_error)?;
             let rows = media_rows(connection, dataset).await?;
             self.report(connection.context, dataset, &list.check(&rows)?, rows.len())
         };

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{DatasetOrFolder, media_rows};
+use super::{DatasetOrFolder, media_rows, part_error};
 use crate::{
     cli::{
         CliError, CliResult, Column, Connection, Context, Document, Exit,
@@ -44,7 +44,8 @@ impl LeaksOptions {
             context.out.require_text("--pictures")?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            let part = |name| DatasetPart::read(&connection.state, dataset.id, name);
+            let part =
+                |name| DatasetPart::read(&connection.state, dataset.id, name).map_err(part_error);
             let parts = [part(a)?, part(b)?];
             let rows = media_rows(connection, dataset).await?;
             let leaks = find_leaks(&rows, &parts)?;

@@ -23,12 +23,15 @@ use std::{
 use clap::Args;
 
 use crate::{
-    cli::{CliResult, Connection, Context, LocalService, values::timestamp_now},
+    cli::{CliError, CliResult, Connection, Context, LocalService, values::timestamp_now},
     job::{Job, JobDataset, JobId},
     usecase::media_rows::{MediaRow, fetch},
 };
 use tessera_client::Endpoint;
-use tessera_model::{Dataset, ExportJob, ExportPart, ExportSpec, ExportTask, JobKind, Operation};
+use tessera_model::{
+    Dataset, ExportJob, ExportPart, ExportSpec, ExportTask, Failure, FailureKind, JobKind,
+    Operation,
+};
 
 const ENDPOINTS: &[Endpoint] =
     &[Endpoint::StartExport, Endpoint::ExportStatus, Endpoint::Download, Endpoint::Picture];
@@ -58,6 +61,14 @@ impl DatasetOrFolder {
             work(connection, &dataset).await
         };
         context.with_connection(ENDPOINTS, work).await
+    }
+}
+
+/// The error of a part that cannot be compared, which is a mistake in the arguments and not the answer of a service.
+fn part_error(failure: Failure) -> CliError {
+    match failure.kind {
+        FailureKind::Invalid => CliError::usage(failure.to_string()),
+        _ => failure.into(),
     }
 }
 
