@@ -14,7 +14,7 @@ use crate::{
 };
 use tessera_model::{
     Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
-    SavedJobState, StateKey, StateValue, job, polling::PollTarget,
+    SavedJobState, StateKey, StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
 };
 
 pub struct JobRecorder<'a> {
@@ -27,7 +27,11 @@ impl<'a> JobRecorder<'a> {
     pub fn begin(connection: &'a Connection<'a>, dataset: &Dataset, kind: JobKind) -> Self {
         let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
         let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
-        job.track(Some(dataset));
+        job.track(if connection.is_local() {
+            TaskTracker::of_local_service(dataset)
+        } else {
+            TaskTracker::starting_from(Some(dataset))
+        });
         let recorder = Self { connection, job };
         recorder.save();
         recorder
@@ -123,12 +127,24 @@ impl Connection<'_> {
     /// Changes the state of a saved export that no running process follows.
     fn record_export(&self, task: ExportTaskId, state: SavedJobState) {
         let is_download = matches!(state, SavedJobState::Downloaded { .. });
+        let is_changed = |job: &JobRecord| {
+            job.state.export() == Some(task) && (is_download || job.state.is_running())
+        };
+        self.change_job(is_changed, state);
+    }
+
+    /// Records what became of a job that no running process follows.
+    pub fn record_outcome(&self, outcome: &JobRecord) {
+        let is_it =
+            |job: &JobRecord| job.started_at == outcome.started_at && job.state.is_running();
+        self.change_job(is_it, outcome.state.clone());
+    }
+
+    fn change_job(&self, is_changed: impl Fn(&JobRecord) -> bool, state: SavedJobState) {
         let write = || -> Result<(), Failure> {
             if let Some(StateValue::Jobs { mut this_instance, .. }) =
                 self.state.load(&StateKey::Jobs)?
-                && let Some(job) =
-                    this_instance.iter_mut().find(|job| job.state.export() == Some(task))
-                && (is_download || job.state.is_running())
+                && let Some(job) = this_instance.iter_mut().find(|job| is_changed(job))
             {
                 job.ended_at = Some(timestamp_now());
                 job.state = state;

@@ -52,15 +52,15 @@ impl Job {
 
     /// Starts to follow the dataset of a task, from the status that the dataset has before
     /// the request.
-    pub fn track(&mut self, dataset: Option<&Dataset>) {
-        self.tracker = Some(TaskTracker::starting_from(dataset));
+    pub fn track(&mut self, tracker: TaskTracker) {
+        self.tracker = Some(tracker);
     }
 
     /// Starts the upload of an addition's media. `dataset` is the dataset as it was before.
     pub fn start_upload(&mut self, dataset: Option<&Dataset>) -> Applied {
         let waits = matches!(self.state, JobState::Starting | JobState::Queued(_));
         self.check(waits, "start of the upload")?;
-        self.track(dataset);
+        self.track(TaskTracker::starting_from(dataset));
         self.state = JobState::Uploading(0, None);
         Ok(())
     }

@@ -2,6 +2,8 @@
 //!
 //! This needs some care: the first status after the acceptance may still be the old one, PARTIAL INDEX is not final if
 //! a reindex follows, and a small addition may finish between two polls.
+//!
+//! Times of the service are only compared with each other for equality, because its clock and ours may differ.
 
 use std::time::Duration;
 
@@ -9,6 +11,14 @@ use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp}
 
 /// After this time, a higher number of media is enough to conclude that the addition finished.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
+
+/// After this time, a changed record is enough to conclude that the operation finished. A service may note in the record
+/// that it has accepted an operation, and change the status a moment later.
+const RECORD_SETTLE_TIME: Duration = Duration::from_secs(15);
+
+/// After this time, an operation whose dataset has not changed at all is over, because a service may keep no time of the
+/// last change, or only the second of it.
+const UNOBSERVED_TIME: Duration = Duration::from_mins(10);
 
 /// What a short operation changes in the record of a dataset, even if no poll observes its status: the time of the last
 /// change, and the problem that the service reports.
@@ -19,8 +29,9 @@ pub struct TaskTracker {
     status_before: Option<Status>,
     media_before: Option<u64>,
     record_before: Option<RecordMarks>,
+    /// Whether the service changes the status of a dataset together with the rest of its record.
+    changes_at_once: bool,
     accepted_at: Timestamp,
-    /// Whether the dataset shows that the operation has begun.
     status_changed: bool,
     /// The status, the percentage and the number of media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
@@ -40,9 +51,15 @@ impl TaskTracker {
         Self {
             status_before: dataset.map(|dataset| dataset.status.clone()),
             media_before: dataset.and_then(media_count),
-            record_before: dataset.map(record_marks),
+            record_before: dataset
+                .map(|dataset| (dataset.updated_at.clone(), dataset.error.clone())),
             ..Self::default()
         }
+    }
+
+    /// Starts tracking an operation of a local service in this process.
+    pub fn of_local_service(dataset: &Dataset) -> Self {
+        Self { changes_at_once: true, ..Self::starting_from(Some(dataset)) }
     }
 
     /// Resumes a task that was accepted in an earlier run.
@@ -56,15 +73,16 @@ impl TaskTracker {
 
     pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> TaskStatus {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
-        self.status_changed |= self
-            .status_before
-            .as_ref()
-            .is_some_and(|from| *from != dataset.status)
-            || self.record_before.as_ref().is_some_and(|before| *before != record_marks(dataset));
+        self.status_changed |=
+            self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
         let more_media = self.added_media_count().is_some_and(|added| added > 0);
-        let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
-        let began = self.status_changed || (settled && more_media);
-        if !began {
+        let settle_time = match self.has_changed_record(dataset) {
+            true if self.changes_at_once => Duration::ZERO,
+            true => RECORD_SETTLE_TIME,
+            false if more_media => COUNT_SETTLE_TIME,
+            false => UNOBSERVED_TIME,
+        };
+        if !self.status_changed && at.saturating_sub(self.accepted_at) < settle_time {
             return TaskStatus::Running;
         }
         let reindex_follows = match work {
@@ -87,6 +105,15 @@ impl TaskTracker {
 
     fn added_nothing(&self, work: &JobKind) -> bool {
         matches!(work, JobKind::AddMedia(_)) && self.added_media_count() == Some(0)
+    }
+
+    /// Whether the record has another time of the last change, or another problem. A time that only one of two records
+    /// has says nothing, because a service may leave it out of a list.
+    fn has_changed_record(&self, dataset: &Dataset) -> bool {
+        self.record_before.as_ref().is_some_and(|(updated_at, error)| {
+            let times = updated_at.as_ref().zip(dataset.updated_at.as_ref());
+            *error != dataset.error || times.is_some_and(|(before, now)| before != now)
+        })
     }
 
     pub fn is_busy(&self) -> bool {
@@ -116,10 +143,6 @@ impl TaskTracker {
 fn failed(sentence: &str, dataset: &Dataset) -> TaskStatus {
     let failure = Failure::new(FailureKind::Unexpected, sentence);
     TaskStatus::Failed(failure.with_detail(dataset.error.clone()))
-}
-
-fn record_marks(dataset: &Dataset) -> RecordMarks {
-    (dataset.updated_at.clone(), dataset.error.clone())
 }
 
 fn media_count(dataset: &Dataset) -> Option<u64> {

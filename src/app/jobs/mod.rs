@@ -12,7 +12,7 @@ use std::{
 
 use tessera_model::{
     DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, StateKey, StateValue,
-    Timestamp, job::drop_oldest_finished, text::count_with_noun,
+    Timestamp, job::drop_oldest_finished, task_tracker::TaskTracker, text::count_with_noun,
 };
 
 use crate::{
@@ -168,7 +168,7 @@ impl Jobs {
         let (key, request) = (dataset.id, Request::Reindex(dataset.id));
         let id = self.start(dataset, JobKind::Reindex, request, outbox);
         if let Some(job) = self.by_id.get_mut(&id) {
-            job.track(service_data.dataset(key));
+            job.track(TaskTracker::starting_from(service_data.dataset(key)));
         }
     }
 

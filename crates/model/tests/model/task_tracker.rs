@@ -145,15 +145,60 @@ fn images_and_videos_that_came_are_counted() {
     }
 }
 
+/// Observes an idle dataset at some seconds after the acceptance of an addition, and returns when the addition was over.
+fn idle_end(before: &Dataset, now: &Dataset) -> Option<u64> {
+    let mut tracker = TaskTracker::starting_from(Some(before));
+    tracker.accept(Timestamp::from_secs(1_000));
+    [0, 1, 14, 15, 599, 600].into_iter().find(|second| {
+        let at = Timestamp::from_secs(1_000 + second);
+        tracker.observe(&addition(false), at, now) != TaskStatus::Running
+    })
+}
+
 #[test]
-fn an_operation_that_no_poll_observes_shows_in_the_record() {
+fn an_operation_that_no_poll_observes_shows_in_the_record_a_moment_later() {
     let before = Dataset { error: Some(SafeText::name("a.png")), ..dataset("PARTIAL INDEX", 10) };
     let at = |time| Dataset { updated_at: Some(SafeText::name(time)), ..before.clone() };
     let error = |error| Dataset { error: Some(SafeText::name(error)), ..before.clone() };
-    for (before, after) in [(at("10:00"), at("10:01")), (before.clone(), error("b.png"))] {
-        let mut tracker = TaskTracker::starting_from(Some(&before));
-        let mut observe = |now| tracker.observe(&addition(false), Timestamp::ZERO, now);
-        assert_eq!(observe(&before), TaskStatus::Running);
-        assert!(matches!(observe(&after), TaskStatus::Failed(_)), "it added nothing");
+    // A service that notes the acceptance in the record, and begins later, has not finished.
+    assert_eq!(idle_end(&at("10:00"), &at("10:01")), Some(15));
+    assert_eq!(idle_end(&at("10:01"), &at("10:00")), Some(15), "its clock was set back");
+    assert_eq!(idle_end(&before, &error("b.png")), Some(15));
+}
+
+#[test]
+fn a_record_without_a_comparable_time_ends_an_unobserved_operation_later() {
+    let before = dataset("READY", 10);
+    let dated = Dataset { updated_at: Some(SafeText::name("10:00")), ..before.clone() };
+    for (before, now) in
+        [(&before, &before), (&before, &dated), (&dated, &before), (&dated, &dated)]
+    {
+        assert_eq!(idle_end(before, now), Some(600), "{before:?} {now:?}");
     }
+}
+
+#[test]
+fn a_changed_record_of_a_service_that_begins_late_ends_nothing() {
+    let before = Dataset { updated_at: Some(SafeText::name("10:00")), ..dataset("READY", 10) };
+    let noted = Dataset { updated_at: Some(SafeText::name("10:01")), ..before.clone() };
+    let mut tracker = TaskTracker::starting_from(Some(&before));
+    let mut see = |second, now: &Dataset| {
+        tracker.observe(&addition(false), Timestamp::from_secs(second), now)
+    };
+    assert_eq!(see(1, &noted), TaskStatus::Running);
+    assert_eq!(see(14, &dataset("READ ONLY", 10)), TaskStatus::Running);
+    assert_eq!(
+        see(40, &dataset("PARTIAL INDEX", 12)),
+        TaskStatus::Finished(SafeText::name("PARTIAL INDEX"))
+    );
+}
+
+#[test]
+fn a_local_service_changes_the_record_and_the_status_at_once() {
+    let before = Dataset { updated_at: Some(SafeText::name("10:00")), ..dataset("READY", 10) };
+    let now = Dataset { updated_at: Some(SafeText::name("10:01")), ..before.clone() };
+    let mut tracker = TaskTracker::of_local_service(&before);
+    let mut observe = |now| tracker.observe(&addition(false), Timestamp::ZERO, now);
+    assert_eq!(observe(&before), TaskStatus::Running);
+    assert!(matches!(observe(&now), TaskStatus::Failed(_)), "it added nothing");
 }
