@@ -1,10 +1,12 @@
 //! `tessera jobs`: lists and follows the jobs that were started from this machine, at every
 //! deployment. A job that a running process follows stays with that process.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::command_lines::job_command_line;
 use crate::{
@@ -18,11 +20,11 @@ use crate::{
     state::{StateFolder, StoredJob},
 };
 use tessera_client::Endpoint;
-use tessera_model::{JobRecord, SafeText, SavedJobState, Timestamp};
+use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, Timestamp};
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
-    /// List the jobs of the last week, and all unfinished jobs.
+    /// List the jobs of the last week, and all unfinished jobs, whose services are asked for their state.
     List {
         /// Include older jobs.
         #[arg(long)]
@@ -94,9 +96,13 @@ struct DeploymentJobs {
 }
 
 pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
-    let deployments = load_deployment_jobs(context)?;
+    let mut deployments = load_deployment_jobs(context)?;
     match command {
-        JobsCommand::List { all, running } => list(context, &deployments, all, running),
+        JobsCommand::List { all, running } => {
+            let refreshed = deployments.iter_mut().map(|deployment| deployment.refresh(context));
+            join_all(refreshed).await;
+            list(context, &deployments, all, running)
+        }
         JobsCommand::Watch { job } => watch(context, &deployments, job.as_deref()).await,
         JobsCommand::Show { job } => {
             let (deployment, stored) = find_job(&deployments, &job)?;
@@ -231,7 +237,55 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
     connection.close(outcome).await
 }
 
+/// How long the list waits for each service.
+const REFRESH_TIME: Duration = Duration::from_secs(5);
+
+/// Whether a service works on the job and no running process follows it.
+fn is_unfollowed(stored: &StoredJob) -> bool {
+    let is_at_service =
+        matches!(stored.job.state, SavedJobState::Running { .. } | SavedJobState::Accepted);
+    is_at_service && !stored.is_followed
+}
+
 impl DeploymentJobs {
+    /// Asks the service for the current state of unfinished jobs. If it cannot be asked, the last known state stays.
+    async fn refresh(&mut self, context: &Context) {
+        if !self.jobs.iter().any(is_unfollowed) {
+            return;
+        }
+        let time = humantime::format_duration(REFRESH_TIME);
+        let late = |_| Err(CliError::new(Exit::TimedOut, format!("no response within {time}")));
+        // The future is large. It is boxed so that it does not enlarge the futures of all callers.
+        let asked = timeout(REFRESH_TIME, Box::pin(self.ask_service(context))).await;
+        if let Err(error) = asked.unwrap_or_else(late) {
+            let (name, reason) = (&self.deployment_name, error.message);
+            let message =
+                format!("unfinished jobs at {name} have their last known state: {reason}");
+            context.messages.warn(message);
+        }
+    }
+
+    async fn ask_service(&mut self, context: &Context) -> CliResult<()> {
+        let Some(first) = self.jobs.iter().find(|stored| is_unfollowed(stored)) else {
+            return Ok(());
+        };
+        let target = self.target(context, &first.job)?;
+        if target.local_folder().is_some() {
+            return Err(CliError::failed(
+                "its folder is not open, and they go on when it is opened",
+            ));
+        }
+        let connection = context.connect_to(&target, &[]).await?;
+        let mut outcome = Ok(Exit::Done);
+        for stored in self.jobs.iter_mut().filter(|stored| is_unfollowed(stored)) {
+            match current_record(&connection, &stored.job).await {
+                Ok(current) => stored.job = current,
+                Err(failure) => outcome = Err(failure.into()),
+            }
+        }
+        connection.close(outcome).await.map(drop)
+    }
+
     fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
         if let Some(profile) = &self.profile {
             return Ok(ServiceTarget::Profile(profile.clone()));
@@ -251,6 +305,27 @@ impl DeploymentJobs {
             })
         })
     }
+}
+
+/// Asks the service what became of a job, and records its end.
+async fn current_record(
+    connection: &Connection<'_>,
+    record: &JobRecord,
+) -> Result<JobRecord, Failure> {
+    let mut job = Job::resume(JobId::default(), record.clone());
+    if let Some(task) = record.state.export() {
+        let export = connection.client.export_status(job.dataset, task).await?;
+        job.export_reported(Duration::ZERO, export)?;
+    } else {
+        let dataset = connection.client.dataset(job.dataset).await?;
+        job.dataset_observed(timestamp_now(), &dataset);
+    }
+    job.record_state(timestamp_now());
+    let current = job.record().unwrap_or_else(|| record.clone());
+    if current.ended_at.is_some() {
+        connection.record_outcome(&current);
+    }
+    Ok(current)
 }
 
 /// Follows a job and returns its final status. Only the end of an export is saved, because the job may belong to

@@ -6,7 +6,10 @@ use std::{
     io::{BufRead as _, BufReader, Read as _},
     path::Path,
     process::Stdio,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -311,6 +314,48 @@ async fn a_reindex_response_without_acceptance_is_resolved_by_the_status() {
     let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
     assert_eq!((code, out.as_str(), posts(&service)), (7, "", 1), "{err}");
     assert!(err.contains("no worker") && !err.contains("accepted"), "{err}");
+}
+
+#[tokio::test]
+async fn the_list_of_jobs_asks_for_the_state_of_unfinished_jobs() {
+    let home = tempfile::tempdir().unwrap();
+    let is_done = Arc::new(AtomicBool::new(false));
+    let (accepted, done) = (AtomicBool::new(false), Arc::clone(&is_done));
+    let service = ScriptedServer::start(move |seen: &ReceivedRequest| {
+        if seen.method == "POST" {
+            accepted.store(true, Ordering::SeqCst);
+            return Reply::new(202, &[], "");
+        }
+        let status = match (accepted.load(Ordering::SeqCst), done.load(Ordering::SeqCst)) {
+            (false, _) => "PARTIAL INDEX",
+            (true, false) => "INDEXING",
+            (true, true) => "READY",
+        };
+        record(status, 100)
+    })
+    .await;
+    let list = async |more: &[&str]| {
+        let arguments = [&["jobs", "list", "--json"], more].concat();
+        let (code, out, err) = ask(&service, home.path(), &arguments).await;
+        assert_eq!(code, 0, "{err}");
+        (serde_json::from_str::<Value>(&out).unwrap()["jobs"].clone(), err)
+    };
+    assert_eq!(ask(&service, home.path(), &["reindex", "--yes"]).await.0, 0);
+    assert_eq!(list(&[]).await.0[0]["state"], "accepted");
+    is_done.store(true, Ordering::SeqCst);
+    let (jobs, _) = list(&[]).await;
+    assert_eq!((&jobs[0]["state"], &jobs[0]["status_new"]), (&json!("done"), &json!("READY")));
+    assert_eq!(list(&["--running"]).await.0, json!([]), "the end was recorded");
+
+    is_done.store(false, Ordering::SeqCst);
+    assert_eq!(ask(&service, home.path(), &["reindex", "--yes", "--force"]).await.0, 0);
+    let before = service.requests().len();
+    let mut offline = tessera(home.path(), &["jobs", "list", "--json", "--profile", "none"]);
+    assert_eq!(outcome(&mut offline).0, 2, "an unknown profile is no deployment");
+    let (code, out, err) = outcome(&mut tessera(home.path(), &["jobs", "list", "--json"]));
+    assert!(code == 0 && out.contains("\"accepted\""), "{err}{out}");
+    assert!(err.contains("have their last known state") && err.contains("--base-url"), "{err}");
+    assert_eq!(service.requests().len(), before);
 }
 
 #[test]
