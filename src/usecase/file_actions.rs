@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::SystemTime};
 
 use tessera_curation::{
     self as curation, FileAction, FileActionPreview, FoundOriginals, JournalFolder, Outcome, Plan,
+    Step,
     duplicates::{DuplicateGroup, SimilarImages},
 };
 use tessera_model::{
@@ -82,6 +83,16 @@ pub fn resume(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
 /// Reverts the last action. Blocks on the disk.
 pub fn undo(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
     curation::undo(&journals()?, progress).map_err(failure)
+}
+
+/// Returns the steps that [`undo`] would revert, the last step first. Nothing is changed.
+pub fn steps_to_undo() -> Result<Vec<Step>, Failure> {
+    Ok(journals()?.last().map_err(failure)?.steps_to_undo())
+}
+
+/// Returns the steps that [`resume`] would carry out. Nothing is changed.
+pub fn steps_to_resume() -> Result<Vec<Step>, Failure> {
+    journals()?.last().and_then(|last| last.steps_to_resume()).map_err(failure)
 }
 
 /// Describes the last action that was not undone, such as `trash of 3 files, the first of which was /photos/a.jpg`.

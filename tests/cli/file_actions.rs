@@ -142,6 +142,13 @@ fn files_move_after_a_preview_and_come_back() {
     assert!(target.join("p2.png").is_file() && !world.folder.join("p2.png").exists());
     assert_eq!(world.indexed(), ["longer-name.png", "p0.png", "p3.png", "p4.png", "p5.png"]);
 
+    let moved = world.files();
+    let (code, document, err) = world.ask(&["media", "undo", "--dry-run"]);
+    assert_eq!((code, states(&document)), (0, vec!["planned"; 3]), "{err}");
+    assert!(err.contains("would undo the action for 3 files; nothing was changed"), "{err}");
+    let (code, _, err) = world.ask(&["media", "resume", "--dry-run"]);
+    assert!(code == 1 && err.contains("no action on files to continue"), "{code}: {err}");
+    assert_eq!(world.files(), moved);
     let (code, _, err) = world.ask(&["media", "undo"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(world.files(), before);

@@ -115,6 +115,7 @@ impl<'a> NamesOfFiles<'a> {
             is_companion: false,
             checks_bytes: true,
             entries,
+            inode: None,
         };
         Ok(Some(step))
     }

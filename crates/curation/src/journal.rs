@@ -98,20 +98,15 @@ impl JournalFolder {
             steps: plan.steps.len(),
             new_folders: new_folders(&plan.steps),
         };
+        let steps: Vec<Step> = plan.steps.iter().map(Step::for_journal).collect();
         let mut text = line(&header)?;
-        for step in &plan.steps {
+        for step in &steps {
             text.extend(line(step)?);
         }
         let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
         write_durably(&path, text)?;
-        let states = vec![StepState::Unknown; plan.steps.len()];
-        let contents = Contents {
-            header,
-            steps: plan.steps.clone(),
-            states,
-            is_finished: false,
-            is_undone: false,
-        };
+        let states = vec![StepState::Unknown; steps.len()];
+        let contents = Contents { header, steps, states, is_finished: false, is_undone: false };
         contents.open(&path, lock)
     }
 
@@ -231,6 +226,28 @@ impl Contents {
 }
 
 impl Journal {
+    /// Returns the steps that an undo would revert, the last step first. A step of an interrupted action may not be done.
+    pub fn steps_to_undo(&self) -> Vec<Step> {
+        let is_done = |state| !matches!(state, StepState::Failed | StepState::Undone);
+        self.steps_in_state(is_done).rev().cloned().collect()
+    }
+
+    /// Returns the steps that a resumed action would carry out.
+    pub fn steps_to_resume(&self) -> Result<Vec<Step>, Error> {
+        if self.is_finished() {
+            return Err(Error::Nothing);
+        }
+        Ok(self.steps_in_state(|state| state == StepState::Unknown).cloned().collect())
+    }
+
+    fn steps_in_state(
+        &self,
+        matches: impl Fn(StepState) -> bool,
+    ) -> impl DoubleEndedIterator<Item = &Step> {
+        let steps = self.steps.iter().zip(&self.states);
+        steps.filter(move |(_, state)| matches(**state)).map(|(step, _)| step)
+    }
+
     pub fn is_finished(&self) -> bool {
         self.is_finished || self.is_undone
     }

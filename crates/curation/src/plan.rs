@@ -136,6 +136,20 @@ pub struct Step {
     /// What changes in an annotation file, for [`Operation::Rewrite`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<NamedEntry>,
+    /// The inode of the file before [`Operation::Trash`], by which it is found in the trash of a system that keeps no
+    /// original names there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inode: Option<u64>,
+}
+
+impl Step {
+    /// Returns the step with what the journal has to keep about a file that goes to the trash.
+    pub(crate) fn for_journal(&self) -> Self {
+        let is_trashed = self.operation == Operation::Trash;
+        let metadata = is_trashed.then(|| fs::symlink_metadata(&self.source));
+        let inode = metadata.and_then(Result::ok).map(|metadata| metadata.ino());
+        Self { inode, ..self.clone() }
+    }
 }
 
 /// A file that the action leaves alone.
@@ -256,6 +270,7 @@ impl Plan {
             is_companion: false,
             checks_bytes: true,
             entries: Vec::new(),
+            inode: None,
         };
         Self {
             action: FileAction::Replace(kind),
@@ -359,6 +374,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
                 is_companion,
                 checks_bytes: false,
                 entries: Vec::new(),
+                inode: None,
             });
         }
         Ok(steps)

@@ -3,6 +3,10 @@
 //! The library falls back to copying a file into a trash on another disk and removing it before the copy is durable.
 //! [`check_trash`] therefore refuses a file for whose disk there is no trash.
 
+#[cfg(any(not(target_os = "linux"), test))]
+use std::os::unix::fs::DirEntryExt as _;
+#[cfg(not(target_os = "linux"))]
+use std::os::unix::fs::MetadataExt as _;
 use std::{
     cmp::Reverse,
     collections::HashMap,
@@ -12,7 +16,10 @@ use std::{
 
 use tessera_files::{if_exists, parent_dir};
 
-use crate::file_operations::{FileContent, is_writable, rename_new};
+use crate::{
+    Step,
+    file_operations::{is_writable, rename_new},
+};
 
 /// Returns why a file cannot be put into a trash of its disk.
 #[cfg(target_os = "linux")]
@@ -80,9 +87,9 @@ fn describe(error: trash::Error) -> String {
 /// Takes a file with the given content out of the trash. The library would first create an empty file at the original
 /// path, which stays there after a crash, so the file is renamed here.
 #[cfg(target_os = "linux")]
-pub(crate) fn restore(trashed: &Trashed, path: &Path, content: &FileContent) -> io::Result<()> {
-    let missing = || io::Error::other("it is no longer in the trash");
-    let candidates = trashed.0.get(path).ok_or_else(missing)?;
+pub(crate) fn restore(trashed: &Trashed, step: &Step) -> io::Result<()> {
+    let Step { source: path, content, .. } = step;
+    let candidates = trashed.0.get(path).ok_or_else(not_in_trash)?;
     for info in candidates {
         let Some(file) = file_of(info).filter(|file| content.check(file).is_ok()) else { continue };
         fs::create_dir_all(parent_dir(path))?;
@@ -92,14 +99,60 @@ pub(crate) fn restore(trashed: &Trashed, path: &Path, content: &FileContent) -> 
         // Without its description, the file is no longer in the trash.
         return if_exists(fs::remove_file(info)).map(drop);
     }
-    Err(io::Error::other("it is no longer in the trash, or it was changed there"))
+    Err(not_in_trash())
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn restore(_: &Trashed, _: &Path, _: &FileContent) -> io::Result<()> {
-    Err(io::Error::other(
-        "put it back from the trash of the system, which no program can open here",
-    ))
+pub(crate) fn restore(_: &Trashed, step: &Step) -> io::Result<()> {
+    take_from(&trash_folders(&step.source), step)
+}
+
+fn not_in_trash() -> io::Error {
+    io::Error::other("it is no longer in the trash, or it was changed there")
+}
+
+/// Returns the folders of the trash to which a rename from a path leads: the one of the user, and the one of the volume.
+#[cfg(not(target_os = "linux"))]
+fn trash_folders(path: &Path) -> Vec<PathBuf> {
+    let device = |folder: &Path| fs::metadata(folder).ok().map(|metadata| metadata.dev());
+    let Some(folder) = path.ancestors().skip(1).find(|folder| folder.exists()) else {
+        return Vec::new();
+    };
+    let is_on_volume = |other: &Path| device(other) == device(folder);
+    let volume = folder.ancestors().take_while(|it| is_on_volume(it)).last().unwrap_or(folder);
+    let user = rustix::process::getuid().as_raw().to_string();
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".Trash"));
+    let of_volume = volume.join(".Trashes").join(user);
+    home.filter(|home| is_on_volume(home)).into_iter().chain([of_volume]).collect()
+}
+
+/// Takes the file that has the inode of a step out of a trash that keeps no original names.
+#[cfg(any(not(target_os = "linux"), test))]
+fn take_from(folders: &[PathBuf], step: &Step) -> io::Result<()> {
+    for folder in folders {
+        let Some(files) = if_exists(fs::read_dir(folder)).map_err(cannot_list)? else { continue };
+        for file in files {
+            let file = file?;
+            let is_trashed = Some(file.ino()) == step.inode;
+            if is_trashed && step.content.check(&file.path()).is_ok() {
+                fs::create_dir_all(parent_dir(&step.source))?;
+                return rename_new(&file.path(), &step.source);
+            }
+        }
+    }
+    Err(not_in_trash())
+}
+
+/// macOS protects the trash from programs of a terminal that the user has not allowed to read it.
+#[cfg(any(not(target_os = "linux"), test))]
+fn cannot_list(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return error;
+    }
+    io::Error::other(
+        "the trash cannot be listed; put it back with Put Back in Finder, or allow the terminal Full Disk Access in \
+         System Settings, Privacy & Security, and undo again",
+    )
 }
 
 /// The descriptions in the trash, by the original paths of their files, newest first.
@@ -129,4 +182,62 @@ impl Trashed {
 #[cfg(target_os = "linux")]
 fn file_of(info: &Path) -> Option<PathBuf> {
     Some(info.parent()?.parent()?.join("files").join(info.file_stem()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FileContent, Operation};
+
+    /// Returns a step for a file that is in a pretend trash now, under a name of the trash.
+    fn trashed(root: &Path, name: &str) -> Step {
+        let (source, trash) = (root.join("pics").join(name), root.join(".Trash"));
+        fs::create_dir_all(parent_dir(&source)).unwrap();
+        fs::create_dir_all(&trash).unwrap();
+        fs::write(&source, name).unwrap();
+        let step = Step {
+            operation: Operation::Trash,
+            content: FileContent::of(&source).unwrap(),
+            source,
+            target: PathBuf::new(),
+            is_companion: false,
+            checks_bytes: false,
+            entries: Vec::new(),
+            inode: None,
+        }
+        .for_journal();
+        fs::rename(&step.source, trash.join(format!("{name} 12.30.15"))).unwrap();
+        step
+    }
+
+    #[test]
+    fn a_file_is_found_in_the_trash_by_its_inode_and_moved_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let [a, b] = ["a.jpg", "b.jpg"].map(|name| trashed(root, name));
+        fs::remove_dir(root.join("pics")).unwrap();
+        let folders = [root.join("missing"), root.join(".Trash")];
+        take_from(&folders, &b).unwrap();
+        assert_eq!(fs::read(&b.source).unwrap(), b"b.jpg");
+        assert!(!a.source.exists() && !root.join(".Trash/b.jpg 12.30.15").exists());
+
+        fs::write(&a.source, "another file").unwrap();
+        let error = take_from(&folders, &a).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&a.source).unwrap(), b"another file");
+        fs::remove_file(&a.source).unwrap();
+        fs::write(root.join(".Trash/a.jpg 12.30.15"), "changed there").unwrap();
+        let error = take_from(&folders, &a).unwrap_err();
+        assert!(error.to_string().contains("no longer in the trash"), "{error}");
+    }
+
+    #[test]
+    fn a_trash_that_cannot_be_listed_is_named_with_what_to_do() {
+        let error = cannot_list(io::ErrorKind::PermissionDenied.into()).to_string();
+        assert!(error.contains("Put Back") && error.contains("Full Disk Access"), "{error}");
+        assert_eq!(
+            cannot_list(io::ErrorKind::NotADirectory.into()).kind(),
+            io::ErrorKind::NotADirectory
+        );
+    }
 }

@@ -112,7 +112,7 @@ fn revert(
         Operation::Trash if has_source && (!was_done || content.check(source).is_ok()) => {
             Ok(Reverted::NothingToDo)
         }
-        Operation::Trash => trash_can::restore(trashed, source, content).map(|()| Reverted::Now),
+        Operation::Trash => trash_can::restore(trashed, step).map(|()| Reverted::Now),
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
         // A crash came between the copy and the removal of its source, on the way there or back.
         Operation::Move if has_source => {

@@ -293,26 +293,28 @@ async fn follow_in_index(connection: &Connection<'_>, dataset: &Dataset) {
 }
 
 pub(super) async fn undo(context: &Context) -> CliResult {
-    run_from_journal(context, "undo", file_actions::undo).await
+    run_from_journal(context, "undo", file_actions::steps_to_undo, file_actions::undo).await
 }
 
 pub(super) async fn resume(context: &Context) -> CliResult {
-    run_from_journal(context, "resume", file_actions::resume).await
+    run_from_journal(context, "resume", file_actions::steps_to_resume, file_actions::resume).await
 }
 
 async fn run_from_journal(
     context: &Context,
     name: &'static str,
+    preview: fn() -> Result<Vec<Step>, Failure>,
     work: fn(Progress<'_>) -> Result<Outcome, Failure>,
 ) -> CliResult {
     context.require_writable()?;
-    if context.is_dry_run() {
-        return Err(CliError::usage(format!(
-            "media {name} has no preview; run it without --dry-run"
-        )));
-    }
     if let Some(last) = file_actions::last_action() {
         context.messages.info(format!("{name}: {last}"));
+    }
+    if context.is_dry_run() {
+        let steps = preview()?;
+        let files = count_with_noun(steps.len(), "file", "files");
+        context.messages.info(format!("would {name} the action for {files}; nothing was changed"));
+        return print_rows(context, name, steps.iter().map(|step| row(step, "planned", None)));
     }
     let outcome = run_with_progress(context, name, work).await?;
     report(context, &outcome);
