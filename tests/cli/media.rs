@@ -258,6 +258,12 @@ async fn a_dry_run_reports_the_plan_and_strict_refuses_what_is_left_out() {
     let (code, out, err) = add(&["--strict"]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("unreadable_files") && err.contains("bad.png"), "{err}");
+    let (code, out, err) = add(&["--dry-run", "--glob", "none"]);
+    assert_eq!(code, 1, "{err}");
+    let plan = document(&out);
+    assert_eq!((&plan["parts"], &plan["request"]), (&json!([]), &Value::Null), "{plan}");
+    assert!(plan["refusal"].as_str().unwrap().contains("no readable image or video"), "{plan}");
+    assert_eq!(add(&["--glob", "none"]).1, "", "only a plan is printed");
     let (_, out, _) = add(&["--glob", "[01].png", "--print", "curl"]);
     assert_eq!(out.matches("files=@").count(), 2, "{out}");
     assert_eq!(additions(&server), 0);

@@ -345,7 +345,7 @@ impl<'a> AdditionRun<'a> {
     }
 
     async fn dry_run(&self) -> CliResult {
-        let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
+        let Some(first) = self.plan.parts.first() else { return self.print_empty_plan() };
         let permission =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);
         // Only the status check matters here, because the request is recorded instead of sent.
@@ -364,9 +364,16 @@ impl<'a> AdditionRun<'a> {
         self.context.messages.info(self.plan.summary(&self.dataset));
         self.context.messages.info(format!("{} {}", request.method, request.url));
         let refusal = permission.as_ref().err().map(|error| error.message.as_str());
-        self.context.print(&self.plan.document(&self.dataset, &request, refusal))?;
+        self.context.print(&self.plan.document(&self.dataset, Some(&request), refusal))?;
         self.context.messages.info("nothing was sent");
         permission.map(|()| if self.skipped_count() > 0 { Exit::Incomplete } else { Exit::Done })
+    }
+
+    fn print_empty_plan(&self) -> CliResult {
+        let refused = self.plan.check(self.options.strict);
+        let refusal = refused.as_ref().err().map(|error| error.message.as_str());
+        self.context.print(&self.plan.document(&self.dataset, None, refusal))?;
+        refused.map(|()| Exit::Done)
     }
 
     fn skipped_count(&self) -> u64 {

@@ -22,7 +22,7 @@ use crate::cli::{
 
 #[derive(Debug)]
 pub struct AdditionPlan {
-    /// The parts in order, one per request. There is at least one part.
+    /// The parts in order, one per request. Only the plan of a dry run can be empty.
     pub parts: Vec<AdditionPart>,
     pub preflight: Preflight,
     pub description: String,
@@ -82,7 +82,10 @@ impl AdditionPlan {
         let (parts, preflight) = inspection.await.map_err(lost)??;
         let plan = Self { parts, preflight, description, option };
         plan.report(context);
-        plan.check(strict)?;
+        // A dry run prints the plan that has nothing to send, too.
+        if !(context.global.dry_run && plan.parts.is_empty()) {
+            plan.check(strict)?;
+        }
         plan.confirm_folders(context, &unexpected_folders)?;
         Ok(plan)
     }
@@ -126,7 +129,7 @@ impl AdditionPlan {
         }
     }
 
-    fn check(&self, strict: bool) -> CliResult<()> {
+    pub fn check(&self, strict: bool) -> CliResult<()> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
             let files = count_with_noun(unreadable, "file", "files");
@@ -160,7 +163,7 @@ impl AdditionPlan {
     pub fn document(
         &self,
         dataset: &Dataset,
-        request: &DryRunRequest,
+        request: Option<&DryRunRequest>,
         refusal: Option<&str>,
     ) -> Document {
         let parts: Vec<Value> = (1..)
@@ -179,7 +182,7 @@ impl AdditionPlan {
             "skipped": unreadable_json(&self.preflight.unreadable_files),
             "n_skipped": self.preflight.unreadable,
             "refusal": refusal,
-            "request": { "method": request.method, "url": request.url },
+            "request": request.map(|it| json!({ "method": it.method, "url": it.url })),
         });
         Document::list("tessera.addition_plan/1", plan, "parts", PART_COLUMNS)
     }
