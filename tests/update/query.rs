@@ -419,7 +419,9 @@ fn views_are_renamed_and_deleted() {
             .collect::<Vec<_>>()
     };
     assert_eq!(names(&desk), ["b", "c"]);
-    desk.press("W delete");
+    desk.press("W delete enter");
+    assert_eq!(names(&desk), ["b", "c"], "Enter deletes nothing");
+    desk.press("y");
     assert_eq!(names(&desk), ["c"]);
 }
 

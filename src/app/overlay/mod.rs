@@ -55,7 +55,7 @@ use crate::{
             palette::run_or_explain_action,
             path_fields::typed_path,
             pick_list::Command,
-            saved_views::{ViewNameInput, delete_view, open_saved_view},
+            saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
             sort_filter::{sort_by, sort_files},
         },
         own_commands::run_own_command,
@@ -145,7 +145,7 @@ impl App {
             Command::Action(action) => run_or_explain_action(self, action),
             Command::AddFilter(kind) => self.add_filter(kind),
             Command::CombineTabs(combination) => self.combine_tabs(combination),
-            Command::DeleteView(name) => delete_view(self, &name),
+            Command::DeleteView(name) => self.overlays.open(ViewDeletion(name)),
             Command::OpenDataset(dataset) => {
                 self.open_dataset(dataset);
                 self.panes.focus = Pane::Results;

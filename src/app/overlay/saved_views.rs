@@ -1,6 +1,6 @@
 //! Saves, lists, renames, deletes and opens views.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, text::Line};
 use tessera_model::{
     AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
     is_same_name,
@@ -106,6 +106,33 @@ impl Dialog for ViewNameInput {
     }
 }
 
+/// Asks for confirmation before a saved view is deleted, which cannot be undone.
+#[derive(Clone, Debug)]
+pub struct ViewDeletion(pub SafeText);
+
+impl Dialog for ViewDeletion {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        KeyResult::of_confirmation(chord, false)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (72, 4)
+    }
+
+    fn hints(&self) -> &'static str {
+        "y delete   Esc close"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        delete_view(app, &self.0);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Delete the view “{}”", self.0));
+        ctx.put_lines(inside, &[Line::styled(" This cannot be undone.", ctx.theme.text)]);
+    }
+}
+
 impl ServiceData {
     pub fn saved_views(&self) -> &[SavedView] {
         self.views.value().map_or(&[], Vec::as_slice)
@@ -197,7 +224,7 @@ pub(in crate::app) fn open_saved_views(
     CommandList::open(overlays, screen, ListKind::Views, &title, items);
 }
 
-pub(in crate::app) fn delete_view(app: &mut App, name: &SafeText) {
+fn delete_view(app: &mut App, name: &SafeText) {
     let mut views = app.service_data.saved_views().to_vec();
     views.retain(|view| view.name != *name);
     app.service_data.store_views(views, &mut app.outbox);
