@@ -223,7 +223,19 @@ fn a_downloaded_model_is_listed_kept_and_used_without_its_hub() {
     let mut missing = tessera(home.path(), &["model", "get", "org/other", "--yes"]);
     missing.env("HF_HOME", home.path().join("hf"));
     let (code, _, err) = outcome(missing.env("HF_ENDPOINT", "http://127.0.0.1:9"));
-    assert!(code == 1 && err.contains("cannot reach the hub"), "{err}");
+    assert!(code == 3 && err.contains("cannot reach the hub"), "{err}");
+}
+
+#[test]
+fn each_refusal_of_a_hub_has_its_exit_code() {
+    let home = tempfile::tempdir().unwrap();
+    for (fault, exit, words) in
+        [(HubFault::Gated, 4, "without a token"), (HubFault::BusyAlways, 3, "the hub asks to wait")]
+    {
+        let get = ["model", "get", "org/tiny", "--yes"];
+        let (code, _, err) = with_hub(home.path(), &hub(fault), &get);
+        assert!(code == exit && err.contains(words), "{code}: {err}");
+    }
 }
 
 #[test]

@@ -6,24 +6,38 @@ use std::{fmt, io, path::Path};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubError {
     sentence: String,
-    /// Whether no hub answered, so that what is in the cache may still be used.
-    is_unreachable: bool,
+    kind: HubErrorKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HubErrorKind {
+    /// No hub answered, so what is in the cache may still be used.
+    Unreachable,
+    /// The hub failed, or cut the download off. Another attempt may succeed.
+    Temporary,
+    NoAccess,
+    NotFound,
+    Other,
 }
 
 impl HubError {
     pub fn new(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), is_unreachable: false }
+        Self::of_kind(HubErrorKind::Other, sentence)
+    }
+
+    pub(crate) fn of_kind(kind: HubErrorKind, sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), kind }
     }
 
     pub(crate) fn unreachable(cause: &str) -> Self {
         let sentence = format!(
             "cannot reach the hub: {cause}; check the connection and HF_ENDPOINT, then try again"
         );
-        Self { sentence, is_unreachable: true }
+        Self::of_kind(HubErrorKind::Unreachable, sentence)
     }
 
-    pub fn is_unreachable(&self) -> bool {
-        self.is_unreachable
+    pub fn kind(&self) -> HubErrorKind {
+        self.kind
     }
 
     pub(crate) fn file(action: &str, path: &Path, cause: &io::Error) -> Self {

@@ -12,7 +12,7 @@ mod settings;
 mod transfer;
 
 pub use cache::cached_snapshot;
-pub use error::HubError;
+pub use error::{HubError, HubErrorKind};
 pub use listing::{HubFile, Listing};
 pub use repository::RepositoryName;
 pub use settings::HubSettings;

@@ -16,7 +16,7 @@ use tessera_files::{create_private_dir, if_exists, parent_dir, private_file};
 use tessera_proxy::is_loopback;
 
 use crate::{
-    HubError, HubFile, HubSettings, Listing, RepositoryName, cache::CachedRepository,
+    HubError, HubErrorKind, HubFile, HubSettings, Listing, RepositoryName, cache::CachedRepository,
     listing::FileHash,
 };
 
@@ -26,6 +26,8 @@ const MAX_REDIRECTS: usize = 5;
 /// The number of times that a file is requested if its connections are cut.
 const MAX_ATTEMPTS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(500);
+/// The longest time that the hub can ask to wait before another attempt.
+const MAX_PAUSE: Duration = Duration::from_mins(1);
 /// The maximum size of a list of files.
 const MAX_LISTING_BYTES: usize = 32 << 20;
 const HASHED_AT_A_TIME: usize = 1 << 16;
@@ -166,10 +168,11 @@ impl Hub {
             match interruption {
                 Interruption::Connection(_) if attempt < MAX_ATTEMPTS => attempt += 1,
                 Interruption::Connection(cause) => {
-                    return Err(HubError::new(format!(
+                    let sentence = format!(
                         "the download of {} was cut off ({cause}); try again to resume it",
                         file.path
-                    )));
+                    );
+                    return Err(HubError::of_kind(HubErrorKind::Temporary, sentence));
                 }
                 Interruption::Final(cause) => return Err(cause),
             }
@@ -246,17 +249,7 @@ impl Hub {
         repository: &RepositoryName,
     ) -> Result<Response, Interruption> {
         for _ in 0..=MAX_REDIRECTS {
-            let mut request = self.client.get(url.clone());
-            if url.origin() == self.settings.endpoint.origin()
-                && let Some(token) = &self.settings.token
-            {
-                request = request.bearer_auth(token.expose_secret());
-            }
-            if let Some(range) = &range {
-                request = request.header(header::RANGE, range);
-            }
-            let cut = |cause| Interruption::Connection(without_address(cause));
-            let response = request.send().await.map_err(cut)?;
+            let response = self.send(&url, range.as_deref()).await?;
             if !response.status().is_redirection() {
                 return Ok(self.checked(response, repository)?);
             }
@@ -272,31 +265,75 @@ impl Hub {
         Err(HubError::new("the hub redirects too often; check HF_ENDPOINT").into())
     }
 
+    /// Sends a request. A hub that is busy is asked again after the time that it names.
+    async fn send(&self, url: &Url, range: Option<&str>) -> Result<Response, Interruption> {
+        let token = self.settings.token.as_ref();
+        let token = token.filter(|_| url.origin() == self.settings.endpoint.origin());
+        let mut attempt = 1;
+        loop {
+            let mut request = self.client.get(url.clone());
+            if let Some(token) = token {
+                request = request.bearer_auth(token.expose_secret());
+            }
+            if let Some(range) = range {
+                request = request.header(header::RANGE, range);
+            }
+            let cut = |cause| Interruption::Connection(without_address(cause));
+            let response = request.send().await.map_err(cut)?;
+            if !is_busy(response.status()) || attempt == MAX_ATTEMPTS {
+                return Ok(response);
+            }
+            attempt += 1;
+            tokio::time::sleep(requested_pause(&response).unwrap_or(PAUSE)).await;
+        }
+    }
+
     fn checked(
         &self,
         response: Response,
         repository: &RepositoryName,
     ) -> Result<Response, HubError> {
         let has_token = self.settings.token.is_some();
-        Err(HubError::new(match response.status() {
+        let (kind, sentence) = match response.status() {
             status if status.is_success() => return Ok(response),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if has_token => format!(
-                "the hub gives no access to {repository} with this token; accept the license on the page of the \
-                 repository, or check its name and HF_TOKEN"
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if has_token => (
+                HubErrorKind::NoAccess,
+                format!(
+                    "the hub gives no access to {repository} with this token; accept the license on the page of the \
+                     repository, or check its name and HF_TOKEN"
+                ),
             ),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => format!(
-                "the hub gives no access to {repository} without a token; check the name, accept the license on its \
-                 page, and set HF_TOKEN"
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => (
+                HubErrorKind::NoAccess,
+                format!(
+                    "the hub gives no access to {repository} without a token; check the name, accept the license on \
+                     its page, and set HF_TOKEN"
+                ),
             ),
-            StatusCode::NOT_FOUND => {
-                format!("the hub has no repository {repository}, or not this file; check the name")
+            StatusCode::NOT_FOUND => (
+                HubErrorKind::NotFound,
+                format!("the hub has no repository {repository}, or not this file; check the name"),
+            ),
+            StatusCode::TOO_MANY_REQUESTS => (
+                HubErrorKind::Temporary,
+                "the hub asks to wait; try again in a few minutes".to_owned(),
+            ),
+            status => {
+                (HubErrorKind::Temporary, format!("the hub responded {status}; try again later"))
             }
-            StatusCode::TOO_MANY_REQUESTS => {
-                "the hub asks to wait; try again in a few minutes".to_owned()
-            }
-            status => format!("the hub responded {status}; try again later"),
-        }))
+        };
+        Err(HubError::of_kind(kind, sentence))
     }
+}
+
+fn is_busy(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
+}
+
+/// Returns the time that the hub asks to wait, which public hubs give in seconds.
+fn requested_pause(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+    Some(Duration::from_secs(value.trim().parse().ok()?).min(MAX_PAUSE))
 }
 
 /// Returns the position at which the content of a response begins.

@@ -8,7 +8,9 @@ use std::{
 };
 
 use tempfile::TempDir;
-use tessera_hub::{Hub, HubError, HubFile, HubSettings, RepositoryName, cached_snapshot};
+use tessera_hub::{
+    Hub, HubError, HubErrorKind, HubFile, HubSettings, RepositoryName, cached_snapshot,
+};
 use tessera_testing::loopback_hub::{COMMIT, HubFault, HubRequest, LoopbackHub};
 
 const LARGE: &str = "onnx/model.onnx";
@@ -127,6 +129,18 @@ async fn a_download_that_is_always_cut_says_so_and_resumes_later() {
     download(&whole, downloaded.cache.path(), None).await.unwrap();
     let resumed = whole.requests().into_iter().any(|request| request.range.is_some());
     assert!(resumed, "{:?}", whole.requests());
+}
+
+#[tokio::test]
+async fn a_busy_hub_is_asked_again_after_the_time_that_it_names() {
+    let downloaded = Downloaded::new(HubFault::BusyOnce, None).await;
+    assert_whole(&downloaded);
+    assert_eq!(downloaded.requests_for("/api/models/").len(), 2);
+    let refused = Downloaded::new(HubFault::BusyAlways, None).await;
+    assert_eq!(refused.hub.requests().len(), 5);
+    let error = refused.result.unwrap_err();
+    assert_eq!(error.kind(), HubErrorKind::Temporary);
+    assert!(error.to_string().contains("asks to wait"), "{error}");
 }
 
 #[tokio::test]

@@ -20,6 +20,10 @@ pub enum HubFault {
     None,
     /// Requests without the token `hf_secret` get 401.
     Gated,
+    /// The first request for each address gets 429, and is asked to wait for no time.
+    BusyOnce,
+    /// Every request gets 429, and is asked to wait for no time.
+    BusyAlways,
     /// Every response has the whole file.
     IgnoresRange,
     /// The content of large files differs from their hash.
@@ -111,6 +115,16 @@ impl State {
         request: &HubRequest,
         earlier: usize,
     ) -> std::io::Result<()> {
+        let is_busy = match self.fault {
+            HubFault::BusyOnce => earlier == 0,
+            HubFault::BusyAlways => true,
+            _ => false,
+        };
+        if is_busy {
+            let head =
+                "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+            return stream.write_all(head.as_bytes());
+        }
         let is_listing = request.path.starts_with("/api/models/");
         if self.fault == HubFault::Gated
             && !request.to_other_host

@@ -46,9 +46,10 @@ pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
 
 impl From<ModelError> for CliError {
     fn from(error: ModelError) -> Self {
-        let exit = if error.is_usage { Exit::Usage } else { Exit::Failed };
-        let found = Self::new(exit, error.message);
-        error.remedy.into_iter().fold(found, Self::with_remedy)
+        let ModelError { message, is_usage, kind, remedy } = error;
+        let found =
+            if is_usage { Self::usage(message) } else { Failure::new(kind, message).into() };
+        remedy.into_iter().fold(found, Self::with_remedy)
     }
 }
 

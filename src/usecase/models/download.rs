@@ -3,15 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use tessera_encoder::{SEARCHED_PATHS, files_of_repository, named_external_files};
-use tessera_hub::{Hub, HubError, HubFile, Listing, RepositoryName, cached_snapshot};
-use tessera_model::{ModelPlan, STARTER, text::count_with_noun};
+use tessera_hub::{Hub, HubError, HubErrorKind, HubFile, Listing, RepositoryName, cached_snapshot};
+use tessera_model::{FailureKind, ModelPlan, STARTER, text::count_with_noun};
 use tokio::task::spawn_blocking;
 
 use super::{ByteProgress, ModelError, load_model, starter, stored::hub_settings, test_model};
 
 impl From<HubError> for ModelError {
     fn from(cause: HubError) -> Self {
-        Self::failed(cause.to_string())
+        let kind = match cause.kind() {
+            HubErrorKind::Unreachable => FailureKind::Unreachable,
+            HubErrorKind::Temporary => FailureKind::Server,
+            HubErrorKind::NoAccess => FailureKind::Unauthorized,
+            HubErrorKind::NotFound => FailureKind::NotFound,
+            HubErrorKind::Other => FailureKind::Local,
+        };
+        Self { kind, ..Self::failed(cause.to_string()) }
     }
 }
 
@@ -102,7 +109,7 @@ async fn plan_repository(name: &str) -> Result<ModelSource, ModelError> {
     let cache = settings.cache.clone();
     let hub = Hub::new(settings)?;
     let listing = match hub.list(&repository).await {
-        Err(cause) if cause.is_unreachable() => {
+        Err(cause) if cause.kind() == HubErrorKind::Unreachable => {
             let cached = cached_snapshot(&cache, &repository);
             return Ok(ModelSource::LastDownload(cached.ok_or(cause)?));
         }

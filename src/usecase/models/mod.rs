@@ -11,7 +11,7 @@ mod stored;
 use std::path::PathBuf;
 
 use futures_util::future::BoxFuture;
-use tessera_model::{DatasetId, Failure, ModelPlan, ShellCommand};
+use tessera_model::{DatasetId, Failure, FailureKind, ModelPlan, ShellCommand};
 
 #[cfg(feature = "local")]
 pub use download::ModelDownload;
@@ -46,17 +46,20 @@ pub struct ModelError {
     pub message: String,
     /// Whether another name or folder must be given.
     pub is_usage: bool,
+    /// Whether the hub failed, and how.
+    pub kind: FailureKind,
     pub remedy: Option<ShellCommand>,
 }
 
 #[cfg(feature = "local")]
 impl ModelError {
     fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_usage: true, remedy: None }
+        Self { is_usage: true, ..Self::failed(message) }
     }
 
     fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_usage: false, remedy: None }
+        let kind = FailureKind::Local;
+        Self { message: message.into(), is_usage: false, kind, remedy: None }
     }
 
     fn with_remedy(self, command: impl Into<ShellCommand>) -> Self {
@@ -66,6 +69,7 @@ impl ModelError {
 
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
+        // The kinds of failures of a hub are not those of the service, whose outage the interface shows.
         Self::local(error.message)
     }
 }
