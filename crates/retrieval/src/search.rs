@@ -7,7 +7,10 @@ use tessera_model::{
     Anchor, Filter, ScoreKind,
     vql::{Fraction, QueryText},
 };
-use tessera_search::member_search::{DistanceQuery, Grouping};
+use tessera_search::{
+    member_search::{DistanceQuery, Grouping},
+    text::name_words::EXACT_NAME_DISTANCE,
+};
 use tessera_store::{
     Store, StoreError,
     search_table::{ClusterMatch, SelectedMember},
@@ -257,6 +260,8 @@ impl QueryRun<'_> {
         }
         if let Some(names) = &search.names {
             index.pictures().for_each(&index.file_names.find(names), |member, distance| {
+                let is_exact = names.is_name(index.members.properties.name(member as usize));
+                let distance = if is_exact { EXACT_NAME_DISTANCE } else { distance };
                 let known = &mut distances[member as usize];
                 *known = known.min(distance);
             });

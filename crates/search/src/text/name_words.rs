@@ -6,6 +6,7 @@ use super::{
     words::{content_stems, indexed_words, stemmed_text},
 };
 use crate::member_search::CAPTION_LIMIT;
+use tessera_model::text::search_form;
 
 /// How much nearer than [`CAPTION_LIMIT`] a name is that contains all words of a query. Captions that match strongly
 /// stay before all names, because a caption describes the picture and a name often does not.
@@ -21,11 +22,14 @@ const MAX_EXTENSION: usize = 5;
 /// where lower case turns into upper case, and between letters and digits.
 pub fn name_words(path: &str) -> String {
     let name = path.rfind('/').map_or(0, |slash| slash + 1);
-    let is_extension = |&(stem, extension): &(&str, &str)| {
-        !stem.is_empty() && extension.len() <= MAX_EXTENSION && !extension.contains(' ')
-    };
-    let named = path[name..].rsplit_once('.').filter(is_extension);
-    split_words(named.map_or(path, |(stem, _)| &path[..name + stem.len()]))
+    split_words(stem(&path[name..]).map_or(path, |stem| &path[..name + stem.len()]))
+}
+
+/// Returns a name without its extension, or `None` if it has none.
+fn stem(name: &str) -> Option<&str> {
+    let (stem, extension) = name.rsplit_once('.')?;
+    let is_extension = extension.len() <= MAX_EXTENSION && !extension.contains(' ');
+    (is_extension && !stem.is_empty()).then_some(stem)
 }
 
 /// Returns the stems of the words of a path, separated by spaces, as an index of names contains them.
@@ -57,7 +61,12 @@ fn split_words(text: &str) -> String {
 pub struct NameQuery {
     /// The stem of each word.
     pub words: Vec<String>,
+    /// The whole query in lower case, if it looks like the name of a file.
+    pub file_name: Option<String>,
 }
+
+/// The distance of a file whose whole name is the query, which is nearer than every caption.
+pub const EXACT_NAME_DISTANCE: f32 = 0.0;
 
 impl NameQuery {
     /// Creates a query from a text. Returns `None` if the text has no words that describe anything.
@@ -66,12 +75,19 @@ impl NameQuery {
         words.retain(|word| !indexed_words(word).is_empty());
         words.sort_unstable();
         words.dedup();
-        (!words.is_empty()).then_some(Self { words })
+        let file_name = stem(text.trim()).map(|_| search_form(text.trim()));
+        (!words.is_empty()).then_some(Self { words, file_name })
     }
 
     /// Returns the distances that names can have.
     pub fn distances(&self) -> Vec<f32> {
-        (1..=self.words.len()).filter_map(|found| self.distance(found)).collect()
+        let exact = self.file_name.iter().map(|_| EXACT_NAME_DISTANCE);
+        exact.chain((1..=self.words.len()).filter_map(|found| self.distance(found))).collect()
+    }
+
+    /// Whether the query is the whole name of a file.
+    pub fn is_name(&self, name: &str) -> bool {
+        self.file_name.as_ref().is_some_and(|file_name| search_form(name) == *file_name)
     }
 
     /// Returns the distance of a name that contains `found` of the words, or `None` if that is too few.
@@ -119,6 +135,15 @@ mod tests {
         assert_eq!(four.distance(1), None);
         assert!(four.distance(2).is_some());
         assert_eq!(NameQuery::new("the a of", Language::English), None);
+    }
+
+    #[test]
+    fn a_query_that_is_the_whole_name_of_a_file_is_nearest() {
+        let query = NameQuery::new(" Img_0042.JPG", Language::English).unwrap();
+        assert!(query.is_name("IMG_0042.jpg") && !query.is_name("IMG_0042.png"));
+        assert!(query.distances()[0] < 0.1, "nearer than every other name");
+        let words = NameQuery::new("a dog at St. Mary", Language::English).unwrap();
+        assert!(words.file_name.is_none() && !words.is_name(""));
     }
 
     #[test]

@@ -188,6 +188,27 @@ async fn captions_that_match_come_before_names_and_names_before_other_captions()
 }
 
 #[tokio::test]
+async fn the_exact_name_of_a_file_comes_before_captions_that_match() {
+    let captions = ["A poodle sleeps on a sofa.", "Poodle", "A bowl of red fruit."];
+    let mut files = vec![("poodle.png", picture(0))];
+    for (names, (number, caption)) in
+        [("x1.png", "x1.txt"), ("x2.png", "x2.txt"), ("x3.png", "x3.txt")]
+            .iter()
+            .zip((1..).zip(captions))
+    {
+        files.push((names.0, picture(number)));
+        files.push((names.1, caption.as_bytes().to_vec()));
+    }
+    let service = Service::of(&files).await;
+    for caption in ["poodle.png", "POODLE.PNG"] {
+        let body = service.good(&service.explore(&format!("threshold=0&caption={caption}"))).await;
+        let first = &body["clusters"][0];
+        assert_eq!(first["previews"][0]["file_name"], "poodle.png", "{body}");
+        assert_eq!(first["matched_by"], "name", "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_long_caption_with_the_exact_words_is_the_first_result() {
     let others = ["A hot dog with mustard.", "The dog sits.", "A prairie dog.", "A cat."];
     let mut files = Vec::new();

@@ -8,6 +8,9 @@ use crate::{
 };
 use tessera_model::vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue};
 
+/// The name of the file of a row.
+pub(super) const FILE_NAME: &str = "substring(t.file_path from '[^/]*$')";
+
 pub(super) fn property_condition(
     conditions: &mut MatchConditions<'_>,
     filter: &PropertyFilter,
@@ -85,7 +88,7 @@ fn item(
     };
     match property {
         FileProperty::Path => "t.file_path",
-        FileProperty::Name => "substring(t.file_path from '[^/]*$')",
+        FileProperty::Name => FILE_NAME,
         FileProperty::Size => "CAST(t.size AS double precision)",
         FileProperty::Width => "CAST(t.width AS double precision)",
         FileProperty::Height => "CAST(t.height AS double precision)",

@@ -6,6 +6,7 @@
 
 use super::{
     match_conditions::{MatchConditions, has_vector},
+    property_conditions::FILE_NAME,
     registry::SearchTable,
     table_writer::NAME_WORDS,
 };
@@ -19,7 +20,10 @@ use crate::{
 use tessera_model::Page;
 use tessera_search::{
     member_search::{Grouping, MemberOrder, MemberSearch, VectorQuery},
-    text::{name_words::NameQuery, words::indexed_words},
+    text::{
+        name_words::{EXACT_NAME_DISTANCE, NameQuery},
+        words::indexed_words,
+    },
 };
 
 /// A cluster with members that match a query.
@@ -316,9 +320,12 @@ pub fn find_names(
         })
         .collect();
     let found: Vec<String> = words.iter().map(|word| format!("CAST({word} AS integer)")).collect();
+    let file_name = conditions.value(query.file_name.clone().unwrap_or_default());
     let sql = format!(
-        "SELECT picture, max({}) AS found FROM {} AS t
-         WHERE version <= {} AND ({}) GROUP BY picture ORDER BY found DESC, picture LIMIT {MAX_NAMES}",
+        "SELECT picture, max({}) AS found,
+           CAST(bool_or(lower({FILE_NAME}) = CAST({file_name} AS text)) AS integer) AS is_exact
+         FROM {} AS t WHERE version <= {} AND ({})
+         GROUP BY picture ORDER BY is_exact DESC, found DESC, picture LIMIT {MAX_NAMES}",
         found.join(" + "),
         table.name(),
         table.version,
@@ -327,7 +334,9 @@ pub fn find_names(
     let mut named = Vec::new();
     query::for_each(connection, &sql, &conditions.params(), |row| {
         let found = usize::try_from(row.get::<i32>(1)?).unwrap_or_default();
-        if let Some(distance) = query.distance(found) {
+        let is_exact = row.get::<i32>(2)? == 1;
+        let distance = if is_exact { Some(EXACT_NAME_DISTANCE) } else { query.distance(found) };
+        if let Some(distance) = distance {
             named.push((row.get(0)?, distance));
         }
         Ok::<_, QueryError>(())
