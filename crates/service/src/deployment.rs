@@ -19,9 +19,10 @@ use crate::{
 };
 use tessera_media::{
     ingest::{
-        EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, ScannedFile,
-        VideoContainer, diff, file_names::printable_path, parquet_images::ParquetOriginals,
-        read_first_bytes, unrecognized_reason, video::FFMPEG_MISSING,
+        ANNEX_POINTER, EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir,
+        ScannedFile, VideoContainer, diff, file_names::printable_path,
+        parquet_images::ParquetOriginals, read_first_bytes, unrecognized_reason,
+        video::FFMPEG_MISSING,
     },
     object_storage::BucketFolder,
 };
@@ -424,6 +425,11 @@ fn absolute_folder(folder: &Path) -> Option<PathBuf> {
 
 fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<(), LocalError> {
     if scan.files.is_empty() {
+        let mut pointers = scan.skipped.iter().filter(|(_, reason)| *reason == ANNEX_POINTER);
+        if let Some((first, reason)) = pointers.next() {
+            let example = format!("{}: {reason}", printable_path(first));
+            return Err(LocalError::NoPictures(path.to_owned(), 1 + pointers.count(), example));
+        }
         let has_links = scan.skipped.iter().any(|(_, reason)| *reason == SYMBOLIC_LINK);
         let error = if has_links { LocalError::OnlyLinks } else { LocalError::EmptyFolder };
         return Err(error(path.to_owned()));

@@ -30,9 +30,9 @@ pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
-    FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile, ListingComparison,
-    SYMBOLIC_LINK, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, compare_listing, diff, is_parquet,
-    scan_folder,
+    ANNEX_POINTER, FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile,
+    ListingComparison, SYMBOLIC_LINK, SYSTEM_ENTRY, ScannedFile, TAGS_FOLDER, compare_listing,
+    diff, is_parquet, scan_folder,
 };
 pub use unrecognized::{pointer_reason, unrecognized_reason};
 pub use video_container::{VideoContainer, audio_format};

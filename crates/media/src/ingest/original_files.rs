@@ -122,6 +122,17 @@ impl SandboxedDir {
         Err(refused())
     }
 
+    /// Whether a link is a pointer of git-annex, which leads to a file that may not be here.
+    pub(super) fn leads_to_annex(&self, link: &Path) -> bool {
+        let name = link.file_name().unwrap_or_default();
+        open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY).is_ok_and(
+            |at| {
+                let target = readlinkat(at, name, Vec::new());
+                target.is_ok_and(|target| target.to_string_lossy().contains("/annex/objects/"))
+            },
+        )
+    }
+
     /// Returns where a link leads, which may be another link.
     fn next_target(&self, link: &Path) -> io::Result<PathBuf> {
         let at = open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY)?;

@@ -164,12 +164,13 @@ impl Scan<'_> {
             Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
         };
         let target = self.root.link_target(&path);
-        match target.and_then(|target| Ok((stat(&target)?, target))) {
-            Ok((stat, target)) => {
-                self.targets.insert(target);
-                self.found.files.push(ScannedFile { path, stat });
-            }
-            Err(_) => self.found.skipped.push((path, SYMBOLIC_LINK)),
+        if let Ok((stat, target)) = target.and_then(|target| Ok((stat(&target)?, target))) {
+            self.targets.insert(target);
+            self.found.files.push(ScannedFile { path, stat });
+        } else {
+            let is_pointer = self.root.leads_to_annex(&path);
+            let reason = if is_pointer { ANNEX_POINTER } else { SYMBOLIC_LINK };
+            self.found.skipped.push((path, reason));
         }
     }
 }
@@ -230,6 +231,8 @@ fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
 
 /// The reason for skipping a link that leads out of the folder, to a folder, or nowhere.
 pub const SYMBOLIC_LINK: &str = "a symbolic link that does not lead to a file of the folder";
+/// The reason for skipping a link or a file in the place of a file that is in the annex of another machine.
+pub const ANNEX_POINTER: &str = "a git-annex pointer instead of the file; run: git annex get";
 /// The reason for skipping what systems and programs keep for themselves.
 pub const SYSTEM_ENTRY: &str = "thumbnails, deleted files or data of a system or program";
 

@@ -7,7 +7,7 @@ use std::{
 
 use tessera_model::FileKind;
 
-use super::{OriginalFiles, is_parquet, sidecar, video_container::audio_format};
+use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar, video_container::audio_format};
 
 /// The number of bytes by which a file is recognized.
 const HEAD_BYTES: u64 = 512;
@@ -16,13 +16,15 @@ const PARQUET: &str = "not a Parquet file with images";
 /// The reason for skipping an archive in a folder, such as a shard of `WebDataset`.
 const ARCHIVE: &str =
     "an archive; unpack it in the folder, or add it with: tessera media add --archive";
+/// The reason for skipping a list of faces, which no reader uses.
+const WIDER_FACE: &str = "annotations of WIDER FACE, which are not read; convert them to COCO";
 /// Beginnings of files that stand for a file that is elsewhere.
 const POINTERS: [(&str, &str); 2] = [
     (
         "version https://git-lfs.github.com/spec/",
         "a Git LFS pointer instead of the file; run: git lfs pull",
     ),
-    ("/annex/objects/", "a git-annex pointer instead of the file; run: git annex get"),
+    ("/annex/objects/", ANNEX_POINTER),
 ];
 /// Beginnings of other files.
 const FORMATS: [(&[u8], &str); 9] = [
@@ -60,8 +62,25 @@ fn reason(path: &Path, head: &[u8]) -> String {
     if is_parquet(path) {
         return PARQUET.to_owned();
     }
+    if is_wider_face(head) {
+        return WIDER_FACE.to_owned();
+    }
     let unused = sidecar::unused_sidecar(path).map(str::to_owned);
     unused.unwrap_or_else(|| format!("not a picture or video: {}", form(head)))
+}
+
+/// Whether a file begins like a list of WIDER FACE: the path of a picture, the number of its faces, and the numbers of the
+/// first face, of which 10 describe it in the lists for training.
+fn is_wider_face(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines();
+    let mut next = || lines.next().unwrap_or_default().trim();
+    let (picture, count, face) = (next(), next(), next());
+    let mut numbers = face.split_ascii_whitespace();
+    FileKind::from_name(picture) == FileKind::Picture
+        && count.parse::<u32>().is_ok()
+        && numbers.clone().count() >= 4
+        && numbers.all(|number| number.parse::<f32>().is_ok())
 }
 
 /// Returns what a file is, by its beginning.
@@ -92,6 +111,10 @@ mod tests {
             ("a.tar", b"", "tessera media add --archive"),
             ("a.parquet", b"PAR1", "not a Parquet file with images"),
             ("a.txt", b"text", "without a picture of its name"),
+            ("faces.txt", b"0--Parade/1.jpg\n1\n449 330 122 149 0 0 0 0 0 0 \n", "of WIDER FACE"),
+            ("list.txt", b"0--Parade/1.jpg\n1\n", "without a picture of its name"),
+            ("docker-compose.yml", b"services:\n", "YAML that names no classes of labels"),
+            ("data.yaml", b"names: [a]\n", "a list of class names that no labels use"),
             ("a.json", b"{}", "JSON without annotations"),
             ("a.jpg", b"<!DOCTYPE html><html>", "not a picture or video: a web page"),
             ("a.jpg", b"", "not a picture or video: empty"),

@@ -178,6 +178,10 @@ async fn a_folder_without_images_is_in_error_until_images_return() {
     std::os::unix::fs::symlink(elsewhere, service.place.picture("link.png")).unwrap();
     let refusal = service.deployment.add_folder(service.place.pictures.path(), None);
     assert!(matches!(refusal.unwrap_err(), LocalError::OnlyLinks(_)));
+    let annexed = service.place.picture("annexed.png");
+    std::os::unix::fs::symlink("../.git/annex/objects/K1/S.png", annexed).unwrap();
+    let refusal = service.deployment.add_folder(service.place.pictures.path(), None).unwrap_err();
+    assert!(refusal.to_string().contains("run: git annex get"), "{refusal}");
     service.place.put("notes.txt", b"text");
     service.place.add(&service.deployment);
     service.deployment.wait_until_idle().await;

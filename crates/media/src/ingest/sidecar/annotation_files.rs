@@ -155,9 +155,11 @@ enum KeyPlace {
 }
 
 /// Formats of annotations that are not read, with the keys by which they are recognized.
-const UNREAD_FORMATS: [(KeyPlace, &[&str], &str); 10] = [
+const UNREAD_FORMATS: [(KeyPlace, &[&str], &str); 12] = [
     (KeyPlace::Document, &["_via_img_metadata"], "annotations of VIA"),
     (KeyPlace::Picture, &["filename", "regions"], "annotations of VIA"),
+    (KeyPlace::Document, &["asset", "regions"], "annotations of VoTT"),
+    (KeyPlace::Document, &["assets", "tags"], "annotations of VoTT"),
     (KeyPlace::Document, &["objects", "size"], "annotations of Supervisely"),
     (KeyPlace::Document, &["classes", "labels"], "labels of FiftyOne"),
     (KeyPlace::Picture, &["filepath"], "labels of FiftyOne"),

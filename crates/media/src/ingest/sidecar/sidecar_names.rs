@@ -32,6 +32,9 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
         "jsonl" | "csv" | "tsv" => {
             "a table without a column of pictures and one of captions, labels, tags or boxes"
         }
+        "yaml" | "yml" if !is_named(path, &CLASS_NAME_FILES) => {
+            "YAML that names no classes of labels, such as settings of a program"
+        }
         "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
         "caption" | "txt" | "cls" | "xmp" => "a description without a picture of its name",
         _ => return None,

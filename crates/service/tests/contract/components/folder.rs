@@ -8,8 +8,8 @@ use std::{
 
 use rustix::fs::Mode;
 use tessera_media::ingest::{
-    FileStat, FolderPatterns, FolderScan, KnownFile, OriginalFiles as _, SYMBOLIC_LINK,
-    SYSTEM_ENTRY, SandboxedDir, ScannedFile, diff, scan_folder,
+    ANNEX_POINTER, FileStat, FolderPatterns, FolderScan, KnownFile, OriginalFiles as _,
+    SYMBOLIC_LINK, SYSTEM_ENTRY, SandboxedDir, ScannedFile, diff, scan_folder,
 };
 
 #[test]
@@ -76,6 +76,7 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
     symlink("../../outside.jpg", root.join("b/up.jpg")).unwrap();
     symlink("../0a1b", root.join("b/named.jpg")).unwrap();
     symlink(root.join(".git/deep/x.jpg"), root.join("annexed.jpg")).unwrap();
+    symlink("../.git/annex/objects/K1/SHA256E-s1.jpg", root.join("b/absent.jpg")).unwrap();
     symlink("1.jpg", root.join("twin.jpg")).unwrap();
     symlink("../twin.jpg", root.join("b/chain.jpg")).unwrap();
     symlink("circle.jpg", root.join("circle.jpg")).unwrap();
@@ -98,6 +99,7 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
         ("Thumbs.db", SYSTEM_ENTRY),
         ("again", SYMBOLIC_LINK),
         ("b/@eaDir", SYSTEM_ENTRY),
+        ("b/absent.jpg", ANNEX_POINTER),
         ("b/up.jpg", SYMBOLIC_LINK),
         ("circle.jpg", SYMBOLIC_LINK),
         ("loop", SYMBOLIC_LINK),

@@ -94,6 +94,11 @@ fn annotations_in_other_formats_are_named() {
     for (text, name) in [
         (r#"{"_via_img_metadata": {}, "_via_settings": 1}"#, "annotations of VIA"),
         (r#"{"size": {"width": 9}, "objects": []}"#, "annotations of Supervisely"),
+        (
+            r#"{"asset": {"name": "1.jpg"}, "regions": [], "version": "2.2.0"}"#,
+            "annotations of VoTT",
+        ),
+        (r#"{"name": "x", "tags": [], "assets": {"a": {"asset": {}}}}"#, "annotations of VoTT"),
         (r#"[{"image": "1.jpg", "annotations": []}]"#, "annotations of CreateML"),
         (
             r#"[{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 1}]"#,
