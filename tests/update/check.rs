@@ -90,7 +90,15 @@ fn nothing_and_wrong_limits_are_refused() {
     assert!(desk.notice().contains("duplicates: expected a number"), "{}", desk.notice());
     desk.press("ctrl-u tab ctrl-u tab ctrl-u tab ctrl-u enter");
     assert!(desk.notice().contains("nothing to check"), "{}", desk.notice());
+    desk.press("tab tab tab");
+    desk.type_text("many");
+    desk.press("enter");
+    assert!(desk.notice().contains("media: expected a number"), "{}", desk.notice());
     assert!(desk.requests().is_empty());
+    desk.press("ctrl-u");
+    desk.type_text("100");
+    desk.press("enter");
+    assert_eq!(desk.requests(), [&Request::Check(id(), vec![Condition::AtLeast(100)])]);
 }
 
 #[test]

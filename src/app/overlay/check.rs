@@ -30,18 +30,20 @@ use crate::{
 enum CheckField {
     /// The position of a rule among [`Rule::LIMITED`].
     Limit(usize),
+    MinMedia,
     Captions,
     Labels,
     Leaks,
 }
 
-const FIELDS: [CheckField; 9] = [
+const FIELDS: [CheckField; 10] = [
     CheckField::Limit(0),
     CheckField::Limit(1),
     CheckField::Limit(2),
     CheckField::Limit(3),
     CheckField::Limit(4),
     CheckField::Limit(5),
+    CheckField::MinMedia,
     CheckField::Captions,
     CheckField::Labels,
     CheckField::Leaks,
@@ -63,6 +65,7 @@ pub struct QualityCheck {
     field: CheckField,
     /// The limits of [`Rule::LIMITED`].
     limits: [Input; 6],
+    min_media: Input,
     captions: bool,
     labels: bool,
     /// The parts without leaks between them.
@@ -85,6 +88,7 @@ impl QualityCheck {
             dataset_name: dataset.name.clone(),
             field: FIELDS[0],
             limits: DEFAULT_LIMITS.map(Input::from),
+            min_media: Input::default(),
             captions: false,
             labels: false,
             parts: Input::default(),
@@ -98,6 +102,12 @@ impl QualityCheck {
 
     fn conditions(&self) -> Result<Vec<Condition>, String> {
         let mut conditions = Vec::new();
+        let minimum = self.min_media.value().trim();
+        if !minimum.is_empty() {
+            let minimum = minimum.parse();
+            let wrong = |_| format!("{}: expected a number", Rule::Media.id());
+            conditions.push(Condition::AtLeast(minimum.map_err(wrong)?));
+        }
         for (rule, limit) in Rule::LIMITED.into_iter().zip(&self.limits) {
             if !limit.value().trim().is_empty() {
                 let limit: Result<Limit, String> = limit.value().parse();
@@ -135,7 +145,7 @@ impl QualityCheck {
         match self.field {
             CheckField::Captions => self.captions ^= toggles,
             CheckField::Labels => self.labels ^= toggles,
-            CheckField::Limit(_) | CheckField::Leaks => {
+            CheckField::Limit(_) | CheckField::MinMedia | CheckField::Leaks => {
                 if let Some(input) = self.text_input() {
                     edit(input, chord);
                 }
@@ -232,7 +242,7 @@ impl Dialog for QualityCheck {
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let rows = match &self.results {
             Some(results) => u16::try_from(results.len() + 8).unwrap_or(u16::MAX),
-            None => 16,
+            None => 17,
         };
         (86, if screen.0 < 86 { rows.saturating_add(2) } else { rows })
     }
@@ -248,6 +258,7 @@ impl Dialog for QualityCheck {
         match self.field {
             _ if self.results.is_some() => None,
             CheckField::Limit(index) => self.limits.get_mut(index),
+            CheckField::MinMedia => Some(&mut self.min_media),
             CheckField::Leaks => Some(&mut self.parts),
             CheckField::Captions | CheckField::Labels => None,
         }
@@ -312,13 +323,19 @@ impl QualityCheck {
         let (focused, theme) = (self.field == field, rows.ctx.theme);
         let label = |text| Span::styled(text, theme.text);
         let (name, is_required, condition) = match field {
-            CheckField::Limit(position) => {
-                let rule = Rule::LIMITED[position];
+            CheckField::Limit(_) | CheckField::MinMedia => {
+                let (rule, input, note) = match field {
+                    CheckField::Limit(position) => {
+                        let rule = Rule::LIMITED[position];
+                        (rule, &self.limits[position], rule.description())
+                    }
+                    _ => (Rule::Media, &self.min_media, "at least this many in the dataset"),
+                };
                 let area = rows.field(&label(rule.id()), focused);
                 rows.clickable(area, Some(index), false);
                 let limit = Rect { width: area.width.min(LIMIT_COLUMNS - 1), ..area };
-                rows.ctx.text_field(limit, &self.limits[position], focused);
-                return rows.note_beside(area, LIMIT_COLUMNS, rule.description(), theme.dim);
+                rows.ctx.text_field(limit, input, focused);
+                return rows.note_beside(area, LIMIT_COLUMNS, note, theme.dim);
             }
             CheckField::Leaks => {
                 let area = rows.field(&label("no leaks"), focused);

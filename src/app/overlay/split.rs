@@ -6,7 +6,7 @@ use ratatui::{
     text::{Line, Span},
 };
 use tessera_model::{
-    DatasetId, Failure, Operation, SafeText,
+    DatasetId, DatasetTag, Failure, Operation, SafeText, is_same_name,
     split::{Balance, Shares, SplitPlan},
     tag::REJECTED,
     text::{group_digits, grouped_with_noun},
@@ -47,8 +47,8 @@ pub struct SplitForm {
     /// Without a text, the sets have the usual names.
     names: Input,
     balance: Balance,
-    /// The tag whose media are in no set.
-    without: Option<SafeText>,
+    /// The tags whose media are in no set, separated by commas.
+    without: Input,
     /// What the worker was asked for.
     sent: Option<SplitPlan>,
 }
@@ -63,19 +63,23 @@ impl SplitForm {
             shares: "80/10/10".into(),
             names: Input::default(),
             balance: Balance::Size,
-            without: None,
+            without: Input::default(),
             sent: None,
         };
         app.overlays.open(form);
     }
 
-    fn plan(&self) -> Result<SplitPlan, String> {
+    fn plan(&self, app: &App) -> Result<SplitPlan, String> {
         let shares: Shares = self.shares.value().parse()?;
         let names = self.names.value().split(',').filter(|name| !name.trim().is_empty());
         Ok(SplitPlan {
             sets: shares.named(names).map_err(|reason| format!("names: {reason}"))?,
             balance: self.balance,
-            without: self.without.iter().map(|tag| tag.received().to_owned()).collect(),
+            without: self
+                .tags_to_skip(app)?
+                .iter()
+                .map(|tag| tag.name.received().to_owned())
+                .collect(),
             seed: 0,
         })
     }
@@ -85,23 +89,34 @@ impl SplitForm {
         shares.map(|shares| shares.usual_names().join(", ")).unwrap_or_default()
     }
 
-    /// Returns the tags whose media can be skipped: none, or a tag in use, the one of rejected media first.
-    fn tags_to_skip<'a>(&self, app: &'a App) -> Vec<Option<&'a SafeText>> {
+    /// Returns the tags in use that were typed.
+    fn tags_to_skip<'a>(&self, app: &'a App) -> Result<Vec<&'a DatasetTag>, String> {
+        let typed = self.without.value().split(',').map(str::trim).filter(|name| !name.is_empty());
+        let tag = |name: &str| {
+            let mut tags = app.tagging.tags_of(self.dataset).iter();
+            let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.as_str(), name));
+            found.ok_or_else(|| format!("skip tags: no media item has the tag {name}"))
+        };
+        typed.map(tag).collect()
+    }
+
+    /// Names the tags whose media can be skipped, the one of rejected media first.
+    fn tags_in_use(&self, app: &App) -> String {
         let tags = app.tagging.tags_of(self.dataset).iter().filter(|tag| tag.count > 0);
-        let mut tags: Vec<&SafeText> = tags.map(|tag| &tag.name).collect();
-        tags.sort_by_key(|tag| tag.as_str() != REJECTED);
-        std::iter::once(None).chain(tags.into_iter().map(Some)).collect()
+        let mut tags: Vec<&str> = tags.map(|tag| tag.name.as_str()).collect();
+        tags.sort_by_key(|tag| *tag != REJECTED);
+        let tags = if tags.is_empty() { "none".to_owned() } else { tags.join(", ") };
+        format!("tags in use: {tags}")
     }
 
     /// Says how many media items each set will have, or what is wrong with the form.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
     fn preview(&self, app: &App) -> Result<String, String> {
-        let plan = self.plan()?;
+        let plan = self.plan(app)?;
         let total: f64 = plan.sets.iter().map(|set| set.share).sum();
         let all = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
-        let tags = app.tagging.tags_of(self.dataset).iter();
-        let left_out = tags.filter(|tag| Some(&tag.name) == self.without.as_ref());
-        let rest = all.map(|all| all.saturating_sub(left_out.map(|tag| tag.count).sum()));
+        let left_out = self.tags_to_skip(app)?.iter().map(|tag| tag.count).sum();
+        let rest = all.map(|all| all.saturating_sub(left_out));
         let sizes = plan.sets.iter().map(|set| match rest {
             Some(rest) => format!("{:.0} in {}", rest as f64 * set.share / total, set.name),
             None => format!("{:.0} % in {}", 100.0 * set.share / total, set.name),
@@ -168,7 +183,7 @@ fn taken_text(names: &[SafeText]) -> String {
 }
 
 impl Dialog for SplitForm {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         if let Some(result) = fields::handle_form_key(&mut self.field, &FIELDS, chord) {
             return result;
         }
@@ -183,10 +198,7 @@ impl Dialog for SplitForm {
             (SplitField::Balance, Some(step)) => {
                 self.balance = cycle(&[Balance::Size, Balance::Labels], self.balance, step);
             }
-            (SplitField::Without, Some(step)) => {
-                let choices = self.tags_to_skip(app);
-                self.without = cycle(&choices, self.without.as_ref(), step).cloned();
-            }
+            (SplitField::Without, _) => _ = edit(&mut self.without, chord),
             _ => {}
         }
         KeyResult::Stay
@@ -204,7 +216,8 @@ impl Dialog for SplitForm {
         match self.field {
             SplitField::Shares => Some(&mut self.shares),
             SplitField::Names => Some(&mut self.names),
-            SplitField::Balance | SplitField::Without => None,
+            SplitField::Without => Some(&mut self.without),
+            SplitField::Balance => None,
         }
     }
 
@@ -218,7 +231,7 @@ impl Dialog for SplitForm {
 
     fn accept(mut self: Box<Self>, app: &mut App) {
         let reason = availability::unavailable_reason(app, Action::Split);
-        match reason.map_or_else(|| self.plan(), Err) {
+        match reason.map_or_else(|| self.plan(app), Err) {
             Ok(plan) => {
                 self.sent = Some(plan.clone());
                 let request = Request::Split { dataset: self.dataset, plan, replaces: false };
@@ -240,7 +253,7 @@ impl Dialog for SplitForm {
             Err(reason) => (format!("! {reason}"), theme.failure),
         };
         let source = app.setup.command_source(self.dataset);
-        let command = self.plan().map(|plan| split_command_line(&source, &plan));
+        let command = self.plan(app).map(|plan| split_command_line(&source, &plan));
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), theme.dim));
         let footer: Vec<Line> = command.collect();
         let scroll = ScrollState::default();
@@ -274,13 +287,18 @@ impl SplitForm {
                 }
                 return rows.ctx.text_field(area, &self.names, focused);
             }
+            SplitField::Without => {
+                let area = rows.field(&label("skip tags"), focused);
+                rows.clickable(area, Some(index), false);
+                if self.without.value().is_empty() {
+                    rows.note_beside(area, 0, &self.tags_in_use(rows.ctx.app), theme.dim);
+                }
+                return rows.ctx.text_field(area, &self.without, focused);
+            }
             SplitField::Balance if self.balance == Balance::Labels => {
                 ("balance", "the same share of each label in every set")
             }
             SplitField::Balance => ("balance", "only the number of media items"),
-            SplitField::Without => {
-                ("skip tag", self.without.as_ref().map_or("none", SafeText::as_str))
-            }
         };
         let style = if focused { theme.accent } else { theme.text };
         let value = Span::styled(choice_text(choice, focused), style);
