@@ -5,87 +5,59 @@ use std::{borrow::Cow, collections::HashMap, str::FromStr};
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// A language that has a Snowball stemmer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
+/// Defines [`Language`] and its table from the languages with their codes (ISO 639-1).
+macro_rules! languages {
+    ($($(#[$attribute:meta])? $language:ident = $code:literal,)*) => {
+        /// A language that has a Snowball stemmer.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Language { $($(#[$attribute])? $language),* }
+
+        /// Each language with its code, its name and its stemmer.
+        const LANGUAGES: [(Language, &str, &str, Algorithm); [$($code),*].len()] =
+            [$((Language::$language, $code, stringify!($language), Algorithm::$language)),*];
+    };
+}
+
+languages! {
     #[default]
-    English,
-    Arabic,
-    Armenian,
-    Basque,
-    Catalan,
-    Czech,
-    Danish,
-    Dutch,
-    Esperanto,
-    Estonian,
-    Finnish,
-    French,
-    German,
-    Greek,
-    Hindi,
-    Hungarian,
-    Indonesian,
-    Irish,
-    Italian,
-    Lithuanian,
-    Nepali,
-    Norwegian,
-    Persian,
-    Polish,
-    Portuguese,
-    Romanian,
-    Russian,
-    Serbian,
-    Sesotho,
-    Spanish,
-    Swedish,
-    Tamil,
-    Turkish,
-    Ukrainian,
-    Yiddish,
+    English = "en",
+    Arabic = "ar",
+    Armenian = "hy",
+    Basque = "eu",
+    Catalan = "ca",
+    Czech = "cs",
+    Danish = "da",
+    Dutch = "nl",
+    Esperanto = "eo",
+    Estonian = "et",
+    Finnish = "fi",
+    French = "fr",
+    German = "de",
+    Greek = "el",
+    Hindi = "hi",
+    Hungarian = "hu",
+    Indonesian = "id",
+    Irish = "ga",
+    Italian = "it",
+    Lithuanian = "lt",
+    Nepali = "ne",
+    Norwegian = "no",
+    Persian = "fa",
+    Polish = "pl",
+    Portuguese = "pt",
+    Romanian = "ro",
+    Russian = "ru",
+    Serbian = "sr",
+    Sesotho = "st",
+    Spanish = "es",
+    Swedish = "sv",
+    Tamil = "ta",
+    Turkish = "tr",
+    Ukrainian = "uk",
+    Yiddish = "yi",
 }
 
 pub(super) const LANGUAGE_COUNT: usize = LANGUAGES.len();
-
-/// Each language with its code (ISO 639-1), its name and its stemmer.
-const LANGUAGES: [(Language, &str, &str, Algorithm); 35] = [
-    (Language::English, "en", "English", Algorithm::English),
-    (Language::Arabic, "ar", "Arabic", Algorithm::Arabic),
-    (Language::Armenian, "hy", "Armenian", Algorithm::Armenian),
-    (Language::Basque, "eu", "Basque", Algorithm::Basque),
-    (Language::Catalan, "ca", "Catalan", Algorithm::Catalan),
-    (Language::Czech, "cs", "Czech", Algorithm::Czech),
-    (Language::Danish, "da", "Danish", Algorithm::Danish),
-    (Language::Dutch, "nl", "Dutch", Algorithm::Dutch),
-    (Language::Esperanto, "eo", "Esperanto", Algorithm::Esperanto),
-    (Language::Estonian, "et", "Estonian", Algorithm::Estonian),
-    (Language::Finnish, "fi", "Finnish", Algorithm::Finnish),
-    (Language::French, "fr", "French", Algorithm::French),
-    (Language::German, "de", "German", Algorithm::German),
-    (Language::Greek, "el", "Greek", Algorithm::Greek),
-    (Language::Hindi, "hi", "Hindi", Algorithm::Hindi),
-    (Language::Hungarian, "hu", "Hungarian", Algorithm::Hungarian),
-    (Language::Indonesian, "id", "Indonesian", Algorithm::Indonesian),
-    (Language::Irish, "ga", "Irish", Algorithm::Irish),
-    (Language::Italian, "it", "Italian", Algorithm::Italian),
-    (Language::Lithuanian, "lt", "Lithuanian", Algorithm::Lithuanian),
-    (Language::Nepali, "ne", "Nepali", Algorithm::Nepali),
-    (Language::Norwegian, "no", "Norwegian", Algorithm::Norwegian),
-    (Language::Persian, "fa", "Persian", Algorithm::Persian),
-    (Language::Polish, "pl", "Polish", Algorithm::Polish),
-    (Language::Portuguese, "pt", "Portuguese", Algorithm::Portuguese),
-    (Language::Romanian, "ro", "Romanian", Algorithm::Romanian),
-    (Language::Russian, "ru", "Russian", Algorithm::Russian),
-    (Language::Serbian, "sr", "Serbian", Algorithm::Serbian),
-    (Language::Sesotho, "st", "Sesotho", Algorithm::Sesotho),
-    (Language::Spanish, "es", "Spanish", Algorithm::Spanish),
-    (Language::Swedish, "sv", "Swedish", Algorithm::Swedish),
-    (Language::Tamil, "ta", "Tamil", Algorithm::Tamil),
-    (Language::Turkish, "tr", "Turkish", Algorithm::Turkish),
-    (Language::Ukrainian, "uk", "Ukrainian", Algorithm::Ukrainian),
-    (Language::Yiddish, "yi", "Yiddish", Algorithm::Yiddish),
-];
 
 impl Language {
     /// Iterates over all languages, with the default language first.

@@ -6,146 +6,15 @@ use std::fmt::Display;
 use crate::ingest::sidecar::push_caption;
 use tessera_model::FileKind;
 
-/// Texts of devices and programs, in lower case and with spaces for `_` and `-`.
-const BOILERPLATE_TEXTS: [&str; 75] = [
-    "adobe photoshop lightroom",
-    "ai",
-    "applemark",
-    "beauty",
-    "binary comment",
-    "btf",
-    "bty",
-    "burst",
-    "camera",
-    "cof",
-    "cuva",
-    "dav",
-    "dcf 1.0",
-    "dcf1.0",
-    "default",
-    "dig",
-    "digital camera",
-    "digital image",
-    "digital still camera",
-    "dji",
-    "edf",
-    "exif jpeg picture",
-    "fbt",
-    "fbthdr",
-    "fptscl",
-    "gimp",
-    "google",
-    "hdr",
-    "hdrpl",
-    "hellomoto",
-    "hewlett packard",
-    "hw camera",
-    "image",
-    "image description",
-    "image title",
-    "imagedescription",
-    "jpeg",
-    "leica camera ag",
-    "lge",
-    "maf",
-    "maps",
-    "mde",
-    "minoltadsc",
-    "mms",
-    "moto",
-    "mrh",
-    "no description",
-    "none",
-    "nor",
-    "null",
-    "oznor",
-    "oznorco",
-    "photo",
-    "picasa",
-    "picture",
-    "powershot",
-    "ptr",
-    "qmedia",
-    "rbt",
-    "rhdr",
-    "rptf",
-    "samsung camera",
-    "samsung camera pictures",
-    "screenshot",
-    "sdr",
-    "snapseed",
-    "sss",
-    "tof",
-    "trim",
-    "unknown",
-    "untitled",
-    "user comments",
-    "vvr",
-    "x default",
-    "yyg",
-];
-/// Beginnings of the texts of programs, in the same form.
-const BOILERPLATE_PREFIXES: [&str; 25] = [
-    "acd systems",
-    "adobe photoshop",
-    "ascii ",
-    "created with gimp",
-    "created with inkscape",
-    "created with the gimp",
-    "creator: gd jpeg",
-    "exif jpeg",
-    "file source: ",
-    "file written by adobe photoshop",
-    "filter: ",
-    "handmade software",
-    "imagej=",
-    "intel(r) jpeg library",
-    "kodak clas",
-    "lavc",
-    "lead technologies",
-    "leadtools",
-    "matplotlib version",
-    "optimized by jpegmini",
-    "pictureid: ",
-    "processed by ",
-    "processed with ",
-    "quicktime ",
-    "xv version",
-];
+/// Texts of devices and programs, in lower case and with spaces for `_` and `-`. An asterisk stands for any end.
+const BOILERPLATE_TEXTS: &str = include_str!("boilerplate_texts.txt");
 /// Ends of the names that cameras write.
 const CAMERA_ENDS: [&str; 2] = ["digital camera", "still camera"];
 /// The number of words in the longest of these names.
 const CAMERA_WORDS: usize = 4;
 /// Makers of cameras and phones, whose names begin a text such as `OLYMPUS OPTICAL CO.,LTD`, `SONY DSC-P8` or `oppo_0`.
-const MAKERS: [&str; 27] = [
-    "canon",
-    "casio",
-    "fujifilm",
-    "gopro",
-    "hp",
-    "htc",
-    "huawei",
-    "kodak",
-    "konica",
-    "leica",
-    "minolta",
-    "motorola",
-    "nikon",
-    "nokia",
-    "olympus",
-    "oppo",
-    "panasonic",
-    "pentax",
-    "polaroid",
-    "ricoh",
-    "samsung",
-    "skypixel",
-    "sony",
-    "vivo",
-    "xiaomi",
-    "yashica",
-    "zte",
-];
+const MAKERS: &str = "canon casio fujifilm gopro hp htc huawei kodak konica leica minolta motorola nikon \
+    nokia olympus oppo panasonic pentax polaroid ricoh samsung skypixel sony vivo xiaomi yashica zte";
 /// The last words of the names of makers.
 const MAKER_ENDS: [&str; 7] =
     ["minolta", "dsc", "ericsson", "corporation", "co.,ltd", "co.,ltd.", "ltd."];
@@ -156,10 +25,13 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
     let lower = text.to_lowercase().replace(['_', '-'], " ");
     let words = lower.split_whitespace().count();
     let is_camera = words <= CAMERA_WORDS && CAMERA_ENDS.iter().any(|end| lower.ends_with(end));
-    BOILERPLATE_TEXTS.contains(&lower.as_str())
+    let is_known = |known: &str| match known.strip_suffix('*') {
+        Some(beginning) => lower.starts_with(beginning),
+        None => lower == known,
+    };
+    BOILERPLATE_TEXTS.lines().any(is_known)
         || is_maker_name(&lower)
         || is_setting(text)
-        || BOILERPLATE_PREFIXES.iter().any(|beginning| lower.starts_with(beginning))
         || (is_camera && text.starts_with(char::is_uppercase))
         // The name of a device: `<Digimax S500 / Kenox S500>`.
         || (text.starts_with('<') && text.ends_with('>'))
@@ -177,7 +49,7 @@ pub(super) fn is_boilerplate(text: &str) -> bool {
 /// Whether a text is the name of a maker, alone or with that of a device.
 fn is_maker_name(lower: &str) -> bool {
     let mut words = lower.split_whitespace();
-    if !words.next().is_some_and(|maker| MAKERS.contains(&maker)) {
+    if !words.next().is_some_and(|maker| MAKERS.split(' ').any(|known| known == maker)) {
         return false;
     }
     let words: Vec<&str> = words.collect();
