@@ -65,51 +65,20 @@ impl RawFormat {
         })
     }
 
-    pub fn name(self) -> &'static str {
+    /// Returns the name, the usual extension of a file name, and the media type. Only the type of DNG is registered; the
+    /// remaining types are those that desktop environments define.
+    pub(crate) fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Dng => "DNG",
-            Self::Cr2 => "CR2",
-            Self::Cr3 => "CR3",
-            Self::Nef => "NEF",
-            Self::Arw => "ARW",
-            Self::Orf => "ORF",
-            Self::Rw2 => "RW2",
-            Self::Pef => "PEF",
-            Self::Raf => "RAF",
-            Self::TiffEp => "TIFF/EP",
-        }
-    }
-
-    /// Returns the usual extension of a file name, without a dot.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Dng => "dng",
-            Self::Cr2 => "cr2",
-            Self::Cr3 => "cr3",
-            Self::Nef => "nef",
-            Self::Arw => "arw",
-            Self::Orf => "orf",
-            Self::Rw2 => "rw2",
-            Self::Pef => "pef",
-            Self::Raf => "raf",
-            Self::TiffEp => "tif",
-        }
-    }
-
-    /// Returns the media type. Only the type of DNG is registered; the remaining types are those that desktop
-    /// environments define.
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Self::Dng => "image/x-adobe-dng",
-            Self::Cr2 => "image/x-canon-cr2",
-            Self::Cr3 => "image/x-canon-cr3",
-            Self::Nef => "image/x-nikon-nef",
-            Self::Arw => "image/x-sony-arw",
-            Self::Orf => "image/x-olympus-orf",
-            Self::Rw2 => "image/x-panasonic-rw2",
-            Self::Pef => "image/x-pentax-pef",
-            Self::Raf => "image/x-fuji-raf",
-            Self::TiffEp => "image/tiff",
+            Self::Dng => ("DNG", "dng", "image/x-adobe-dng"),
+            Self::Cr2 => ("CR2", "cr2", "image/x-canon-cr2"),
+            Self::Cr3 => ("CR3", "cr3", "image/x-canon-cr3"),
+            Self::Nef => ("NEF", "nef", "image/x-nikon-nef"),
+            Self::Arw => ("ARW", "arw", "image/x-sony-arw"),
+            Self::Orf => ("ORF", "orf", "image/x-olympus-orf"),
+            Self::Rw2 => ("RW2", "rw2", "image/x-panasonic-rw2"),
+            Self::Pef => ("PEF", "pef", "image/x-pentax-pef"),
+            Self::Raf => ("RAF", "raf", "image/x-fuji-raf"),
+            Self::TiffEp => ("TIFF/EP", "tif", "image/tiff"),
         }
     }
 }
@@ -138,7 +107,7 @@ impl<'a> RawPreview<'a> {
         // `max_by_key` returns the last maximum, so the order is reversed to take the first of equally large JPEGs.
         let largest = sized.rev().max_by_key(|(pixels, _)| *pixels);
         let (_, jpeg) = largest.ok_or_else(|| {
-            let name = format.name();
+            let (name, ..) = format.names();
             DecodeError(format!(
                 "a {name} without a JPEG preview: convert it to JPEG with a raw converter"
             ))

@@ -96,64 +96,37 @@ impl PictureFormat {
     }
 
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Jpeg => "JPEG",
-            Self::Png => "PNG",
-            Self::WebP => "WebP",
-            Self::Gif => "GIF",
-            Self::Bmp => "BMP",
-            Self::Tiff => "TIFF",
-            Self::JpegXl => "JPEG XL",
-            Self::Qoi => "QOI",
-            Self::Pnm => "PNM",
-            Self::Ico => "ICO",
-            Self::Hdr => "HDR",
-            Self::OpenExr => "OpenEXR",
-            Self::Raw(format) => format.name(),
-            Self::Avif => "AVIF",
-            Self::Heif => "HEIC",
-        }
+        self.names().0
     }
 
     /// Returns the usual extension of a file name, without a dot.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Jpeg => "jpg",
-            Self::Png => "png",
-            Self::WebP => "webp",
-            Self::Gif => "gif",
-            Self::Bmp => "bmp",
-            Self::Tiff => "tiff",
-            Self::JpegXl => "jxl",
-            Self::Qoi => "qoi",
-            Self::Pnm => "pnm",
-            Self::Ico => "ico",
-            Self::Hdr => "hdr",
-            Self::OpenExr => "exr",
-            Self::Raw(format) => format.extension(),
-            Self::Avif => "avif",
-            Self::Heif => "heic",
-        }
+        self.names().1
     }
 
     /// Returns the media type. Registered types are those of IANA.
     pub fn media_type(self) -> &'static str {
+        self.names().2
+    }
+
+    /// Returns the name, the extension and the media type.
+    fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Jpeg => "image/jpeg",
-            Self::Png => "image/png",
-            Self::WebP => "image/webp",
-            Self::Gif => "image/gif",
-            Self::Bmp => "image/bmp",
-            Self::Tiff => "image/tiff",
-            Self::JpegXl => "image/jxl",
-            Self::Qoi => "image/qoi",
-            Self::Pnm => "image/x-portable-anymap",
-            Self::Ico => "image/vnd.microsoft.icon",
-            Self::Hdr => "image/vnd.radiance",
-            Self::OpenExr => "image/x-exr",
-            Self::Raw(format) => format.media_type(),
-            Self::Avif => "image/avif",
-            Self::Heif => "image/heic",
+            Self::Jpeg => ("JPEG", "jpg", "image/jpeg"),
+            Self::Png => ("PNG", "png", "image/png"),
+            Self::WebP => ("WebP", "webp", "image/webp"),
+            Self::Gif => ("GIF", "gif", "image/gif"),
+            Self::Bmp => ("BMP", "bmp", "image/bmp"),
+            Self::Tiff => ("TIFF", "tiff", "image/tiff"),
+            Self::JpegXl => ("JPEG XL", "jxl", "image/jxl"),
+            Self::Qoi => ("QOI", "qoi", "image/qoi"),
+            Self::Pnm => ("PNM", "pnm", "image/x-portable-anymap"),
+            Self::Ico => ("ICO", "ico", "image/vnd.microsoft.icon"),
+            Self::Hdr => ("HDR", "hdr", "image/vnd.radiance"),
+            Self::OpenExr => ("OpenEXR", "exr", "image/x-exr"),
+            Self::Raw(format) => format.names(),
+            Self::Avif => ("AVIF", "avif", "image/avif"),
+            Self::Heif => ("HEIC", "heic", "image/heic"),
         }
     }
 
