@@ -102,6 +102,29 @@ impl<S> FormRows<'_, S> {
         field
     }
 
+    /// Draws a field for the text of an input. Returns the area of the field.
+    pub fn input(
+        &mut self,
+        label: &str,
+        input: &Input,
+        index: Option<usize>,
+        focused: bool,
+    ) -> Rect {
+        let field = self.field(&Span::styled(label, self.ctx.theme.text), focused);
+        self.clickable(field, index, false);
+        self.ctx.text_field(field, input, focused);
+        field
+    }
+
+    /// Draws a field whose value is one of several choices.
+    pub fn choices(&mut self, label: &str, chosen: &str, index: Option<usize>, focused: bool) {
+        let theme = self.ctx.theme;
+        let style = if focused { theme.accent } else { theme.text };
+        let chosen = Span::styled(choice_text(chosen, focused), style);
+        let field = self.choice(&Span::styled(label, theme.text), &chosen, focused);
+        self.clickable(field, index, focused);
+    }
+
     /// Draws a text in the last field, with further rows as needed.
     pub fn value(&mut self, field: Rect, text: &str, style: Style) {
         let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);

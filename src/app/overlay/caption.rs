@@ -106,9 +106,7 @@ impl Dialog for CaptionSearchForm {
         };
         let (footer, scroll) = (&[][..], ScrollState::default());
         ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
-            let caption = rows.field(&Span::styled("caption", theme.text), !self.max_score_focused);
-            rows.clickable(caption, Some(0), false);
-            rows.ctx.text_field(caption, &self.caption, !self.max_score_focused);
+            rows.input("caption", &self.caption, Some(0), !self.max_score_focused);
             let max_score =
                 rows.field(&Span::styled("max score", theme.text), self.max_score_focused);
             rows.clickable(max_score, Some(1), false);

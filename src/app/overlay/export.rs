@@ -25,7 +25,7 @@ use crate::{
     },
     command_lines::{export_options, rest_of_search_options},
     config::DeploymentKind,
-    drawing::{FormOptions, FormRows, ScrollState, choice_text},
+    drawing::{FormOptions, FormRows, ScrollState},
     input::{Action, Chord, Key},
     job::JobDataset,
     message::{Lane, Payload, Request},
@@ -547,8 +547,6 @@ fn draw_hidden_entries(rows: &mut FormRows<App>, selection: &Selection) {
 
 fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
     let focused = form.field == field;
-    let theme = rows.ctx.theme;
-    let label = Span::styled(label(field), theme.text);
     let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         ExportField::Part => match form.part {
@@ -558,11 +556,9 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         },
         ExportField::Name | ExportField::Folder => {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
-            let value = rows.field(&label, focused);
-            rows.clickable(value, index, false);
-            rows.ctx.text_field(value, input, focused);
+            rows.input(label(field), input, index, focused);
             if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
-                rows.note(&format!("! {reason}"), theme.failure);
+                rows.note(&format!("! {reason}"), rows.ctx.theme.failure);
             }
             return;
         }
@@ -572,9 +568,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
-    let style = if focused { theme.accent } else { theme.text };
-    let value = rows.choice(&label, &Span::styled(choice_text(choice, focused), style), focused);
-    rows.clickable(value, index, focused);
+    rows.choices(label(field), choice, index, focused);
 }
 
 fn label(field: ExportField) -> &'static str {

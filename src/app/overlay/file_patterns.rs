@@ -1,6 +1,6 @@
 //! Chooses the files of a local folder that belong to its dataset, with patterns that include and exclude files.
 
-use ratatui::{layout::Rect, text::Span};
+use ratatui::layout::Rect;
 use tessera_model::{DatasetId, PatternLists};
 use tui_input::Input;
 
@@ -94,10 +94,7 @@ impl Dialog for FilePatterns {
             .into_iter()
             .enumerate()
             {
-                let focused = self.field == field;
-                let area = rows.field(&Span::styled(label, theme.text), focused);
-                rows.clickable(area, Some(index), false);
-                rows.ctx.text_field(area, input, focused);
+                rows.input(label, input, Some(index), self.field == field);
             }
         });
     }

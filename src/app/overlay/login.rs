@@ -25,7 +25,7 @@ use crate::{
         welcome::RedactedInput,
     },
     config::Destination,
-    drawing::{FormOptions, FormRows, ScrollState, choice_text, wrapped_rows},
+    drawing::{FormOptions, FormRows, ScrollState, wrapped_rows},
     input::{Chord, Key},
     message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
 };
@@ -388,26 +388,21 @@ fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
         LoginField::Session => "cookie",
         LoginField::Store => "store secret",
     };
-    let theme = rows.ctx.theme;
-    let label = Span::styled(name, theme.text);
     let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         LoginField::ApiKey | LoginField::ApiSecret | LoginField::Session => {
-            let value = rows.field(&label, focused);
-            rows.clickable(value, index, false);
             let input = match field {
                 LoginField::ApiKey => form.api_key.clone(),
                 LoginField::ApiSecret => masked(&form.api_secret.0),
                 _ => masked(&form.session.0),
             };
-            return rows.ctx.text_field(value, &input, focused);
+            rows.input(name, &input, index, focused);
+            return;
         }
         LoginField::Task => form.task.title().to_owned(),
         LoginField::Store => store_text(form),
     };
-    let style = if focused { theme.accent } else { theme.text };
-    let value = rows.choice(&label, &Span::styled(choice_text(&choice, focused), style), focused);
-    rows.clickable(value, index, focused);
+    rows.choices(name, &choice, index, focused);
 }
 
 fn store_text(form: &LoginForm) -> String {
