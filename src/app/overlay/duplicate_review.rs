@@ -33,7 +33,7 @@ use crate::{
             file_actions,
             prompt::{PromptPurpose, TextPrompt},
         },
-        pane::{cycle, inner_area, moved_cursor, rows_to_move, scroll_top},
+        pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
         view::pictures::VisiblePicture,
         viewer::{ZoomPosition, actual_zoom},
     },
@@ -269,15 +269,11 @@ impl DuplicateReview {
         match chord.key {
             Key::Esc | Key::Char('q') => return self.leave(ReviewExit::Leave),
             _ if count == 0 => {}
-            Key::Char('j') => self.group = moved_cursor(self.group, 1, count),
-            Key::Char('k') => self.group = moved_cursor(self.group, -1, count),
-            Key::Char('g') | Key::Home => self.group = 0,
-            Key::Char('G') | Key::End => self.group = count - 1,
             Key::Enter | Key::Right | Key::Char('l') => {
                 self.stage = ReviewStage::Group;
                 self.enter_group(self.group);
             }
-            key => match rows_to_move(key) {
+            key => match list_step(key) {
                 Some(by) => self.group = moved_cursor(self.group, by, count),
                 None => return self.key_of_review(chord),
             },
@@ -289,8 +285,6 @@ impl DuplicateReview {
         let count = self.selected_group().map_or(0, |group| group.images.len());
         match chord.key {
             Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
-            Key::Char('j') => self.image = moved_cursor(self.image, 1, count),
-            Key::Char('k') => self.image = moved_cursor(self.image, -1, count),
             Key::Enter | Key::Right | Key::Char('l' | 'n') => self.step_group(1),
             Key::Left | Key::Char('h' | 'p') => self.step_group(-1),
             Key::Char('d') => self.shows_difference ^= true,
@@ -309,7 +303,7 @@ impl DuplicateReview {
                 self.found.keep_all(self.group);
                 "all images of this group stay; u undoes it".clone_into(&mut self.message);
             }
-            key => match rows_to_move(key) {
+            key => match list_step(key) {
                 Some(by) => self.image = moved_cursor(self.image, by, count),
                 None => return self.key_of_review(chord),
             },
@@ -332,13 +326,8 @@ impl DuplicateReview {
                 return KeyResult::Stay;
             }
             key => {
-                let by = match key {
-                    Key::Char('j') => Some(1),
-                    Key::Char('k') => Some(-1),
-                    _ => rows_to_move(key),
-                };
                 let lines = self.found.groups.iter().map(|group| group.images.len()).sum();
-                self.top = moved_cursor(self.top, by.unwrap_or(0), lines);
+                self.top = moved_cursor(self.top, list_step(key).unwrap_or(0), lines);
                 return KeyResult::Stay;
             }
         };

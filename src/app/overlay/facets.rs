@@ -22,7 +22,7 @@ use crate::{
     app::{
         App, Dialog, DrawContext, Level, Mouse, MouseKind,
         overlay::fields::KeyResult,
-        pane::{cycle, inner_area, moved_cursor, rows_to_move, scroll_top},
+        pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
     },
     config::DeploymentKind,
     drawing::{below, display_width, gauge, text_cells},
@@ -232,14 +232,7 @@ fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
 impl Dialog for Facets {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
         let count = self.values(app).len();
-        let by = match chord.key {
-            Key::Char('k') => Some(-1),
-            Key::Char('j') => Some(1),
-            Key::Home | Key::Char('g') => Some(isize::MIN / 2),
-            Key::End | Key::Char('G') => Some(isize::MAX / 2),
-            key => rows_to_move(key),
-        };
-        match (chord.key, by) {
+        match (chord.key, list_step(chord.key)) {
             (_, Some(by)) => self.cursor = moved_cursor(self.cursor, by, count),
             (Key::Tab, _) if chord.shift => self.show(app, -1),
             (Key::Left | Key::Char('h'), _) => self.show(app, -1),

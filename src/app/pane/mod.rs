@@ -63,6 +63,17 @@ pub(in crate::app) fn rows_to_move(key: Key) -> Option<isize> {
     }
 }
 
+/// Returns how far a key moves the cursor of a list into which nothing is typed.
+pub(in crate::app) fn list_step(key: Key) -> Option<isize> {
+    match key {
+        Key::Char('k') => Some(-1),
+        Key::Char('j') => Some(1),
+        Key::Home | Key::Char('g') => Some(isize::MIN / 2),
+        Key::End | Key::Char('G') => Some(isize::MAX / 2),
+        key => rows_to_move(key),
+    }
+}
+
 pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
