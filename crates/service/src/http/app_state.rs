@@ -44,14 +44,6 @@ pub(crate) struct AppState {
     pub observer: RequestObserver,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequestCost {
-    /// The request needs only a few indexed reads.
-    Cheap,
-    /// The request ranks or decodes. Only a few such requests run at a time.
-    Expensive,
-}
-
 impl AppState {
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,
@@ -62,20 +54,15 @@ impl AppState {
         Ok(result.unwrap_or_else(|_| Err(ServiceError::internal()))?)
     }
 
-    /// Runs blocking work. Expensive work waits for a free slot, and is dropped if the client disconnects meanwhile.
-    pub async fn run_blocking<T: Send + 'static>(
+    /// Runs work that ranks or decodes, which only a few requests may do at a time. The work waits for a free slot, and is
+    /// dropped if the client disconnects meanwhile.
+    pub async fn run_expensive<T: Send + 'static>(
         &self,
-        cost: RequestCost,
         work: impl FnOnce(&Deployment) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, Problem> {
-        let slot = match cost {
-            RequestCost::Cheap => None,
-            RequestCost::Expensive => {
-                let free = self.expensive_slots.clone().acquire_owned();
-                let slot = timeout(self.limits.queue_timeout, free).await;
-                Some(slot.map_err(|_| Problem::busy_with_searches())?)
-            }
-        };
+        let free = self.expensive_slots.clone().acquire_owned();
+        let slot = timeout(self.limits.queue_timeout, free).await;
+        let slot = slot.map_err(|_| Problem::busy_with_searches())?;
         self.spawn_blocking(move |deployment| {
             // Work that has started cannot be canceled, so it keeps its slot until it ends.
             let _slot = slot;

@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::{
-    AppState, RequestCost, add_media,
+    AppState, add_media,
     checked_routes::CheckedRoutes,
     dataset::ServiceModel,
     explore::{cluster_body, parse_sorted_search, preview_body},
@@ -229,11 +229,8 @@ pub(crate) async fn export(
 ) -> Result<Response, Problem> {
     let read = |raw: &str| (raw == ExportFormat::Json.as_str()).then_some(());
     params.parse(query::EXPORT_FORMAT, "Input should be 'json'", read)?;
-    let file = state
-        .run_blocking(RequestCost::Expensive, move |deployment| {
-            deployment.metadata_file(id, links.origin)
-        })
-        .await?;
+    let file =
+        state.run_expensive(move |deployment| deployment.metadata_file(id, links.origin)).await?;
     respond_with_spooled(file, "application/json", "metadata.json")
 }
 
@@ -252,9 +249,7 @@ pub(crate) async fn export_media_id(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Response, Problem> {
-    let file = state
-        .run_blocking(RequestCost::Expensive, move |deployment| deployment.media_id_file(id))
-        .await?;
+    let file = state.run_expensive(move |deployment| deployment.media_id_file(id)).await?;
     respond_with_spooled(file, "text/csv", "media_id.csv")
 }
 
@@ -296,9 +291,7 @@ pub(crate) async fn similarity_cluster(
     let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
     let members = state
-        .run_blocking(RequestCost::Expensive, move |deployment| {
-            deployment.member_page(id, cluster, &search, page)
-        })
+        .run_expensive(move |deployment| deployment.member_page(id, cluster, &search, page))
         .await?;
     Ok(Json(members.map(|members| cluster_body(id, members, &links))))
 }

@@ -165,32 +165,29 @@ impl ServiceModel {
     /// Returns the enrichment in the spelling of the wire. An image encoder has a name of our own, because the known
     /// enrichments include texts.
     pub fn enrichment(self) -> &'static str {
-        match self {
-            Self::OwnPair => "MULTIMODEL_IMAGE_ENCODING",
-            Self::OwnImageEncoder | Self::ImportedEmbeddings => "IMAGE_ENCODING",
-            Self::TextSpace => "CAPTION_IMAGES",
-            Self::Labels | Self::OwnLabels => "IMAGE_TAGGING",
-            Self::Objects => "OBJECT_DETECTION",
-        }
+        self.names().0
     }
 
     pub fn id(self) -> &'static str {
-        match self {
-            Self::OwnPair | Self::OwnImageEncoder | Self::OwnLabels => "own-model",
-            Self::ImportedEmbeddings => IMPORTED_EMBEDDINGS,
-            Self::TextSpace => "tessera-text-space",
-            Self::Labels | Self::Objects => "tessera-sidecar",
-        }
+        self.names().1
     }
 
     pub fn name(self) -> &'static str {
+        self.names().2
+    }
+
+    /// Returns the enrichment, the ID and the name.
+    fn names(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::OwnPair | Self::OwnImageEncoder => "Your model",
-            Self::ImportedEmbeddings => "Imported embeddings",
-            Self::TextSpace => "Text space",
-            Self::Labels => "Labels",
-            Self::OwnLabels => "Labels of your model",
-            Self::Objects => "Boxes",
+            Self::OwnPair => ("MULTIMODEL_IMAGE_ENCODING", "own-model", "Your model"),
+            Self::OwnImageEncoder => ("IMAGE_ENCODING", "own-model", "Your model"),
+            Self::ImportedEmbeddings => {
+                ("IMAGE_ENCODING", IMPORTED_EMBEDDINGS, "Imported embeddings")
+            }
+            Self::TextSpace => ("CAPTION_IMAGES", "tessera-text-space", "Text space"),
+            Self::Labels => ("IMAGE_TAGGING", "tessera-sidecar", "Labels"),
+            Self::OwnLabels => ("IMAGE_TAGGING", "own-model", "Labels of your model"),
+            Self::Objects => ("OBJECT_DETECTION", "tessera-sidecar", "Boxes"),
         }
     }
 

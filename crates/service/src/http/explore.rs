@@ -6,7 +6,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     checked_routes::CheckedRoutes,
     openapi::{BusyError, StatusErrors},
     parameters::{
@@ -15,7 +15,10 @@ use super::{
     problem::Problem,
     signed_links::SignedLinks,
 };
-use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
+use crate::{
+    Deployment,
+    usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams},
+};
 use tessera_model::{
     DatasetId, Filter, MediaId, TagId, UserTags,
     vql::{Fraction, LabelRule},
@@ -55,10 +58,13 @@ pub(crate) async fn explore(
 ) -> Result<Json<ExploreBody>, Problem> {
     let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
-    let cost = if search.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
-    let found = state
-        .run_blocking(cost, move |deployment| deployment.find_clusters(id, &search, page))
-        .await?;
+    let is_cheap = search.is_browse();
+    let find = move |deployment: &Deployment| deployment.find_clusters(id, &search, page);
+    let found = if is_cheap {
+        state.spawn_blocking(find).await?
+    } else {
+        state.run_expensive(find).await?
+    };
     let ClusterPage { clusters, is_bounded: bounded } = found;
     let clusters = clusters.into_iter().map(|found| cluster_body(id, found, &links));
     Ok(Json(ExploreBody {

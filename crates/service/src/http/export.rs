@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use utoipa_axum::routes;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     auth::unix_seconds,
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
@@ -28,7 +28,10 @@ use super::{
     request_body::{BodyBuffer, MAX_BODY, body_problem},
     signed_links::SignedLinks,
 };
-use crate::usecase::{ExportArchive, ExportScope, SearchParams, ServiceError};
+use crate::{
+    Deployment,
+    usecase::{ExportArchive, ExportScope, SearchParams, ServiceError},
+};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{
@@ -85,11 +88,13 @@ pub(crate) async fn start_export(
     spec: ExportSpec,
     links: &SignedLinks,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    let cost = if scope.is_whole_dataset() { RequestCost::Cheap } else { RequestCost::Expensive };
-    let origin = links.origin.clone();
-    let export = state
-        .run_blocking(cost, move |deployment| deployment.start_export(id, &scope, spec, origin))
-        .await?;
+    let (is_cheap, origin) = (scope.is_whole_dataset(), links.origin.clone());
+    let start = move |deployment: &Deployment| deployment.start_export(id, &scope, spec, origin);
+    let export = if is_cheap {
+        state.spawn_blocking(start).await?
+    } else {
+        state.run_expensive(start).await?
+    };
     Ok(Json(export_task_body(export, links, state.compat)))
 }
 

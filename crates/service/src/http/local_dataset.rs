@@ -9,7 +9,7 @@ use axum::{
 use utoipa_axum::routes;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     dataset::dataset_body,
@@ -127,7 +127,7 @@ pub(crate) async fn rescan(
         );
     }
     let rescan = move |deployment: &Deployment| deployment.rescan(id, patterns);
-    Ok(Json(state.run_blocking(RequestCost::Expensive, rescan).await?.into()))
+    Ok(Json(state.run_expensive(rescan).await?.into()))
 }
 
 /// Cancels the creation, addition or reindex that is running on a dataset. The dataset then has the status ERROR, until
@@ -177,7 +177,7 @@ pub(crate) async fn export_preview(
     let preview = move |deployment: &Deployment| {
         deployment.export_preview(id, &scope, format, include_images)
     };
-    Ok(Json(state.run_blocking(RequestCost::Expensive, preview).await?.into()))
+    Ok(Json(state.run_expensive(preview).await?.into()))
 }
 
 fn parse_patterns(body: &[u8]) -> Result<PatternLists, String> {

@@ -4,7 +4,7 @@ use axum::{Json, extract::State};
 use utoipa_axum::routes;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     checked_routes::CheckedRoutes,
     explore::parse_optional_search,
     openapi::{BusyError, StatusErrors},
@@ -33,11 +33,8 @@ pub(crate) async fn map(
     params: QueryParams,
 ) -> Result<Json<MapBody>, Problem> {
     let search = parse_optional_search(&state, &params)?;
-    let map = state
-        .run_blocking(RequestCost::Expensive, move |deployment| {
-            deployment.map(id, &search).map(map_body)
-        })
-        .await?;
+    let map =
+        state.run_expensive(move |deployment| deployment.map(id, &search).map(map_body)).await?;
     Ok(Json(map))
 }
 

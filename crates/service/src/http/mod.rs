@@ -31,7 +31,7 @@ mod server;
 mod signed_links;
 mod tags;
 
-use app_state::{AppState, RequestCost};
+use app_state::AppState;
 pub use credentials::revoke_access;
 pub use openapi::OPENAPI_PATH;
 pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};

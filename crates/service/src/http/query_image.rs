@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa_axum::routes;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     multipart_form::{MultipartForm, SizeLimit, check_content_length, content_length},
@@ -64,7 +64,7 @@ pub(crate) async fn search_image_similarity(
     let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
     let region = region.map(|raw| parse_region(raw, state.compat)).transpose()?;
     let media = state
-        .run_blocking(RequestCost::Expensive, move |deployment| {
+        .run_expensive(move |deployment| {
             deployment.register_query_image(id, entity, level, &file, region)
         })
         .await?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use utoipa_axum::routes;
 
 use super::{
-    AppState, RequestCost,
+    AppState,
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
     explore::parse_optional_search,
@@ -44,9 +44,7 @@ pub(crate) async fn tags(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<TagListBody>, Problem> {
-    let list = state
-        .run_blocking(RequestCost::Expensive, move |deployment| deployment.tag_list(id))
-        .await?;
+    let list = state.run_expensive(move |deployment| deployment.tag_list(id)).await?;
     Ok(Json(tag_list_body(id, list)))
 }
 
@@ -98,9 +96,7 @@ pub(crate) async fn change_tags(
             return Err(Problem::invalid_body("media_selection", reason));
         }
     };
-    let change = state.run_blocking(RequestCost::Expensive, move |deployment| {
-        deployment.change_tags(id, &target, &edit)
-    });
+    let change = state.run_expensive(move |deployment| deployment.change_tags(id, &target, &edit));
     Ok(Json(tag_change_body(change.await?)))
 }
 
