@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, Cluster, ClusterId, DatasetId, KeptTags, MediaId, Preview, SafeText, Selection,
-    StateKey, StateValue,
+    Basket, ClusterId, DatasetId, KeptTags, MediaId, SafeText, Selection, StateKey, StateValue,
     tag::{PICKED, REJECTED},
     text::count_with_noun,
 };
@@ -183,17 +182,4 @@ fn changed(selection: &Selection, by: &Selection, adds: bool) -> Selection {
         }
     }
     basket.selection().clone()
-}
-
-impl App {
-    /// Returns the tags of a cluster of the dataset on screen, or of a media item in it, that are kept on this machine.
-    pub fn kept_tags_of(
-        &self,
-        cluster: &Cluster,
-        media: Option<&Preview>,
-    ) -> impl Iterator<Item = &SafeText> {
-        let dataset = self.results.view().map(|view| view.search.dataset);
-        let (id, media) = (cluster.id, media.map(|preview| preview.media));
-        dataset.into_iter().flat_map(move |it| self.tagging.kept.names_of(it, id, media))
-    }
 }

@@ -14,7 +14,7 @@ use crate::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
             duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
             file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
-            saved_views::saved_views_loaded, split::SplitForm,
+            path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
         },
         own_commands::own_command_started,
         service_data::LoadedState,
@@ -334,11 +334,11 @@ impl App {
         match (lane, result) {
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
                 self.service_data.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
-                self.complete_path();
+                complete_path(self);
             }
             (Lane::Folder(path), Err(failure)) => {
                 self.service_data.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
-                self.complete_path();
+                complete_path(self);
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
                 ArchiveInspector::inspection_loaded(

@@ -7,8 +7,8 @@ use std::{
 };
 
 use tessera_model::{
-    ClusterId, DatasetId, DatasetTags, Failure, MediaId, Preview, SafeText, Search, Tag, TagChange,
-    TagChangeId, TagDefinition, TagEdit, TagTarget, UserTags,
+    Cluster, ClusterId, DatasetId, DatasetTags, Failure, MediaId, Preview, SafeText, Search, Tag,
+    TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -68,6 +68,18 @@ impl Tagging {
         let own = self.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
         let mut own = own.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
         own.nth(key).map(|tag| &tag.name)
+    }
+
+    /// Returns the tags of a cluster of the dataset on screen, or of a media item in it, that are kept on this machine.
+    pub fn kept_tags_of(
+        &self,
+        results: &Results,
+        cluster: &Cluster,
+        media: Option<&Preview>,
+    ) -> impl Iterator<Item = &SafeText> {
+        let dataset = results.view().map(|view| view.search.dataset);
+        let (id, media) = (cluster.id, media.map(|preview| preview.media));
+        dataset.into_iter().flat_map(move |it| self.kept.names_of(it, id, media))
     }
 
     pub fn can_undo(&self, dataset: DatasetId) -> bool {

@@ -192,7 +192,7 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
         None => cluster.previews.iter().collect(),
     };
     let tags_of = |preview: &&'_ Preview| -> BTreeSet<String> {
-        let kept = app.kept_tags_of(cluster, Some(preview));
+        let kept = app.tagging().kept_tags_of(app.results(), cluster, Some(preview));
         preview.tags.iter().chain(kept).map(ToString::to_string).collect()
     };
     let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();

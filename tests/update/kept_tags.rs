@@ -35,7 +35,13 @@ fn with_tag(desk: &Desk, name: &str) -> usize {
 fn shown(desk: &Desk) -> (Vec<String>, Vec<String>) {
     let results = desk.app.results();
     let (cluster, preview) = (results.cluster().unwrap(), results.preview().unwrap());
-    let names = |media| desk.app.kept_tags_of(cluster, media).map(ToString::to_string).collect();
+    let names = |media| {
+        desk.app
+            .tagging()
+            .kept_tags_of(desk.app.results(), cluster, media)
+            .map(ToString::to_string)
+            .collect()
+    };
     (names(None), names(Some(preview)))
 }
 

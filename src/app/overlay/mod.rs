@@ -77,7 +77,10 @@ impl App {
             self.overlays.open(Help::of_dialog(dialog));
             return true;
         }
-        let Some(mut dialog) = self.path_field_key(dialog, chord) else { return true };
+        let (data, setup) = (&mut self.service_data, &self.setup);
+        let Some(mut dialog) = self.overlays.path_field_key(dialog, chord, data, setup) else {
+            return true;
+        };
         let path_before = typed_path(&*dialog);
         match dialog.handle_key(chord, self) {
             KeyResult::Stay => {

@@ -7,7 +7,7 @@ use tessera_model::FolderListing;
 
 use crate::{
     app::{
-        App, Dialog, Overlays, Remote, Setup,
+        App, Dialog, Overlays, Remote, ServiceData, Setup,
         overlay::{
             fields::{Completion, PathField},
             file_picker::FilePicker,
@@ -16,58 +16,58 @@ use crate::{
     input::{Chord, Key},
 };
 
-impl App {
+impl Overlays {
     /// Handles a key in a field with a path. Returns the dialog if it has to handle the key itself.
     pub(super) fn path_field_key(
         &mut self,
         dialog: Box<dyn Dialog>,
         chord: Chord,
+        service_data: &mut ServiceData,
+        setup: &Setup,
     ) -> Option<Box<dyn Dialog>> {
         let Some(field) = dialog.path_field() else { return Some(dialog) };
-        match chord.key {
-            Key::Char('f') if chord.ctrl => self.open_picker(dialog, field),
-            // Only a name that the user has begun can be completed. Otherwise, Tab goes to the next field.
-            Key::Tab if !chord.shift && self.overlays.path_is_typed && field.has_name() => {
-                // An earlier listing may be out of date.
-                self.service_data.folder = None;
-                self.overlays.completion = Some(field.path);
-                self.overlays.open = Some(dialog);
-            }
-            _ => return Some(dialog),
+        let opens_picker = chord.ctrl && chord.key == Key::Char('f');
+        // Only a name that the user has begun can be completed. Otherwise, Tab goes to the next field.
+        let completes =
+            chord.key == Key::Tab && !chord.shift && self.path_is_typed && field.has_name();
+        if !opens_picker && !completes {
+            return Some(dialog);
+        }
+        // An earlier listing may be out of date.
+        service_data.folder = None;
+        if opens_picker {
+            self.open(FilePicker::of_field(dialog, field, setup));
+        } else {
+            (self.completion, self.open) = (Some(field.path), Some(dialog));
         }
         None
     }
+}
 
-    fn open_picker(&mut self, form: Box<dyn Dialog>, field: PathField) {
-        self.service_data.folder = None;
-        let picker = FilePicker::of_field(form, field, &self.setup);
-        self.overlays.open(picker);
-    }
-
-    /// Completes the path that waited for its folder. If several names continue the path, the picker shows them. If
-    /// nothing does, the next field is focused.
-    pub(in crate::app) fn complete_path(&mut self) {
-        let Some(mut path) = self.overlays.completion.take() else { return };
-        let Some(mut dialog) = self.overlays.open.take() else { return };
-        let kind = dialog.path_field().map(|field| field.kind);
-        let listing =
-            self.service_data.folder_listing(&path.folder(self.setup.home_dir.as_deref()));
-        let listing: Option<&FolderListing> = listing.and_then(Remote::value);
-        let completion = listing
-            .zip(kind)
-            .map_or(Completion::Complete, |(folder, kind)| path.complete_in(folder, kind));
-        match (completion, kind) {
-            (Completion::Extended, _) => dialog.set_path(path.text.value()),
-            (Completion::Ambiguous, Some(kind)) => {
-                return self.open_picker(dialog, PathField { path, kind });
-            }
-            _ => {
-                self.overlays.path_is_typed = false;
-                dialog.handle_key(Chord::plain(Key::Tab), self);
-            }
+/// Completes the path that waited for its folder. If several names continue the path, the picker shows them. If
+/// nothing does, the next field is focused.
+pub(in crate::app) fn complete_path(app: &mut App) {
+    let Some(mut path) = app.overlays.completion.take() else { return };
+    let Some(mut dialog) = app.overlays.open.take() else { return };
+    let kind = dialog.path_field().map(|field| field.kind);
+    let listing = app.service_data.folder_listing(&path.folder(app.setup.home_dir.as_deref()));
+    let listing: Option<&FolderListing> = listing.and_then(Remote::value);
+    let completion = listing
+        .zip(kind)
+        .map_or(Completion::Complete, |(folder, kind)| path.complete_in(folder, kind));
+    match (completion, kind) {
+        (Completion::Extended, _) => dialog.set_path(path.text.value()),
+        (Completion::Ambiguous, Some(kind)) => {
+            app.service_data.folder = None;
+            let field = PathField { path, kind };
+            return app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
         }
-        self.overlays.open = Some(dialog);
+        _ => {
+            app.overlays.path_is_typed = false;
+            dialog.handle_key(Chord::plain(Key::Tab), app);
+        }
     }
+    app.overlays.open = Some(dialog);
 }
 
 /// Returns the text of the path in the focused field.

@@ -87,7 +87,8 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
     let rating = (preview.rating > 0).then(|| "★".repeat(preview.rating.into()));
     let cluster = ctx.app.results().cluster();
-    let kept = cluster.into_iter().flat_map(|it| ctx.app.kept_tags_of(it, Some(preview)));
+    let (tagging, results) = (ctx.app.tagging(), ctx.app.results());
+    let kept = cluster.into_iter().flat_map(|it| tagging.kept_tags_of(results, it, Some(preview)));
     let tags = preview.tags.iter().chain(kept).map(ToString::to_string);
     let given: Vec<String> = rating.into_iter().chain(tags).collect();
     if !given.is_empty() {
