@@ -11,10 +11,6 @@ const MAX_LENGTH: usize = 96;
 pub struct RepositoryName(String);
 
 impl RepositoryName {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Returns the name of the repository's folder in the cache.
     pub fn folder_name(&self) -> String {
         format!("models--{}", self.0.replace('/', "--"))

@@ -87,10 +87,6 @@ impl Hub {
         Ok(Self { settings, client })
     }
 
-    pub fn settings(&self) -> &HubSettings {
-        &self.settings
-    }
-
     /// Returns the files of the main branch of a repository.
     pub async fn list(&self, repository: &RepositoryName) -> Result<Listing, HubError> {
         let url =

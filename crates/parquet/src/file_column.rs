@@ -77,12 +77,6 @@ impl ParquetFile {
         columns.iter().filter_map(file_column).collect()
     }
 
-    /// Returns the first column of files whose name satisfies `is_wanted`.
-    pub fn file_column(&self, is_wanted: impl Fn(&str) -> bool) -> Option<FileColumn> {
-        let mut columns = self.file_columns().into_iter();
-        columns.find(|(name, _)| is_wanted(name)).map(|(_, column)| column)
-    }
-
     /// Returns the number of rows, which are counted in the pages.
     pub fn count_rows(&self) -> Result<u64, Error> {
         self.begin_pages(MAX_PAGE_BYTES);

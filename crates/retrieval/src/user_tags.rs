@@ -76,11 +76,6 @@ impl UserTagIndex {
         self.rows.get(&tag).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the rating of the media item in a row, which is 0 without one.
-    pub fn rating(&self, row: i64) -> u8 {
-        self.ratings.get(&row).copied().unwrap_or_default()
-    }
-
     /// Returns the rating of the media item in a row, for filters.
     pub fn rating_value(&self, row: i64) -> Option<ItemValue<'static>> {
         self.ratings.get(&row).map(|rating| ItemValue::Number(f64::from(*rating)))
@@ -126,7 +121,7 @@ mod tests {
     fn a_dataset_without_tags_has_none() {
         let index = UserTagIndex::default();
         let id = tag_id(DatasetId(uuid::Uuid::nil()), "night");
-        assert!(index.rows(id).is_empty() && index.rating(1) == 0);
+        assert!(index.rows(id).is_empty() && index.rating_value(1).is_none());
         let clusters = index.of_clusters(EntityType::Images, Granularity::default(), [3]);
         assert_eq!(clusters, HashMap::from([(3, Vec::new())]));
     }

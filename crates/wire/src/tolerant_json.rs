@@ -26,12 +26,6 @@ pub struct Repairs {
     pub characters: usize,
 }
 
-impl Repairs {
-    pub fn is_empty(self) -> bool {
-        self == Self::default()
-    }
-}
-
 impl fmt::Display for Repairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.numbers > 0 {

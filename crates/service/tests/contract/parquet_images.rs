@@ -27,7 +27,7 @@ const NAMES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/names
 
 fn image(parquet: &[u8], row: u64) -> Vec<u8> {
     let file = ParquetFile::open(parquet.to_vec()).unwrap();
-    let column = file.file_column(|name| name == "image").unwrap();
+    let (_, column) = file.file_columns().into_iter().find(|(name, _)| name == "image").unwrap();
     file.files(column, row - 1, 1).unwrap().concat().remove(0).unwrap()
 }
 
