@@ -27,6 +27,16 @@ use crate::{
     message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
 };
 
+/// Returns what the payload of a response contains. A payload of another kind is an internal error.
+macro_rules! content {
+    ($result:expr, $kind:ident) => {
+        $result.and_then(|payload| match payload {
+            Payload::$kind(content) => Ok(content),
+            _ => Err(Failure::internal_error()),
+        })
+    };
+}
+
 impl Outbox {
     /// Shows a failure. A payload that does not belong to its lane is an internal error.
     pub(in crate::app) fn report_failure_or_mismatch(
@@ -135,29 +145,15 @@ impl App {
             // A pinned dataset is polled, and the log has the reason of each failure, so no
             // notification is needed.
             (Lane::Dataset(id), Err(_)) if self.service_data.pinned.contains(&id) => {}
-            (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
-                self.service_data
-                    .enrichments
-                    .entry(dataset)
-                    .or_default()
-                    .finish(self.outbox.now, Ok(enrichment));
-            }
             // Not every deployment reports enrichments. The status then shows `?`.
-            (Lane::Enrichment(dataset), Err(failure)) => {
-                self.service_data
-                    .enrichments
-                    .entry(dataset)
-                    .or_default()
-                    .finish(self.outbox.now, Err(failure));
-            }
-            (Lane::Overview(dataset, entity), Ok(Payload::Overview(overview))) => {
-                let known = self.service_data.overviews.entry((dataset, entity)).or_default();
-                known.finish(self.outbox.now, Ok(overview));
+            (Lane::Enrichment(dataset), result) => {
+                let known = self.service_data.enrichments.entry(dataset).or_default();
+                known.finish(self.outbox.now, content!(result, Enrichment));
             }
             // Not every deployment counts media. The facets then count the loaded clusters.
-            (Lane::Overview(dataset, entity), Err(failure)) => {
+            (Lane::Overview(dataset, entity), result) => {
                 let known = self.service_data.overviews.entry((dataset, entity)).or_default();
-                known.finish(self.outbox.now, Err(failure));
+                known.finish(self.outbox.now, content!(result, Overview));
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);
@@ -168,10 +164,7 @@ impl App {
 
     /// A failure is not shown, because the poll of the datasets shows it.
     fn encoding_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
-        let encoding = result.map(|payload| match payload {
-            Payload::LocalDataset(local) => local.encoding,
-            _ => None,
-        });
+        let encoding = content!(result, LocalDataset).map(|local| local.encoding);
         let known = self.service_data.encodings.entry(dataset).or_default();
         known.finish(self.outbox.now, encoding);
     }
@@ -210,18 +203,11 @@ impl App {
                 DuplicateReview::finding_failed(&mut self.overlays, dataset);
                 self.outbox.notify_failure(&failure);
             }
-            (Lane::Tags(dataset), Ok(Payload::Tags(tags))) => {
+            (Lane::Tags(dataset), result) => {
                 let known = self.tagging.tags.entry(dataset).or_default();
-                known.finish(self.outbox.now, Ok(tags));
+                known.finish(self.outbox.now, content!(result, Tags));
             }
-            (Lane::Tags(dataset), Err(failure)) => {
-                let known = self.tagging.tags.entry(dataset).or_default();
-                known.finish(self.outbox.now, Err(failure));
-            }
-            (Lane::ChangeTags(_), Ok(Payload::TagsChanged(change))) => {
-                tags_changed(self, Ok(change));
-            }
-            (Lane::ChangeTags(_), Err(failure)) => tags_changed(self, Err(failure)),
+            (Lane::ChangeTags(_), result) => tags_changed(self, content!(result, TagsChanged)),
             (Lane::Manage(_), Err(failure)) => {
                 self.outbox.notify_failure(&failure);
                 // A lost response may have been that of a change that was made.
@@ -255,23 +241,18 @@ impl App {
             (Lane::Members(search, cluster), Err(failure)) => {
                 self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
             }
-            (Lane::Map(search), Ok(Payload::Map(map))) => {
-                MapView::loaded(&mut self.overlays, &search, Ok(map));
-            }
-            (Lane::Map(search), Err(failure)) => {
-                MapView::loaded(&mut self.overlays, &search, Err(failure));
+            (Lane::Map(search), result) => {
+                MapView::loaded(&mut self.overlays, &search, content!(result, Map));
             }
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
             (Lane::Anchor, Err(failure)) => {
                 self.results.registering = None;
                 self.outbox.notify_failure(&failure);
             }
-            (Lane::Picture(view, canvas), Ok(Payload::Picture(picture))) => {
-                self.service_data.pictures.insert(view, canvas, Ok(picture));
-            }
             // The tile of the picture shows why it cannot be drawn.
-            (Lane::Picture(view, canvas), Err(failure)) => {
-                self.service_data.pictures.insert(view, canvas, Err(failure.message));
+            (Lane::Picture(view, canvas), result) => {
+                let picture = content!(result, Picture).map_err(|failure| failure.message);
+                self.service_data.pictures.insert(view, canvas, picture);
             }
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
@@ -296,11 +277,8 @@ impl App {
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
             }
-            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => {
-                AddMediaForm::preflight_loaded(&mut self.overlays, Ok(loaded));
-            }
-            (Lane::Preflight, Err(failure)) => {
-                AddMediaForm::preflight_loaded(&mut self.overlays, Err(failure));
+            (Lane::Preflight, result) => {
+                AddMediaForm::preflight_loaded(&mut self.overlays, content!(result, Preflight));
             }
             (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.jobs.export_reported(
@@ -319,11 +297,9 @@ impl App {
                 &mut self.baskets,
                 &mut self.outbox,
             ),
-            (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
-                self.jobs.download_finished(id, Ok(archive), &self.setup, &mut self.outbox);
-            }
-            (Lane::Download(id), Err(failure)) => {
-                self.jobs.download_finished(id, Err(failure), &self.setup, &mut self.outbox);
+            (Lane::Download(id), result) => {
+                let archive = content!(result, Downloaded);
+                self.jobs.download_finished(id, archive, &self.setup, &mut self.outbox);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -332,27 +308,15 @@ impl App {
     /// Applies what the worker has read or written on this machine.
     fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
-            (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
-                self.service_data.folder_listing_mut(path).finish(self.outbox.now, Ok(folder));
+            (Lane::Folder(path), result) => {
+                let listing = self.service_data.folder_listing_mut(path);
+                listing.finish(self.outbox.now, content!(result, Folder));
                 complete_path(self);
             }
-            (Lane::Folder(path), Err(failure)) => {
-                self.service_data.folder_listing_mut(path).finish(self.outbox.now, Err(failure));
-                complete_path(self);
-            }
-            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => {
-                ArchiveInspector::inspection_loaded(
-                    &mut self.overlays,
-                    &mut self.outbox,
-                    Ok(*loaded),
-                );
-            }
-            (Lane::Inspect, Err(failure)) => {
-                ArchiveInspector::inspection_loaded(
-                    &mut self.overlays,
-                    &mut self.outbox,
-                    Err(failure),
-                );
+            (Lane::Inspect, result) => {
+                let loaded = content!(result, Inspection).map(|loaded| *loaded);
+                let (overlays, outbox) = (&mut self.overlays, &mut self.outbox);
+                ArchiveInspector::inspection_loaded(overlays, outbox, loaded);
             }
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
@@ -367,12 +331,10 @@ impl App {
                 self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
-            (Lane::LoadState(key), Ok(Payload::StateLoaded(value))) => {
-                self.state_loaded(key, Ok(value));
-            }
-            (Lane::LoadState(key), Err(failure)) => {
-                self.outbox.notify_failure(&failure);
-                self.state_loaded(key, Err(failure));
+            (Lane::LoadState(key), result) => {
+                let loaded = content!(result, StateLoaded);
+                let loaded = loaded.inspect_err(|failure| self.outbox.notify_failure(failure));
+                self.state_loaded(key, loaded);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
