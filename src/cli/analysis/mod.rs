@@ -15,10 +15,7 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use clap::Args;
 
@@ -29,8 +26,7 @@ use crate::{
 };
 use tessera_client::Endpoint;
 use tessera_model::{
-    Dataset, ExportJob, ExportPart, ExportSpec, ExportTask, Failure, FailureKind, JobKind,
-    Operation,
+    Dataset, ExportJob, ExportSpec, ExportTask, Failure, FailureKind, JobKind, Operation,
 };
 
 const ENDPOINTS: &[Endpoint] =
@@ -77,15 +73,8 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
     let follow = async |spec: &ExportSpec, task: ExportTask| {
         // The job is not saved, because nothing of it can be used after this command.
         let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
-        let export = ExportJob {
-            spec: spec.clone(),
-            selection: None,
-            part: ExportPart::default(),
-            folder: PathBuf::new(),
-            auto_download: false,
-            shortfall: None,
-        };
-        let mut job = Job::new(JobId::default(), named, JobKind::Export(export), timestamp_now());
+        let kind = JobKind::Export(ExportJob::of_dataset(spec.clone()));
+        let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
         job.export_reported(Duration::ZERO, task)?;
         connection.follow_export(&mut job, None).await
     };

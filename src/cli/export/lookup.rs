@@ -1,7 +1,5 @@
 //! Finds the exports that were started before, by the jobs of this machine or by ID, and describes them as documents.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde_json::{Value, json};
 use tessera_model::{
@@ -77,17 +75,12 @@ impl FoundExport {
     /// Returns the job that follows the export from now on, even if the export was started
     /// elsewhere.
     pub(super) fn running_job(&self) -> Job {
-        let request = self.request().cloned().unwrap_or_else(|| ExportJob {
-            spec: ExportSpec {
+        let request = self.request().cloned().unwrap_or_else(|| {
+            ExportJob::of_dataset(ExportSpec {
                 file_name: ArchiveName::new(&self.task.to_string()),
                 format: ExportFormat::default(),
                 include_images: false,
-            },
-            selection: None,
-            part: ExportPart::default(),
-            folder: PathBuf::new(),
-            auto_download: false,
-            shortfall: None,
+            })
         });
         let record = JobRecord {
             started_at: timestamp_now(),
