@@ -53,6 +53,7 @@ fn preview(number: u128) -> Preview {
         frame: None,
         region: None,
         relevance: Some(relevance(number)),
+        labels: Vec::new(),
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),

@@ -144,6 +144,7 @@ pub(crate) fn check_command_line(source: &str, conditions: &[Condition]) -> Shel
                 Rule::Bright => "--max-bright",
                 Rule::Outliers => "--max-outliers",
                 Rule::Mislabels => "--max-mislabels",
+                Rule::Unreadable => "--max-unreadable",
                 // Other conditions have these rules.
                 Rule::Media | Rule::Leaks => return command,
             };

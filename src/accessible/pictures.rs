@@ -61,10 +61,14 @@ fn facts(results: &Results, preview: &Preview) -> Vec<String> {
     let mut facts = Vec::new();
     facts.extend(preview.relevance.as_ref().map(|it| score(it, results.score_scale())));
     facts.extend(preview.caption.as_ref().map(|caption| format!("caption: {caption}")));
+    if !preview.labels.is_empty() {
+        let labels: Vec<&str> = preview.labels.iter().map(AsRef::as_ref).collect();
+        facts.push(format!("labels: {}", labels.join(", ")));
+    }
     if let Some((cluster, _)) = results.loaded_member(preview.media) {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         if !labels.is_empty() {
-            facts.push(format!("labels of the cluster: {}", labels.join(", ")));
+            facts.push(format!("labels in the whole cluster: {}", labels.join(", ")));
         }
     }
     facts.extend(preview.file.bytes.map(format_bytes));

@@ -4,13 +4,13 @@
 use std::slice;
 
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, Dataset, DatasetId, Preview, Search, Selection,
+    Anchor, AnchorKind, Cluster, Dataset, DatasetId, Preview, Query, Search, Selection,
     basket::{cluster_entry, media_item_entry},
 };
 
 use crate::{
     app::{
-        App, Level, Pane, overlay::job_detail::JobDetail, pane::moved_cursor,
+        App, Level, Pane, View, overlay::job_detail::JobDetail, pane::moved_cursor,
         view::sort_filter::filter_and_sort_datasets,
     },
     input::{Action, Chord, Key},
@@ -105,8 +105,7 @@ impl App {
         match self.panes.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
-                    self.open_dataset(id);
-                    self.panes.focus = Pane::Results;
+                    self.open_whole_dataset(id);
                 }
             }
             Pane::Results if self.results.can_open_members() => {
@@ -250,6 +249,17 @@ impl App {
         let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
         self.datasets.cursor =
             list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
+    }
+
+    /// Opens a dataset without a query. Esc returns to the search that was on screen.
+    fn open_whole_dataset(&mut self, id: DatasetId) {
+        self.open_dataset(id);
+        let is_whole =
+            |view: &View| view.search.query == Query::Browse && view.search.filters.is_empty();
+        if !self.results.view().is_some_and(is_whole) {
+            self.open_search(self.setup.initial_search(id));
+        }
+        self.panes.focus = Pane::Results;
     }
 
     pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {

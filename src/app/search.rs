@@ -77,7 +77,7 @@ impl Results {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelaxedSearch {
-    /// The description of the change, such as `max score 0.2 → 0.4`.
+    /// The description of the change, such as `with max score 0.2 → 0.4`.
     pub description: String,
     pub search: Search,
 }
@@ -91,7 +91,7 @@ impl Results {
         let search = &self.view()?.search;
         if let Query::Caption { text, max_score: Some(bound) } = &search.query {
             let next = raise_bound(*bound);
-            let description = format!("max score {}", bound_change_text(*bound, next));
+            let description = format!("with max score {}", bound_change_text(*bound, next));
             let query = Query::Caption { text: text.clone(), max_score: next };
             let search = Search { query, page: 0, ..search.clone() };
             return Some(RelaxedSearch { description, search });
@@ -112,12 +112,12 @@ fn relax_filter(filter: &mut Filter) -> Option<String> {
         Filter::Semantic { min_similarity, .. } => {
             let now = (*min_similarity)?;
             *min_similarity = lower_bound(now);
-            Some(format!("min similarity {}", bound_change_text(now, *min_similarity)))
+            Some(format!("with min similarity {}", bound_change_text(now, *min_similarity)))
         }
         Filter::Similar { max_distance, .. } => {
             let now = (*max_distance)?;
             *max_distance = raise_bound(now);
-            Some(format!("max distance {}", bound_change_text(now, *max_distance)))
+            Some(format!("with max distance {}", bound_change_text(now, *max_distance)))
         }
         Filter::Duplicates(bound) => lower_required_bound("duplicates", bound),
         Filter::Uniqueness(bound) => lower_required_bound("uniqueness", bound),
@@ -128,7 +128,7 @@ fn relax_filter(filter: &mut Filter) -> Option<String> {
 fn lower_required_bound(name: &str, bound: &mut Fraction) -> Option<String> {
     let (now, next) = (*bound, lower_bound(*bound)?);
     *bound = next;
-    Some(format!("{name} {}", bound_change_text(now, Some(next))))
+    Some(format!("with {name} {}", bound_change_text(now, Some(next))))
 }
 
 fn bound_change_text(from: Fraction, to: Option<Fraction>) -> String {

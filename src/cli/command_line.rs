@@ -136,7 +136,7 @@ pub enum HeadlessCommand {
     Jobs(jobs::JobsCommand),
     /// Offer searches and reports to an assistant as tools, by the Model Context Protocol.
     Mcp(mcp::McpOptions),
-    /// Add media to datasets.
+    /// Add media to datasets, and copy, move, link or trash original files.
     #[command(subcommand)]
     Media(media::MediaCommand),
     /// List, show, add and remove profiles: named deployments.

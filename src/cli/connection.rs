@@ -9,6 +9,7 @@ use crate::{
     },
     config,
     state::StateFolder,
+    usecase::unread_files::UnreadFiles,
 };
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
@@ -249,6 +250,19 @@ impl Connection<'_> {
     }
 }
 
+impl Connection<'_> {
+    /// Returns what the last indexing of a local dataset could not read, after a warning about it.
+    pub fn unread_files(&self, dataset: &Dataset) -> CliResult<UnreadFiles> {
+        let skipped =
+            self.local.as_ref().map(|local| local.skipped_files(dataset.id)).transpose()?;
+        let unread = UnreadFiles::new(skipped.unwrap_or_default());
+        if let Some(warning) = unread.warning(dataset) {
+            self.context.messages.warn(warning);
+        }
+        Ok(unread)
+    }
+}
+
 impl Context {
     /// Returns the ID of the dataset. No request is needed if the user gave an ID.
     pub async fn dataset_id(&self, given: Option<&str>) -> CliResult<DatasetId> {
@@ -301,8 +315,11 @@ impl Context {
                 Err(CliError::new(Exit::Conflict, format!("not sent: {name} is {status}")))
             }
             Permission::Denied(reason) => {
+                let cause = dataset.error.as_ref().filter(|_| dataset.status == Status::Error);
+                let cause = cause.map_or_else(String::new, |error| format!(" ({error})"));
+                let label = operation.label();
                 let message =
-                    format!("{} is not available: {name} is {status}: {reason}", operation.label());
+                    format!("{label} is not available: {name} is {status}{cause}: {reason}");
                 let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
                 let remedy = match dataset.status {
                     Status::PartialIndex => "tessera reindex --wait",

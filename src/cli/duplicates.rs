@@ -132,6 +132,7 @@ const COLUMNS: &[Column] = &[
     Column::new("WIDTH", "width"),
     Column::new("HEIGHT", "height"),
     Column::new("BYTES", "bytes"),
+    Column::new("MARKS", "marks"),
     Column::new("FILE", "file"),
 ];
 
@@ -159,6 +160,7 @@ fn row(number: usize, image: &DuplicateImage, decision: &str, other: Option<&Oth
         "width": width,
         "height": height,
         "bytes": image.original.content.size,
+        "marks": image.marks(),
         "file": image.original.path.to_string_lossy(),
         "media_id": image.media,
     })

@@ -16,7 +16,7 @@ use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{
     Cover, DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists,
-    SafeText, SelectionItem, TagTarget,
+    SafeText, SelectionItem, SkippedFile, TagTarget,
 };
 
 /// The settings of local deployments, which are empty because this build has none.
@@ -72,6 +72,10 @@ impl LocalService {
     }
 
     pub fn dataset_folders(&self) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
+        match *self {}
+    }
+
+    pub fn skipped_files(&self, _: DatasetId) -> CliResult<Vec<SkippedFile>> {
         match *self {}
     }
 

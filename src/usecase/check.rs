@@ -92,13 +92,21 @@ impl CheckList {
         conditions.iter().map(ready).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Compares the media items of the dataset with each condition.
+    /// Compares the media items of the dataset, and the pictures and videos that could not be read, with each condition.
     ///
     /// # Errors
     /// A part contains no media.
-    pub fn check<'a>(&self, rows: &'a [MediaRow]) -> Result<Vec<Check<'a>>, Failure> {
+    pub fn check<'a>(
+        &self,
+        rows: &'a [MediaRow],
+        unread: &'a [MediaRow],
+    ) -> Result<Vec<Check<'a>>, Failure> {
         let check = |condition: &Condition<DatasetPart>| match condition {
             Condition::AtLeast(minimum) => Ok(Check::at_least(*minimum, rows.len())),
+            Condition::AtMost(Rule::Unreadable, limit) => {
+                let all = rows.len() + unread.len();
+                Ok(Check::at_most(Rule::Unreadable, *limit, unread.iter().collect(), all))
+            }
             Condition::AtMost(rule, limit) => {
                 Ok(Check::at_most(*rule, *limit, counted(*rule, rows), rows.len()))
             }

@@ -2,7 +2,10 @@
 
 use tessera_model::vql::IssueKind;
 
-use super::media_rows::{MediaRow, duplicate_groups, most_frequent};
+use super::{
+    media_rows::{MediaRow, duplicate_groups, most_frequent},
+    unread_files::UnreadFiles,
+};
 
 /// The issues that a summary counts. Near-duplicates are counted as groups.
 const COUNTED: [IssueKind; 8] = [
@@ -32,10 +35,11 @@ pub struct DatasetSummary<'a> {
     pub issues: Vec<(IssueKind, Vec<&'a MediaRow>)>,
     /// The groups of near-duplicates, the largest first, the best row of a group first.
     pub duplicates: Vec<Vec<&'a MediaRow>>,
+    pub unread: UnreadFiles,
 }
 
 impl<'a> DatasetSummary<'a> {
-    pub fn new(rows: &'a [MediaRow]) -> Self {
+    pub fn new(rows: &'a [MediaRow], unread: UnreadFiles) -> Self {
         let frames = rows.iter().filter(|row| row.is_frame).count();
         let images = || rows.iter().filter(|row| !row.is_frame);
         let formats: Vec<String> = images().map(|row| extension(&row.path)).collect();
@@ -58,6 +62,7 @@ impl<'a> DatasetSummary<'a> {
             tags: most_frequent(rows.iter().flat_map(|row| &row.tags).map(String::as_str)),
             issues: COUNTED.into_iter().filter_map(counted).collect(),
             duplicates: duplicate_groups(rows),
+            unread,
         }
     }
 
@@ -110,7 +115,7 @@ mod tests {
             row("d", 9, 2, Vec::new()),
             frame,
         ];
-        let summary = DatasetSummary::new(&rows);
+        let summary = DatasetSummary::new(&rows, UnreadFiles::default());
         assert_eq!((summary.images, summary.frames, summary.bytes), (3, 1, 21));
         assert_eq!(summary.formats, [("jpeg".to_owned(), 2), (String::new(), 1)]);
         assert_eq!(summary.sizes, Some([(1, 10), (2, 10), (3, 10)]));
@@ -118,6 +123,6 @@ mod tests {
         let issues: Vec<_> =
             summary.issues.iter().map(|(kind, rows)| (*kind, rows.len())).collect();
         assert_eq!(issues, [(IssueKind::Blur, 2)]);
-        assert_eq!(DatasetSummary::new(&[]).sizes, None);
+        assert_eq!(DatasetSummary::new(&[], UnreadFiles::default()).sizes, None);
     }
 }

@@ -16,6 +16,7 @@ pub mod media_rows;
 pub mod models;
 pub mod split;
 mod stored_login;
+pub mod unread_files;
 
 pub use cluster_members::MemberReader;
 pub use create_profile::{NewProfile, check_value, create_profile, require_source};

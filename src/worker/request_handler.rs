@@ -333,8 +333,10 @@ impl RequestHandler {
         let read = move |state: &StateFolder| CheckList::read(state, dataset, &conditions);
         let list = self.with_state(read).await?;
         let rows = self.media_rows(dataset).await?;
-        run_blocking(move || Ok(list.check(&rows)?.into_iter().map(Check::into_result).collect()))
-            .await
+        run_blocking(move || {
+            Ok(list.check(&rows, &[])?.into_iter().map(Check::into_result).collect())
+        })
+        .await
     }
 
     async fn media_rows(&self, dataset: DatasetId) -> Result<Vec<MediaRow>, Failure> {

@@ -105,6 +105,47 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
 }
 
 #[test]
+fn what_could_not_be_read_is_said_and_counted() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    fs::write(folder.join("val/broken.png"), "no picture").unwrap();
+    fs::write(folder.join("val/boxes.json"), "{\"images\": [").unwrap();
+    let folder = folder.to_str().unwrap();
+    let warning = "1 picture or video and 1 annotation file of photos were not read";
+    let target = home.to_str().unwrap();
+    let export = ["export", "start", "--folder", folder, "--format", "coco", "--download", target];
+    let (code, _, err) = run(home, &export);
+    assert!(code == 0 && err.contains(warning) && err.contains("val/broken.png: "), "{code} {err}");
+    let report = document(home, &["report", folder]);
+    assert_eq!(report["unread"][0]["path"], "val/broken.png", "{report}");
+    let (_, text, err) = run(home, &["report", folder]);
+    assert!(
+        text.contains("### not read\n\n- val/broken.png: ") && err.contains(warning),
+        "{text} {err}"
+    );
+    let (_, html, _) = run(home, &["report", folder, "--html"]);
+    assert!(html.contains("<li>val/broken.png: "), "{html}");
+    let shown = document(home, &["dataset", "show", "--folder", folder]);
+    assert_eq!(shown["_local"]["n_unread"], 2, "{shown}");
+    for (limit, exit) in [("0", 11), ("1", 0), ("2%", 11), ("4%", 0)] {
+        let check = ["check", folder, "--max-unreadable", limit, "--sarif", "-"];
+        let (code, sarif, err) = run(home, &check);
+        assert!(code == exit && err.contains(warning), "{limit}: {code} {err}");
+        assert!(sarif.contains("broken.png"), "{sarif}");
+    }
+    let only_broken = home.join("broken");
+    fs::create_dir(&only_broken).unwrap();
+    fs::write(only_broken.join("a.png"), "\u{89}PNG\r\n\u{1a}\n").unwrap();
+    fs::write(only_broken.join("b.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let only_broken = only_broken.to_str().unwrap();
+    let (code, _, err) = run(home, &["search", "browse", "--folder", only_broken]);
+    assert!(code == 9 && err.contains("broken is ERROR: none of its 2 files"), "{code} {err}");
+    let (code, _, err) = run(home, &["report", only_broken]);
+    assert!(code != 0 && err.contains("broken is ERROR (none of its 2 files"), "{code} {err}");
+}
+
+#[test]
 fn checks_fail_with_their_own_exit_code() {
     let home = photographs();
     let home = home.path();

@@ -320,6 +320,52 @@ fn duplicates_are_listed_and_the_rule_decides() {
 }
 
 #[test]
+fn of_equal_copies_the_one_with_human_work_stays() {
+    let world = World::new();
+    // By their names alone, the first of each pair would stay.
+    for (name, copy) in
+        [("p2.png", "copy-two.png"), ("p3.png", "copy-three.png"), ("p4.png", "copy-four.png")]
+    {
+        fs::copy(world.folder.join(name), world.folder.join(copy)).unwrap();
+    }
+    fs::write(world.folder.join("copy-three.txt"), "the only caption").unwrap();
+    let tag = |change: &[&str], name: &str| {
+        let media = world.media(name);
+        let (code, _, err) = world.ask(&[&["tag"][..], change, &["--media", &media]].concat());
+        assert_eq!(code, 0, "{err}");
+    };
+    tag(&["add", "picked"], "copy-two.png");
+    tag(&["rate", "5"], "longer-name.png");
+    tag(&["add", "rejected"], "p4.png");
+    let removed = |rule: &str| -> (Vec<String>, String) {
+        let trash = ["duplicates", "--keep", rule, "--trash", "--dry-run"];
+        let (code, document, err) = world.ask(&trash);
+        assert_eq!(code, 0, "{err}");
+        let rows = document["files"].as_array().unwrap().iter();
+        let path =
+            |row: &Value| row["source"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        let mut names: Vec<String> = rows.map(path).collect();
+        names.sort();
+        (names, err)
+    };
+    let (files, err) = removed("largest");
+    assert_eq!(files, ["p0.png", "p2.png", "p3.png", "p4.png"], "{err}");
+    assert!(err.contains("1 file has marks or texts that no kept copy has"), "{err}");
+    assert!(err.contains("p2.png (caption)"), "{err}");
+    let (files, err) = removed("shortest-name");
+    assert!(files.contains(&"copy-three.txt".to_owned()), "{files:?}");
+    assert!(err.contains("3 files have marks or texts that no kept copy has"), "{err}");
+    for marked in ["copy-two.png (✔)", "copy-three.png (caption)", "longer-name.png (★5)"] {
+        assert!(err.contains(marked), "{marked}: {err}");
+    }
+    let (_, document, _) = world.ask(&["duplicates"]);
+    let rows = document["images"].as_array().unwrap().iter();
+    let marks: Vec<&str> =
+        rows.filter_map(|row| row["marks"].as_str()).filter(|it| !it.is_empty()).collect();
+    assert_eq!(marks, ["✖", "caption", "✔", "caption", "★5"], "{document}");
+}
+
+#[test]
 fn identical_copies_become_links_and_are_separated_again() {
     let world = World::new();
     let before = world.files();

@@ -41,6 +41,10 @@ fn a_dataset_of_a_profile_is_renamed_rescanned_and_removed() {
     let (rescan, _) = document(home, &with(&["dataset", "rescan"]));
     assert_eq!((&rescan["added"], &rescan["removed"]), (&1.into(), &0.into()), "{rescan}");
     assert_eq!((&rescan["indexing"], &rescan["status_new"]), (&true.into(), &"READY".into()));
+    fs::write(folder.join("zz"), "").unwrap();
+    let (rescan, _) = document(home, &with(&["dataset", "rescan"]));
+    assert_eq!((&rescan["added"], &rescan["unread"]), (&1.into(), &1.into()), "{rescan}");
+    fs::remove_file(folder.join("zz")).unwrap();
     let (renamed, _) = document(home, &with(&["dataset", "rename", "pictures", "My photos"]));
     assert_eq!((&renamed["display_name"], &renamed["n_images"]), (&"My photos".into(), &2.into()));
     let (shown, _) = document(home, &with(&["dataset", "show", "My photos"]));
@@ -108,7 +112,7 @@ fn a_running_service_is_managed_without_a_restart() {
     fs::remove_file(folder.join("a.png")).unwrap();
     let (code, out, err) = asked(&serving, home, &["dataset", "rescan", "--wait"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("added\t1\n") && out.contains("removed\t1\n"), "{out}");
+    assert!(out.contains("new files\t1\n") && out.contains("removed files\t1\n"), "{out}");
     assert!(out.contains("status\tREADY"), "{out}");
     let (code, _, err) = asked(&serving, home, &["dataset", "cancel"]);
     assert_eq!(code, 6, "{err}");

@@ -27,7 +27,10 @@ use tessera_wire::enrichment::read_enrichment;
 use crate::support::{
     desk::{Desk, dataset, page},
     frames::frames,
-    scene::{browsing, browsing_and, caption_line, chips, datasets, inside, marked_and, similar},
+    scene::{
+        browsing, browsing_and, caption_line, chips, datasets, inside, inside_plain, marked_and,
+        similar,
+    },
     styled::styled,
 };
 
@@ -289,11 +292,22 @@ fn a_line_tells_what_ended_in_place_of_the_jobs() {
 }
 
 #[test]
+fn an_archive_shows_only_what_it_has() {
+    let shown = screen_in(&inside_plain(80, 24), ThemeName::Plain);
+    assert!(
+        shown.contains("annotation files      18") && shown.contains("labels/1.txt"),
+        "{shown}"
+    );
+    assert!(!shown.contains("columns") && !shown.contains("uniqueness_score"), "{shown}");
+    assert!(!shown.contains("rows without"), "{shown}");
+}
+
+#[test]
 fn the_labels_of_a_cluster_are_not_those_of_the_picture() {
     let mut desk = similar(120, 40);
     desk.press("l");
     let shown = screen_in(&desk, ThemeName::Plain);
-    assert!(shown.contains("labels of the cluster:"), "{shown}");
+    assert!(shown.contains("labels in the whole cluster:"), "{shown}");
     assert!(shown.contains("# balloon, hills") && shown.contains("“A red balloon"), "{shown}");
 }
 

@@ -246,6 +246,7 @@ fn preview(number: u128) -> Preview {
         frame: None,
         region: None,
         relevance: None,
+        labels: Vec::new(),
         tags: Vec::new(),
         rating: 0,
         dimensions: Some((640, 480)),

@@ -9,7 +9,7 @@ use tessera_curation::{
     FileContent, Original,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
 };
-use tessera_model::{MediaId, Status};
+use tessera_model::{MediaId, Status, UserTags};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
@@ -35,6 +35,9 @@ fn image(number: u128, kibibytes: u64) -> DuplicateImage {
         size: (side, side),
         pixels: u64::from(side) * u64::from(side),
         blur_percent: 0,
+        given: UserTags::default(),
+        has_caption: false,
+        has_labels: false,
     }
 }
 

@@ -597,6 +597,22 @@ pub fn timeline(columns: u16, rows: u16) -> Desk {
     desk
 }
 
+/// Shows the inspector of a downloaded archive whose annotations are in files of another format.
+pub fn inside_plain(columns: u16, rows: u16) -> Desk {
+    let mut desk = with_jobs(columns, rows);
+    desk.press("esc 4 G i");
+    let found = Inspection {
+        path: "/downloads/set-1.zip".into(),
+        metadata_file: SafeText::file_name("labels/1.txt"),
+        annotation_files: 18,
+        format: tessera_model::ExportFormat::Yolo,
+        images: 17,
+        ..Inspection::default()
+    };
+    desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
+    desk
+}
+
 /// Shows the inspector of a downloaded archive.
 pub fn inside(columns: u16, rows: u16) -> Desk {
     let mut desk = with_jobs(columns, rows);
@@ -607,6 +623,7 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         path: path.clone(),
         bytes: 11_400_000,
         metadata_file: SafeText::file_name("metadata.parquet"),
+        annotation_files: 0,
         format: tessera_model::ExportFormat::Parquet,
         rows: 240,
         columns: ["media_id", "image_filename", "uniqueness_score"].map(SafeText::name).to_vec(),

@@ -56,7 +56,7 @@ fn preview(folder: &Path) -> FileActionPreview {
         path: "/photos/annotations.xml".into(),
         rewrite: Err("only JSON".to_owned()),
     };
-    FileActionPreview { plan, annotations: vec![annotations] }
+    FileActionPreview { plan, annotations: vec![annotations], marked: Vec::new() }
 }
 
 #[test]

@@ -353,7 +353,10 @@ fn the_strictest_condition_is_relaxed_when_nothing_is_found() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 2 enter");
     desk.answer_page(Page::default());
-    assert_eq!(desk.app.results().relaxed_search().unwrap().description, "max score 0.20 → 0.40");
+    assert_eq!(
+        desk.app.results().relaxed_search().unwrap().description,
+        "with max score 0.20 → 0.40"
+    );
     desk.press("g l");
     assert_eq!(open_search(&desk).query, caption("v", Some(0.4)));
 }

@@ -161,6 +161,20 @@ fn enter_opens_dataset_cluster_and_full_size() {
 }
 
 #[test]
+fn a_dataset_opens_whole_after_a_search() {
+    let mut desk = Desk::with_clusters(9);
+    let whole = desk.app.results().view().unwrap().search.clone();
+    desk.press("f");
+    desk.answer_page(page(0, 3));
+    assert_ne!(desk.app.results().view().unwrap().search, whole);
+    desk.press("1 enter");
+    assert_eq!(desk.app.results().view().unwrap().search, whole);
+    assert_eq!(desk.app.panes().focus, Pane::Results);
+    desk.press("esc");
+    assert_ne!(desk.app.results().view().unwrap().search, whole, "Esc returns to the search");
+}
+
+#[test]
 fn pasted_text_is_never_handled_as_keys() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(tessera::app::Event::Paste("q\nq\n".into()));

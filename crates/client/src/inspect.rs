@@ -36,6 +36,7 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
         path: path.to_owned(),
         bytes: path.metadata().map_or(0, |metadata| metadata.len()),
         metadata_file: SafeText::file_name(listing.metadata_name()?),
+        annotation_files: listing.other_files,
         format: export_format(listing.metadata_name()?),
         images: listing.images,
         first_images: listing.first_images.iter().map(source).collect(),
@@ -98,8 +99,9 @@ fn count_score(inspection: &mut Inspection, score: Option<f64>) {
 #[derive(Default)]
 pub(super) struct ArchiveListing {
     pub metadata: Option<MetadataFile>,
-    /// The first file of an export in another format.
+    /// The first file of an export in another format, and the number of such files.
     other_metadata: Option<String>,
+    other_files: u64,
     /// The number of files below `images/`.
     pub images: u64,
     pub first_images: Vec<String>,
@@ -136,6 +138,7 @@ impl ArchiveListing {
         } else if !is_usable(&entry) {
             self.rejected.add(&entry.name);
         } else if !export_format(&entry.name).is_in_api() {
+            self.other_files += 1;
             self.other_metadata.get_or_insert(entry.name);
         } else if MetadataFile::has_extension(&entry.name) {
             if let Some(MetadataFile { name: other, .. }) = &self.metadata {

@@ -11,7 +11,11 @@ use std::{
 
 use glob::{MatchOptions, Pattern};
 
-use tessera_model::text::composed;
+use tessera_model::{
+    UserTags,
+    tag::{PICKED, REJECTED},
+    text::composed,
+};
 
 use crate::{
     FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
@@ -29,9 +33,47 @@ pub struct DuplicateImage {
     pub pixels: u64,
     /// How blurred the image is, 0-100. In whole percent, images of the same sharpness are equal.
     pub blur_percent: u8,
+    /// The rating, and the tags of sidecars and users.
+    pub given: UserTags,
+    pub has_caption: bool,
+    /// Whether the dataset has labels of the image. The labels of a model do not count.
+    pub has_labels: bool,
 }
 
 impl DuplicateImage {
+    fn has_tag(&self, tag: &str) -> bool {
+        self.given.tags.iter().any(|name| name == tag)
+    }
+
+    /// Returns the marks of the image as tiles show them, and whether the image has a caption or labels.
+    pub fn marks(&self) -> String {
+        self.marks_beyond(&[])
+    }
+
+    /// Returns the marks of what none of the other images has.
+    fn marks_beyond(&self, others: &[Self]) -> String {
+        let is_new = |tag: &&String| !others.iter().any(|other| other.has_tag(tag));
+        let new_tags: Vec<&String> = self.given.tags.iter().filter(is_new).collect();
+        let named = |name: &str, mark: &str| {
+            new_tags.iter().any(|tag| *tag == name).then(|| mark.to_owned())
+        };
+        let further =
+            new_tags.iter().filter(|tag| ![PICKED, REJECTED].contains(&tag.as_str())).count();
+        let rating = self.given.rating;
+        let marks = [
+            named(PICKED, "✔"),
+            named(REJECTED, "✖"),
+            (rating > 0 && others.iter().all(|it| it.given.rating < rating))
+                .then(|| format!("★{rating}")),
+            (further > 0).then(|| format!("#{further}")),
+            (self.has_caption && !others.iter().any(|it| it.has_caption))
+                .then(|| "caption".to_owned()),
+            (self.has_labels && !others.iter().any(|it| it.has_labels))
+                .then(|| "labels".to_owned()),
+        ];
+        marks.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether both files have the same bytes.
     pub fn has_bytes_of(&self, other: &Self) -> bool {
         let hash = self.original.content.hash;
@@ -260,8 +302,8 @@ fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
     }
 }
 
-/// Returns the order in which images are preferred. Images that are equal by the rule are ordered by their
-/// pixels, bytes, age, and path.
+/// Returns the order in which images are preferred. Images that are equal by the rule are ordered by what users have
+/// given to them, and then by their pixels, bytes, age, and path.
 fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
     let content = &image.original.content;
     let name = image.original.path.file_name().map_or(0, std::ffi::OsStr::len);
@@ -272,10 +314,18 @@ fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
         KeepRule::BestQuality => i128::from(u64::MAX - sharp_pixels(image)),
         KeepRule::Oldest => i128::from(content.modified),
         KeepRule::ShortestName => name as i128,
-        KeepRule::Largest | KeepRule::InFolder(_) | KeepRule::Path(_) => 0,
+        KeepRule::Largest => i128::from(u64::MAX - image.pixels),
+        KeepRule::InFolder(_) | KeepRule::Path(_) => 0,
     };
+    let is_described = image.has_caption || image.has_labels || !image.given.tags.is_empty();
+    let by_users = (
+        image.has_tag(REJECTED),
+        !image.has_tag(PICKED),
+        Reverse(image.given.rating),
+        !is_described,
+    );
     let ties = (Reverse(image.pixels), Reverse(content.size), content.modified);
-    (by_rule, ties, image.original.path.as_os_str().len(), image.original.path.clone())
+    (by_rule, by_users, ties, image.original.path.as_os_str().len(), image.original.path.clone())
 }
 
 impl FileActionPreview {
@@ -304,12 +354,21 @@ impl FileActionPreview {
                 let reason = "its bytes are not those of the kept image";
                 Skipped::new(other.image.original.path, reason)
             }));
-            return Self { plan, annotations: Vec::new() };
+            return Self { plan, annotations: Vec::new(), marked: Vec::new() };
         }
+        let marked = decided.iter().flat_map(|group| {
+            let of_group = group.others.iter().map(|other| &other.image);
+            of_group.filter(|image| !image.has_tag(REJECTED)).filter_map(|image| {
+                let marks = image.marks_beyond(&group.kept);
+                let path = image.original.path.display();
+                (!marks.is_empty()).then(|| format!("{path} ({marks})"))
+            })
+        });
+        let marked = marked.collect();
         let others = decided.into_iter().flat_map(|group| group.others);
         found.originals = others.map(|other| other.image.original).collect();
         let preview = Self::new(action, found, false);
-        Self { plan: preview.plan.checking_bytes(), ..preview }
+        Self { plan: preview.plan.checking_bytes(), marked, ..preview }
     }
 }
 

@@ -16,6 +16,8 @@ pub struct FileActionPreview {
     pub plan: Plan,
     /// The annotation files that name some of the files among others, and are not rewritten.
     pub annotations: Vec<AnnotationFile>,
+    /// The near-duplicates that leave although they have marks that no kept image of their group has, with these marks.
+    pub marked: Vec<String>,
 }
 
 impl FileActionPreview {
@@ -28,7 +30,7 @@ impl FileActionPreview {
         };
         let exists = |target: &Path| std::fs::symlink_metadata(target).is_ok();
         let plan = Plan::new(action, &found.originals, with_pairs, rule, exists);
-        let mut preview = Self { plan, annotations: Vec::new() };
+        let mut preview = Self { plan, annotations: Vec::new(), marked: Vec::new() };
         preview.find_annotations(&found);
         preview.plan.skipped.extend(found.refused);
         preview
@@ -87,6 +89,11 @@ impl FileActionPreview {
     /// Describes what the user may not expect, in one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        if !self.marked.is_empty() {
+            let files = count_with_noun(self.marked.len(), "file has", "files have");
+            let named = first_names(&self.marked);
+            warnings.push(format!("{files} marks or texts that no kept copy has: {named}"));
+        }
         let kept = &self.plan.kept_sidecars;
         if !kept.is_empty() {
             let verb = if kept.len() == 1 { "stays" } else { "stay" };
@@ -123,11 +130,13 @@ impl FileActionPreview {
 
 /// Names the first paths of a list.
 fn first_paths(paths: &[PathBuf]) -> String {
+    first_names(&paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>())
+}
+
+fn first_names(names: &[String]) -> String {
     const NAMED: usize = 3;
-    let named: Vec<String> =
-        paths.iter().take(NAMED).map(|path| path.display().to_string()).collect();
-    let rest = if paths.len() > NAMED { ", …" } else { "" };
-    format!("{}{rest}", named.join(", "))
+    let rest = if names.len() > NAMED { ", …" } else { "" };
+    format!("{}{rest}", names[..names.len().min(NAMED)].join(", "))
 }
 
 /// Names the first skipped files with their reasons.

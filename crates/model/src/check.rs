@@ -14,6 +14,7 @@ pub enum Rule {
     Bright,
     Outliers,
     Mislabels,
+    Unreadable,
     Captions,
     Labels,
     Leaks,
@@ -34,6 +35,7 @@ impl Rule {
             Self::Bright => "bright",
             Self::Outliers => "outliers",
             Self::Mislabels => "mislabels",
+            Self::Unreadable => "unreadable",
             Self::Captions => "captions",
             Self::Labels => "labels",
             Self::Leaks => "leaks",
@@ -50,6 +52,7 @@ impl Rule {
             Self::Bright => "The media item is overexposed.",
             Self::Outliers => "The media item is unlike all others.",
             Self::Mislabels => "The label of the media item is probably wrong.",
+            Self::Unreadable => "The picture or video cannot be read.",
             Self::Captions => "The media item has no caption.",
             Self::Labels => "The media item has no label.",
             Self::Leaks => {

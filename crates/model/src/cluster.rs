@@ -85,6 +85,8 @@ pub struct Preview {
     /// The part of the picture that matched, if the service sends it.
     pub region: Option<Region>,
     pub relevance: Option<Relevance>,
+    /// The labels of the media item, which only a local service sends.
+    pub labels: Vec<SafeText>,
     /// The tags of the media item, which only a local service sends.
     pub tags: Vec<SafeText>,
     /// The rating, 1 to 5, or 0 without one.

@@ -241,6 +241,8 @@ pub struct Inspection {
     pub path: PathBuf,
     pub bytes: u64,
     pub metadata_file: SafeText,
+    /// The number of files beside `images/`, if not [`Self::has_rows`].
+    pub annotation_files: u64,
     /// The format, as far as the names of the files show it: the formats of YOLO have the same names.
     pub format: ExportFormat,
     /// The number of rows of the metadata, if [`Self::has_rows`].

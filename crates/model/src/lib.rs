@@ -74,7 +74,7 @@ pub use job::{
     Timestamp,
 };
 pub use keyword::{Anchor, AnchorKind, EntityType};
-pub use local_files::{FileKind, FolderEntry, FolderListing};
+pub use local_files::{FileKind, FolderEntry, FolderListing, SkippedFile};
 pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;

@@ -51,6 +51,35 @@ impl FileKind {
     }
 }
 
+/// A file that is not a media item of its dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkippedFile {
+    /// The path relative to the folder, which is printable.
+    pub file: SafeText,
+    /// The reason, which is printable.
+    pub reason: SafeText,
+    pub kind: FileKind,
+    /// Whether a pattern excludes the file, or the folder with everything in it.
+    pub is_excluded: bool,
+}
+
+impl SkippedFile {
+    /// Whether the file has the name of a picture or a video, so that a user would expect it in the dataset.
+    pub fn is_media(&self) -> bool {
+        self.kind.is_media() && !self.is_excluded
+    }
+
+    /// Whether the user has neither hidden nor excluded the file.
+    pub fn is_unexpected(&self) -> bool {
+        !self.is_excluded && self.reason.as_str() != HIDDEN
+    }
+
+    /// Whether annotations of the file may be missing in the dataset.
+    pub fn is_sidecar(&self) -> bool {
+        self.kind == FileKind::Sidecar && self.is_unexpected()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderListing {
     pub path: PathBuf,

@@ -26,7 +26,7 @@ use tessera_media::{
     },
     object_storage::BucketFolder,
 };
-use tessera_model::{DatasetId, FileKind, SafeText, Status};
+use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status};
 use tessera_picture::PictureFormat;
 use tessera_retrieval::{IndexCache, ModelChoice, Models, remove_outdated};
 use tessera_store::{
@@ -55,19 +55,6 @@ pub struct Deployment {
     /// The folder of a bucket with the archives of exports.
     pub(crate) bucket: Option<Arc<BucketFolder>>,
     pub(crate) tag_writer: Arc<TagWriter>,
-}
-
-/// A file that is not a media item of its dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedFile {
-    /// The path relative to the folder, which is printable.
-    pub file: SafeText,
-    /// The reason, which is printable.
-    pub reason: SafeText,
-    /// Whether the file has the name of a picture or a video, so that a user would expect it in the dataset.
-    pub is_media: bool,
-    /// Whether a pattern excludes the file, or the folder with everything in it.
-    pub is_excluded: bool,
 }
 
 impl Deployment {
@@ -348,7 +335,7 @@ impl Deployment {
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
             file: printable_path(&path),
             reason: SafeText::detail(&reason),
-            is_media: reason != EXCLUDED && FileKind::from_name(&path.to_string_lossy()).is_media(),
+            kind: FileKind::from_name(&path.to_string_lossy()),
             is_excluded: reason == EXCLUDED,
         });
         Ok(skipped.chain(members.into_iter().flatten()).collect())

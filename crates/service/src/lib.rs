@@ -19,7 +19,7 @@ mod task_error;
 mod uploads;
 mod usecase;
 
-pub use deployment::{Deployment, SkippedFile};
+pub use deployment::Deployment;
 pub use error::LocalError;
 pub use folder_watch::FolderWatch;
 pub use http::{

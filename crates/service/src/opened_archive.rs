@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::{deployment::SkippedFile, error::LocalError};
+use crate::error::LocalError;
 use tessera_files::{create_private_dir, if_exists, sync_tree, write_atomically};
 use tessera_media::ingest::{
     disk_quota::DiskQuota,
     file_names::{printable_path, sanitized_path},
     unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
 };
-use tessera_model::{FileKind, SafeText};
+use tessera_model::{FileKind, SafeText, SkippedFile};
 
 /// Describes what was unpacked, beside the folder with the files.
 const RECORD_FILE: &str = "unpacked.json";
@@ -130,7 +130,7 @@ pub(crate) fn skipped_members(opened: &Path, folder: &Path) -> Vec<SkippedFile> 
     let skipped = skipped.iter().map(|(name, reason)| SkippedFile {
         file: SafeText::file_name(name),
         reason: SafeText::detail(reason),
-        is_media: FileKind::from_name(name).is_media(),
+        kind: FileKind::from_name(name),
         is_excluded: false,
     });
     skipped.collect()

@@ -13,7 +13,7 @@ use crate::{
         self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
         region_to_array,
     },
-    media::{camera, date, day_taken, picture_labels},
+    media::{camera, date, day_taken, model_labels, picture_labels, with_model_labels},
     own_columns::own_columns,
     query,
 };
@@ -275,6 +275,9 @@ pub struct StoredPreview {
     pub date: Option<i64>,
     /// The camera, not sanitized.
     pub camera: Option<String>,
+    /// The labels of the dataset and of the model, not sanitized.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 impl From<&MediaRecord> for StoredPreview {
@@ -292,6 +295,7 @@ impl From<&MediaRecord> for StoredPreview {
             size: media.size,
             date: media.date(),
             camera: media.camera.clone(),
+            labels: media.all_labels().cloned().collect(),
         }
     }
 }
@@ -310,10 +314,13 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
         own_columns!(),
         ", ",
         picture_labels!(),
+        ", labels, ",
+        model_labels!(),
         " FROM media WHERE row IN"
     );
     query::all_listed(connection, sql, params![], rows, |row| {
         let picture_labels: Vec<String> = from_json(row, 14)?;
+        let [labels, by_model]: [Vec<String>; 2] = [from_json(row, 15)?, from_json(row, 16)?];
         let preview = StoredPreview {
             media: MediaId(row.get(0)?),
             path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),
@@ -327,6 +334,7 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
             size: row.get(11)?,
             date: date(day_taken(&picture_labels), row.get(12)?),
             camera: camera(&picture_labels),
+            labels: with_model_labels(&labels, &by_model).cloned().collect(),
         };
         Ok((row.get(10)?, preview))
     })

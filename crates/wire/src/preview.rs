@@ -75,6 +75,9 @@ pub struct PreviewBody {
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched_by: Option<Cow<'static, str>>,
+    /// Labels of the media item, which only a local service sends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
     /// Tags of the media item, which only a local service sends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_tags: Option<Vec<String>>,
@@ -223,6 +226,8 @@ impl PreviewBody {
             relevance_score: relevance.map(|relevance| relevance.score),
             relevance_score_type: relevance.map(score_type),
             matched_by: relevance.and_then(matched_by),
+            labels: (!preview.labels.is_empty())
+                .then(|| preview.labels.iter().map(as_received).collect()),
             user_tags: (!preview.tags.is_empty())
                 .then(|| preview.tags.iter().map(as_received).collect()),
             rating: (preview.rating > 0).then_some(preview.rating),
@@ -334,6 +339,7 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
         frame: read_frame(value),
         region: value.read("bounding_box", read_region),
         relevance: read_relevance(value),
+        labels: names(value, "labels", SafeText::MAX_NAME),
         tags: names(value, "user_tags", SafeText::MAX_NAME),
         rating: count(value, "rating")
             .and_then(|rating| u8::try_from(rating).ok())

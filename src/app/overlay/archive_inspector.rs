@@ -96,7 +96,10 @@ impl Dialog for ArchiveInspector {
         let options = FormOptions { column: VALUE_COLUMN, footer: &[], scroll: self.scroll };
         let text = self.text_area(area);
         ctx.form(text, &options, |rows| {
-            if text.width < WIDE_COLUMNS {
+            if !inspection.has_rows() {
+                let facts = rows.reserve(FACT_ROWS);
+                draw_facts(&mut rows.ctx, facts, inspection);
+            } else if text.width < WIDE_COLUMNS {
                 let facts = rows.reserve(FACT_ROWS + 1);
                 draw_facts(&mut rows.ctx, facts, inspection);
                 self.draw_columns(rows);
@@ -125,6 +128,9 @@ impl ArchiveInspector {
 
     /// Returns the rows that the facts, the names of the columns and the histogram need.
     fn text_rows(&self, width: u16) -> u16 {
+        if self.inspection.value().is_some_and(|found| !found.has_rows()) {
+            return FACT_ROWS;
+        }
         let beside = if width < WIDE_COLUMNS { FACT_ROWS + 1 } else { 0 };
         let columns = width.saturating_sub(VALUE_COLUMN + 1);
         HISTOGRAM_ROWS + beside + wrapped_rows(&self.columns_text(), columns) + 1
@@ -217,18 +223,21 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let problem = |name, count| {
         (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
     };
-    let count = |count: Option<u64>| {
-        count.map_or_else(|| format!("not read of {}", inspection.format.as_str()), group_digits)
-    };
-    let mut facts = vec![
-        fact("size", format_bytes(inspection.bytes)),
-        fact("metadata", inspection.metadata_file.to_string()),
-        fact("rows", count(inspection.has_rows().then_some(inspection.rows))),
-        fact("pictures", count(inspection.image_count())),
-        problem("rows without a file", inspection.rows_without_file.count),
-        problem("files without a row", inspection.files_without_row.count),
-        problem("unsafe names, skipped", inspection.unsafe_entries.count),
-    ];
+    let mut facts = vec![fact("size", format_bytes(inspection.bytes))];
+    if inspection.has_rows() {
+        facts.push(fact("metadata", inspection.metadata_file.to_string()));
+        facts.push(fact("rows", group_digits(inspection.rows)));
+    } else {
+        facts.push(fact("format", inspection.format.as_str().to_owned()));
+        facts.push(fact("annotation files", group_digits(inspection.annotation_files)));
+        facts.push(fact("the first of them", inspection.metadata_file.to_string()));
+    }
+    facts.extend(inspection.image_count().map(|count| fact("pictures", group_digits(count))));
+    if inspection.has_rows() {
+        facts.push(problem("rows without a file", inspection.rows_without_file.count));
+        facts.push(problem("files without a row", inspection.files_without_row.count));
+    }
+    facts.push(problem("unsafe names, skipped", inspection.unsafe_entries.count));
     if inspection.frames > 0 {
         let frames = frames_and_videos(inspection.frames, Some(inspection.videos));
         facts.push(fact("rows that are frames", frames));

@@ -645,6 +645,10 @@ impl DuplicateReview {
         if width >= SIMILARITY_COLUMNS {
             parts.push((format!("{:<6}{similarity:<12}", image.format()), theme.dim));
         }
+        let marks = image.image.marks();
+        if !marks.is_empty() {
+            parts.push((format!("{marks} "), theme.moving));
+        }
         let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
         let room = usize::from(width).saturating_sub(used + 1);
         if room >= MIN_PATH_COLUMNS {
@@ -687,8 +691,13 @@ impl DuplicateReview {
         for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
             let (decision, style) = decision_text(theme, self.found.goes(image));
             let size = format_bytes(image.bytes());
+            let mut marks = image.image.marks();
+            if !marks.is_empty() {
+                marks.push(' ');
+            }
             let parts = [
                 (format!("   {decision}  {size:>10}  "), style),
+                (marks, theme.moving),
                 (image.path().to_string(), theme.text),
             ];
             ctx.put(list, row, &parts);

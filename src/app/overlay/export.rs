@@ -516,7 +516,7 @@ fn draw_totals(rows: &mut FormRows<App>, selection: &Selection) {
     for (text, style) in [
         (totals_text(&totals), theme.text),
         (previews_seen_text(&totals), theme.dim),
-        (format!("{on_page} on this page, {hidden} hidden by this query"), theme.dim),
+        (format!("{on_page} on this page, {hidden} not shown on it"), theme.dim),
     ] {
         if !text.is_empty() {
             rows.text(&text, style);

@@ -87,11 +87,13 @@ impl FilterKind {
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => {
-                "captions: fts finds words, semantic meanings (with MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES)"
+                "captions: fts finds words, semantic finds meanings; hosted services need an enrichment"
             }
-            Self::Labels => "labels of IMAGE_TAGGING: Enter adds one to the list",
+            Self::Labels => {
+                "labels of images, from the dataset or a model: Enter adds one to the list"
+            }
             Self::Tags => "user tags, by id; by name once a page with the tag was loaded",
-            Self::Issues => "quality issues; only blur is documented, others may be rejected",
+            Self::Issues => "quality issues; a hosted service may know only blur",
             Self::Duplicates => "has a near-duplicate at least this similar, 0 to 1",
             Self::Uniqueness => "differs more from all others than this, 0 to 1",
             Self::Similarity => "similar to an image: the id of a media item or an upload",

@@ -47,6 +47,9 @@ pub struct CheckOptions {
     /// Media whose label is probably wrong.
     #[arg(long, value_name = "LIMIT")]
     max_mislabels: Option<Limit>,
+    /// Pictures and videos that cannot be read. Local services only.
+    #[arg(long, value_name = "LIMIT")]
+    max_unreadable: Option<Limit>,
     /// Every media item has a caption.
     #[arg(long)]
     require_captions: bool,
@@ -91,8 +94,12 @@ impl CheckOptions {
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let list =
                 CheckList::read(&connection.state, dataset.id, &conditions).map_err(part_error)?;
+            if self.max_unreadable.is_some() {
+                connection.local_service("--max-unreadable")?;
+            }
+            let unread = connection.unread_files(dataset)?.media_rows();
             let rows = media_rows(connection, dataset).await?;
-            self.report(connection.context, dataset, &list.check(&rows)?, rows.len())
+            self.report(connection.context, dataset, &list.check(&rows, &unread)?, rows.len())
         };
         self.source.with_dataset(context, work).await
     }
@@ -105,6 +112,7 @@ impl CheckOptions {
             (Rule::Bright, self.max_bright),
             (Rule::Outliers, self.max_outliers),
             (Rule::Mislabels, self.max_mislabels),
+            (Rule::Unreadable, self.max_unreadable),
             (Rule::Captions, self.require_captions.then_some(Limit::NONE)),
             (Rule::Labels, self.require_labels.then_some(Limit::NONE)),
         ];

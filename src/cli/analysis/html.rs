@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::report::{SHOWN, facts, tables};
+use super::report::{SHOWN, facts, tables, unread_lines};
 use crate::{
     cli::Connection,
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
@@ -69,7 +69,22 @@ pub(super) async fn page(
         let _ =
             writeln!(page, "<p>… {} more</p>", grouped_with_noun(more as u64, "group", "groups"));
     }
+    push_unread(&mut page, &unread_lines(summary));
     page + "</html>\n"
+}
+
+fn push_unread(page: &mut String, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    page.push_str("<h2>Not read, or not completely</h2>\n<ul>\n");
+    for line in lines.iter().take(SHOWN) {
+        let _ = writeln!(page, "<li>{}</li>", escape_xml(line));
+    }
+    page.push_str("</ul>\n");
+    if lines.len() > SHOWN {
+        let _ = writeln!(page, "<p>… {} more</p>", lines.len() - SHOWN);
+    }
 }
 
 /// Adds a table with a bar for each count.

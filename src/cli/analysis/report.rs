@@ -70,8 +70,9 @@ impl ReportOptions {
             tessera_client::check_target(file, existing)?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
+            let unread = connection.unread_files(dataset)?;
             let rows = media_rows(connection, dataset).await?;
-            self.write(connection, dataset, &rows, format).await
+            self.write(connection, dataset, &DatasetSummary::new(&rows, unread), format).await
         };
         self.source.with_dataset(context, work).await
     }
@@ -102,16 +103,16 @@ impl ReportOptions {
         &self,
         connection: &Connection<'_>,
         dataset: &Dataset,
-        rows: &[MediaRow],
+        summary: &DatasetSummary<'_>,
         format: ReportFormat,
     ) -> CliResult {
-        let (context, summary) = (connection.context, DatasetSummary::new(rows));
+        let context = connection.context;
         let document =
-            Document::one("tessera.report/1", describe(dataset, &summary), REPORT_COLUMNS);
+            Document::one("tessera.report/1", describe(dataset, summary), REPORT_COLUMNS);
         let text = match format {
             ReportFormat::Json => format!("{:#}\n", document.root()),
-            ReportFormat::Markdown => markdown(dataset.name.as_str(), &summary),
-            ReportFormat::Html => html::page(connection, dataset.name.as_str(), &summary).await,
+            ReportFormat::Markdown => markdown(dataset.name.as_str(), summary),
+            ReportFormat::Html => html::page(connection, dataset.name.as_str(), summary).await,
         };
         let Some(file) = self.file() else {
             return match format {
@@ -167,6 +168,7 @@ fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
             "redundant_bytes": redundant_bytes,
             "members": groups,
         },
+        "unread": summary.unread.describe(),
     })
 }
 
@@ -188,6 +190,10 @@ pub(super) fn facts(summary: &DatasetSummary<'_>) -> Vec<(&'static str, String)>
     let redundant =
         grouped_with_noun(media as u64, "redundant media item", "redundant media items");
     facts.push(("Near-duplicates", format!("{groups}, {redundant}, {}", format_bytes(bytes))));
+    let unread = summary.unread.counts().join(", ");
+    if !unread.is_empty() {
+        facts.push(("Not read, or not completely", unread));
+    }
     facts
 }
 
@@ -230,7 +236,13 @@ fn markdown(name: &str, summary: &DatasetSummary<'_>) -> String {
         group.iter().map(|row| row.path.as_str()).collect::<Vec<_>>().join(", ")
     };
     push_list(&mut text, "duplicates", summary.duplicates.iter().map(group));
+    push_list(&mut text, "not read", unread_lines(summary).into_iter());
     text
+}
+
+/// Returns a line for each file that was not read, with the reason.
+pub(super) fn unread_lines(summary: &DatasetSummary<'_>) -> Vec<String> {
+    summary.unread.all().map(|it| format!("{}: {}", it.file, it.reason)).collect()
 }
 
 fn push_list(text: &mut String, title: &str, mut lines: impl ExactSizeIterator<Item = String>) {

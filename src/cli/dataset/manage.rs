@@ -1,12 +1,13 @@
 //! `tessera dataset remove`, `rename`, `rescan` and `cancel`: manage the datasets of a local service. Files of the user
 //! are only read.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::json;
 use tessera_client::Endpoint;
 use tessera_model::{
-    FileChanges, LocalDataset, PatternLists, RescanResult, ShellCommand, text::grouped_with_noun,
+    DatasetId, FileChanges, LocalDataset, PatternLists, RescanResult, ShellCommand, SkippedFile,
+    text::grouped_with_noun,
 };
 
 use super::{
@@ -33,9 +34,10 @@ const CANCEL_COLUMNS: &[Column] = &[
 ];
 const RESCAN_COLUMNS: &[Column] = &[
     Column::new("dataset", "dataset_id"),
-    Column::new("added", "added"),
-    Column::new("changed", "changed"),
-    Column::new("removed", "removed"),
+    Column::new("new files", "added"),
+    Column::new("changed files", "changed"),
+    Column::new("removed files", "removed"),
+    Column::new("newly unread files", "unread"),
     Column::new("status", "status_new"),
 ];
 
@@ -134,6 +136,17 @@ pub(super) async fn rescan(
     context.with_connection(&[Endpoint::Rescan], work).await
 }
 
+/// Returns the files of a dataset that this process could not read, with the reasons, or `None` if another process
+/// reads them.
+fn unread_paths(
+    connection: &Connection<'_>,
+    dataset: DatasetId,
+) -> CliResult<Option<BTreeSet<(String, String)>>> {
+    let Some(local) = &connection.local else { return Ok(None) };
+    let skipped = local.skipped_files(dataset)?.into_iter().filter(SkippedFile::is_unexpected);
+    Ok(Some(skipped.map(|it| (it.file.to_string(), it.reason.to_string())).collect()))
+}
+
 async fn rescan_folder(
     connection: &Connection<'_>,
     dataset: Option<&str>,
@@ -143,6 +156,7 @@ async fn rescan_folder(
     let context = connection.context;
     let dataset = connection.dataset(dataset).await?;
     let id = dataset.id;
+    let unread_before = unread_paths(connection, id)?;
     let RescanResult { changes, is_indexing } = connection.client.rescan(id, patterns).await?;
     let mut now = connection.client.dataset(id).await?;
     // The tasks of a service in this process end with the command.
@@ -163,6 +177,10 @@ async fn rescan_folder(
         "added": number(|changes| changes.added),
         "changed": number(|changes| changes.changed),
         "removed": number(|changes| changes.removed),
+        "unread": unread_paths(connection, id)?.map(|unread| {
+            let before = unread_before.unwrap_or_default();
+            unread.difference(&before).count()
+        }),
         "indexing": is_indexing,
         "status_new": now.status.as_str(),
     });

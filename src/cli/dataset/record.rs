@@ -54,6 +54,7 @@ const LOCAL_COLUMNS: &[Column] = &[
     Column::new("include", "_local.patterns.include"),
     Column::new("exclude", "_local.patterns.exclude"),
     Column::new("uploads", "_local.uploads"),
+    Column::new("not read", "_local.n_unread"),
 ];
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
@@ -134,6 +135,7 @@ pub(super) async fn show(
         ));
     }
     let folders = folders(connection)?;
+    let unread = connection.unread_files(&dataset)?;
     let LocalDataset { folder_missing, uploads, excluded, patterns, encoding } =
         connection.client.local_dataset(dataset.id).await?;
     fields["_local"] = json!({
@@ -143,6 +145,8 @@ pub(super) async fn show(
         "excluded": excluded,
         "patterns": patterns,
         "encoding": encoding.map(encoding_document),
+        "n_unread": unread.all().count(),
+        "unread": unread.describe(),
     });
     connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
 }

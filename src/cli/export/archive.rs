@@ -100,9 +100,9 @@ impl DownloadTarget<'_> {
             context.messages.warn(sentence);
         }
         context.messages.info(format!(
-            "{}: {} entries verified, {} of them images",
+            "{}: {} verified, {} of them images",
             archive.path.display(),
-            archive.entries,
+            count_with_noun(archive.entries, "entry", "entries"),
             archive.images
         ));
         let inspection = inspect_archive(archive.path.clone()).await;
@@ -295,16 +295,22 @@ const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("rows without a score", "unscored"),
 ];
 
+/// The columns of an archive whose rows are not read.
+const PLAIN_INSPECTION_COLUMNS: &[Column] = &[
+    Column::new("archive", "file"),
+    Column::new("bytes", "bytes"),
+    Column::new("format", "export_format"),
+    Column::new("annotation files", "annotation_files"),
+    Column::new("first", "metadata"),
+    Column::new("images", "images"),
+    Column::new("refused names", "refused.count"),
+];
+
 pub(super) async fn inspect(context: &Context, file: PathBuf) -> CliResult {
     let inspection = inspect_archive(file).await?;
     let fields = inspection_json(&inspection);
-    context.print(&Document::one("tessera.inspection/1", fields, INSPECTION_COLUMNS))?;
-    if !inspection.has_rows() {
-        let format = inspection.format.as_str();
-        context
-            .messages
-            .info(format!("rows are counted for json and parquet only, not for {format}"));
-    }
+    let columns = if inspection.has_rows() { INSPECTION_COLUMNS } else { PLAIN_INSPECTION_COLUMNS };
+    context.print(&Document::one("tessera.inspection/1", fields, columns))?;
     Ok(context.warn_of_problems(&archive_problems(&inspection, None)))
 }
 
@@ -320,6 +326,7 @@ fn inspection_json(inspection: &Inspection) -> Value {
         "bytes": inspection.bytes,
         "export_format": inspection.format.as_str(),
         "metadata": inspection.metadata_file.as_str(),
+        "annotation_files": (!has_rows).then_some(inspection.annotation_files),
         "rows": has_rows.then_some(inspection.rows),
         "columns": has_rows.then(|| names_json(&inspection.columns)),
         "uniqueness": has_rows.then_some(inspection.uniqueness),

@@ -167,7 +167,7 @@ impl ExportStartOptions {
         Ok(())
     }
 
-    /// Reports what the format leaves out or changes, before the export starts. Fails if the service does not write the
+    /// Reports what was not read, and what the format leaves out or changes, before the export starts. Fails if the service does not write the
     /// format.
     async fn omissions(
         &self,
@@ -176,6 +176,7 @@ impl ExportStartOptions {
         export: &ExportJob,
         selection: Option<&ExportSelection>,
     ) -> CliResult<Vec<Omission>> {
+        connection.unread_files(dataset)?;
         let ExportSpec { format, include_images, .. } = export.spec;
         self.check_format(format)?;
         if format.is_in_api() {

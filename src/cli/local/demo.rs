@@ -25,6 +25,7 @@ use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Preview, Query,
     ScoreScale, Search,
     polling::{PollTarget, PollingIntervals},
+    text::count_with_noun,
 };
 
 /// The seed is fixed, so that everyone gets the same pictures.
@@ -159,10 +160,10 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
         return Err(CliError::new(Exit::Remote, message));
     }
     print(format_args!(
-        "\nEXPORT    {}: {} bytes, {} entries verified, {} of them images",
+        "\nEXPORT    {}: {} bytes, {} verified, {} of them images",
         archive.path.file_name().unwrap_or_default().display(),
         archive.bytes,
-        archive.entries,
+        count_with_noun(archive.entries, "entry", "entries"),
         archive.images
     ))?;
     Ok(())

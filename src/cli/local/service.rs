@@ -28,13 +28,13 @@ use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
-    Cover, DatasetId, PatternLists, SafeText, Search,
+    Cover, DatasetId, PatternLists, SafeText, Search, SkippedFile,
     text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
-    OriginalPaths, ServerOptions, ServiceCredentials, SkippedFile,
+    OriginalPaths, ServerOptions, ServiceCredentials,
 };
 use tokio::{
     sync::oneshot,
@@ -160,6 +160,10 @@ impl LocalService {
     pub fn dataset_folders(&self) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
         let datasets = self.deployment.datasets()?.into_iter();
         Ok(datasets.map(|record| (record.id, record.folder)).collect())
+    }
+
+    pub fn skipped_files(&self, dataset: DatasetId) -> CliResult<Vec<SkippedFile>> {
+        Ok(self.deployment.skipped_files(dataset)?)
     }
 
     /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed,
@@ -340,7 +344,7 @@ fn grouped_by_reason(skipped: &[SkippedFile]) -> Vec<String> {
 /// named, because folders are expected to contain them.
 fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
     const NAMED: usize = 3;
-    let media: Vec<&SkippedFile> = skipped.iter().filter(|it| it.is_media).collect();
+    let media: Vec<&SkippedFile> = skipped.iter().filter(|it| it.is_media()).collect();
     let short =
         |reason: &SafeText| reason.as_str().split(" (").next().unwrap_or_default().to_owned();
     let named = media.iter().take(NAMED).map(|it| format!("{} ({})", it.file, short(&it.reason)));
@@ -431,22 +435,28 @@ fn check_space(data: &Path) -> Option<CheckResult> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tessera_model::FileKind;
 
-    fn skipped(file: &str, is_media: bool) -> SkippedFile {
+    fn skipped(file: &str) -> SkippedFile {
         let reason = SafeText::detail("broken picture (truncated JPEG)");
-        SkippedFile { file: SafeText::file_name(file), reason, is_media, is_excluded: false }
+        SkippedFile {
+            file: SafeText::file_name(file),
+            reason,
+            kind: FileKind::from_name(file),
+            is_excluded: false,
+        }
     }
 
     #[test]
     fn only_skipped_pictures_and_videos_are_named() {
         let sentence = |files: &[SkippedFile]| skipped_sentence(files).map(|it| it.to_string());
-        assert_eq!(sentence(&[skipped("notes.txt", false)]), None);
+        assert_eq!(sentence(&[skipped("notes.txt")]), None);
         assert_eq!(
-            sentence(&[skipped("notes.txt", false), skipped("a.jpg", true)]).as_deref(),
+            sentence(&[skipped("notes.txt"), skipped("a.jpg")]).as_deref(),
             Some("cannot index 1 file: a.jpg (broken picture)")
         );
         let many: Vec<SkippedFile> =
-            (0..5).map(|number| skipped(&format!("{number}.jpg"), true)).collect();
+            (0..5).map(|number| skipped(&format!("{number}.jpg"))).collect();
         let sentence = sentence(&many).unwrap_or_default();
         assert!(sentence.starts_with("cannot index 5 files: 0.jpg (broken picture), "));
         assert!(sentence.ends_with("2.jpg (broken picture), …; more are listed after you quit"));

@@ -18,7 +18,7 @@ use serde_json::Value;
 use tessera_client::RawPage;
 use tessera_model::{
     Cluster, Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
-    basket::cluster_entry,
+    Status, basket::cluster_entry,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -270,6 +270,14 @@ impl PreparedSearch<'_> {
         let is_incomplete = results.missing_page.is_some() || results.is_incomplete;
         let exit = match (is_incomplete, results.media.unwrap_or(results.clusters)) {
             (true, _) => Exit::Incomplete,
+            (false, 0) if self.dataset.status == Status::Error => {
+                let cause = self.dataset.error.as_ref().map_or("", |error| error.as_str());
+                let name = &self.dataset.name;
+                context
+                    .messages
+                    .warn(format!("nothing was found, because {name} is ERROR: {cause}"));
+                Exit::Incomplete
+            }
             (false, 0) => {
                 self.report_no_results().await;
                 if self.options.fail_empty { Exit::Empty } else { Exit::Done }

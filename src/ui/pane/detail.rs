@@ -101,10 +101,14 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
 fn further_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     let mut lines = Vec::new();
+    if !preview.labels.is_empty() {
+        let labels: Vec<&str> = preview.labels.iter().map(AsRef::as_ref).collect();
+        lines.push((format!("labels: {}", labels.join(", ")), theme.text));
+    }
     if let Some(cluster) = ctx.app.results().cluster().filter(|cluster| !cluster.labels.is_empty())
     {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
-        lines.push((format!("labels of the cluster: {}", labels.join(", ")), theme.dim));
+        lines.push((format!("labels in the whole cluster: {}", labels.join(", ")), theme.dim));
     }
     if !preview.own.is_empty() {
         let columns = preview.own.iter().map(|(name, value)| format!("{name}: {value}"));

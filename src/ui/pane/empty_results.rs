@@ -24,7 +24,7 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
     let key = ctx.first_key(Action::Relax).unwrap_or_default();
     let lines = [
         format!("Nothing matches all of this: {}", on.join(" · ")),
-        format!("{key} searches again with {}", relaxed.description),
+        format!("{key} searches again {}", relaxed.description),
         "Esc goes back".to_owned(),
     ];
     ctx.centered_message(body, ctx.theme.text, &lines);

@@ -55,7 +55,7 @@ fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
         SelectedEntries { on_page: 0, hidden: 0 } => return,
         SelectedEntries { on_page: here, hidden: 0 } => format!(" selected {here} here "),
         SelectedEntries { on_page: here, hidden } => {
-            format!(" selected {here} here · {hidden} hidden by this query · M lists them ")
+            format!(" selected {here} here · {hidden} not shown on this page · M lists them ")
         }
     };
     let line = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };

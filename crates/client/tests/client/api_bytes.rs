@@ -133,6 +133,7 @@ fn preview_body() -> PreviewBody {
         relevance_score: Some(0.25),
         relevance_score_type: Some("cosine_distance".into()),
         matched_by: None,
+        labels: None,
         user_tags: None,
         rating: None,
         width: Some(640),

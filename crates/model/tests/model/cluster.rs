@@ -32,6 +32,7 @@ pub fn preview() -> Preview {
         frame: None,
         region: None,
         relevance: None,
+        labels: Vec::new(),
         tags: Vec::new(),
         rating: 0,
         dimensions: None,

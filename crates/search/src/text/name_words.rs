@@ -8,9 +8,10 @@ use super::{
 use crate::member_search::CAPTION_LIMIT;
 use tessera_model::text::search_form;
 
-/// How much nearer than [`CAPTION_LIMIT`] a name is that contains all words of a query. Captions that match strongly
-/// stay before all names, because a caption describes the picture and a name often does not.
-const NAME_SHARE: f32 = 0.2;
+/// How much nearer than [`CAPTION_LIMIT`] a name is that contains all words of a query. Such a name is just below 0.4,
+/// the bound of a strong match, so that a limit of 0.4 finds it. Captions that match strongly stay before nearly all
+/// names, because a caption describes the picture and a name often does not.
+const NAME_SHARE: f32 = 0.21;
 /// The part of the words of a query that a name must contain, as a divisor.
 const MIN_PART: usize = 3;
 /// The maximum length of an indexed word, which a database limits.
@@ -96,7 +97,10 @@ impl NameQuery {
             return None;
         }
         let part = u16::try_from(found).ok().zip(u16::try_from(self.words.len()).ok());
-        part.map(|(found, all)| CAPTION_LIMIT - NAME_SHARE * f32::from(found) / f32::from(all))
+        let distance =
+            |(found, all)| CAPTION_LIMIT - NAME_SHARE * f32::from(found) / f32::from(all);
+        // Rounded, so that 0.39 is exactly the number that is printed and typed.
+        part.map(distance).map(|distance: f32| (distance * 1000.0).round() / 1000.0)
     }
 }
 
@@ -122,15 +126,16 @@ mod tests {
     }
 
     #[test]
-    fn names_are_nearer_with_more_of_the_words_and_never_nearer_than_strong_captions() {
+    fn names_are_nearer_with_more_of_the_words_and_all_words_are_a_strong_match() {
         let query = NameQuery::new("a golden retriever on the beach", Language::English).unwrap();
         assert_eq!(query.words.len(), 3);
         let distances: Vec<_> = (0..=3).map(|found| query.distance(found)).collect();
         assert_eq!(distances[0], None);
         assert!(distances[1..].is_sorted_by(|one, other| one > other), "{distances:?}");
         for distance in distances.into_iter().flatten() {
-            assert!((0.4 - 1e-6..0.6).contains(&distance), "{distance}");
+            assert!((0.39..0.6).contains(&distance), "{distance}");
         }
+        assert_eq!(query.distance(3), Some(0.39), "a limit of 0.4 finds it");
         let four = NameQuery::new("red green blue yellow", Language::English).unwrap();
         assert_eq!(four.distance(1), None);
         assert!(four.distance(2).is_some());

@@ -73,12 +73,17 @@ pub(crate) async fn explore(
     }))
 }
 
+/// Returns the number with the fewest digits that stands for a score, so that 0.4 is not printed as 0.4000000059604645.
+fn shortest_decimal(score: f32) -> f64 {
+    score.to_string().parse().unwrap_or_else(|_| score.into())
+}
+
 pub(crate) fn cluster_body(
     dataset: DatasetId,
     ScoredCluster { entity, level, cluster, scores, original_paths, mut given }: ScoredCluster,
     links: &SignedLinks,
 ) -> ClusterBody {
-    let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
+    let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(shortest_decimal);
     let kind = scores.as_ref().map(|scores| scores.kind);
     let matched_by = |at: usize| {
         let is_by_name = scores.as_ref()?.by_name.get(at).copied()?;
@@ -144,6 +149,7 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         relevance_score: None,
         relevance_score_type: None,
         matched_by: None,
+        labels: (!preview.labels.is_empty()).then_some(preview.labels),
         user_tags: None,
         rating: None,
         width: Some(preview.width),

@@ -20,7 +20,7 @@ use tessera_media::ingest::{
     CompanionFinder, EXCLUDED, SandboxedDir, is_parquet, parquet_images::containing_file,
 };
 use tessera_model::{
-    DatasetId, EntityType, ExportTaskId, FileKind, MediaId, Search, SelectionItem,
+    DatasetId, EntityType, ExportTaskId, FileKind, MediaId, Search, SelectionItem, UserTags,
     local_files::HIDDEN,
 };
 use tessera_search::{
@@ -290,6 +290,12 @@ impl Deployment {
             pixels: u64::from(image.media.width) * u64::from(image.media.height),
             size: (image.media.width, image.media.height),
             blur_percent: percent(quality::blur_score(image.media.sharpness)),
+            given: UserTags {
+                tags: image.media.all_tags().cloned().collect(),
+                rating: image.media.given.rating,
+            },
+            has_caption: image.media.caption.is_some(),
+            has_labels: image.media.labels.iter().any(|label| !is_of_camera(label)),
             original: original(&image.media, image.folder, finder),
         };
         (!pairs.is_empty())
@@ -302,6 +308,11 @@ pub(super) fn unlistable(error: ServiceError) -> LocalError {
         ServiceError::NotFound(sentence) => LocalError::NotFound(sentence),
         other => LocalError::Unlistable(other.sentence()),
     }
+}
+
+/// Whether a label was written by a camera, so that nobody has worked for it.
+fn is_of_camera(label: &str) -> bool {
+    ["camera:", "date:", "year:"].iter().any(|prefix| label.starts_with(prefix))
 }
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {

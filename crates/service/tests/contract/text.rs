@@ -166,7 +166,12 @@ async fn words_of_names_and_folders_are_found() {
         assert!(found.is_sorted_by(|(_, one), (_, other)| one <= other), "{found:?}");
     }
     let strict = "caption=poodle&textual_similarity_threshold=0.3";
-    assert!(found(&service, strict).await.is_empty(), "a name is a partial match");
+    assert!(found(&service, strict).await.is_empty(), "a name is not nearer than that");
+    let documented = "caption=poodle&textual_similarity_threshold=0.4";
+    assert_eq!(found(&service, documented).await.len(), 1);
+    let body = service.good(&service.explore("threshold=0&caption=poodle")).await;
+    let score = &body["clusters"][0]["previews"][0]["relevance_score"];
+    assert_eq!(score.to_string(), "0.39", "the shortest decimal of the score");
 }
 
 #[tokio::test]

@@ -1,0 +1,61 @@
+//! Lists what the last indexing of a local dataset could not read, or not completely. Folders are expected to contain
+//! other files, so only pictures, videos and sidecars count.
+
+use serde_json::{Value, json};
+use tessera_model::{Dataset, ShellCommand, SkippedFile, text::grouped_with_noun};
+
+use super::media_rows::MediaRow;
+
+#[derive(Debug, Default)]
+pub struct UnreadFiles {
+    pub media: Vec<SkippedFile>,
+    pub sidecars: Vec<SkippedFile>,
+}
+
+impl UnreadFiles {
+    pub fn new(mut skipped: Vec<SkippedFile>) -> Self {
+        let media = skipped.extract_if(.., |it| it.is_media()).collect();
+        skipped.retain(SkippedFile::is_sidecar);
+        Self { media, sidecars: skipped }
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &SkippedFile> {
+        self.media.iter().chain(&self.sidecars)
+    }
+
+    /// Returns the number of each kind of files that there are.
+    pub fn counts(&self) -> Vec<String> {
+        let kinds = [
+            (&self.media, "picture or video", "pictures or videos"),
+            (&self.sidecars, "annotation file", "annotation files"),
+        ];
+        let kinds = kinds.into_iter().filter(|(files, ..)| !files.is_empty());
+        kinds.map(|(files, one, many)| grouped_with_noun(files.len() as u64, one, many)).collect()
+    }
+
+    /// Returns a warning with the first file of each kind, or `None` if everything was read.
+    pub fn warning(&self, dataset: &Dataset) -> Option<String> {
+        let first = [self.media.first(), self.sidecars.first()].into_iter().flatten();
+        let first: Vec<String> = first.map(|it| format!("{}: {}", it.file, it.reason)).collect();
+        let command = ShellCommand::new("tessera dataset show").word(dataset.id.to_string());
+        (!first.is_empty()).then(|| {
+            format!(
+                "{} of {} were not read, or not completely, such as {}; `{command} --json` lists all",
+                self.counts().join(" and "),
+                dataset.name,
+                first.join(", and "),
+            )
+        })
+    }
+
+    /// Returns the pictures and videos as rows, which have no media item.
+    pub fn media_rows(&self) -> Vec<MediaRow> {
+        let row = |it: &SkippedFile| MediaRow { path: it.file.to_string(), ..MediaRow::default() };
+        self.media.iter().map(row).collect()
+    }
+
+    pub fn describe(&self) -> Value {
+        let row = |it: &SkippedFile| json!({ "path": it.file, "reason": it.reason });
+        self.all().map(row).collect()
+    }
+}
