@@ -355,7 +355,8 @@ fn of_equal_copies_the_one_with_human_work_stays() {
     let (files, err) = removed("shortest-name");
     assert!(files.contains(&"copy-three.txt".to_owned()), "{files:?}");
     assert!(err.contains("3 files have marks or texts that no kept copy has"), "{err}");
-    for marked in ["copy-two.png (✔)", "copy-three.png (caption)", "longer-name.png (★5)"] {
+    for marked in ["copy-two.png (✔)", "copy-three.png (caption)", "longer-name.png (★5 labels)"]
+    {
         assert!(err.contains(marked), "{marked}: {err}");
     }
     let (_, document, _) = world.ask(&["duplicates"]);
