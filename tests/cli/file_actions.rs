@@ -363,7 +363,7 @@ fn of_equal_copies_the_one_with_human_work_stays() {
     let rows = document["images"].as_array().unwrap().iter();
     let marks: Vec<&str> =
         rows.filter_map(|row| row["marks"].as_str()).filter(|it| !it.is_empty()).collect();
-    assert_eq!(marks, ["✖", "caption", "✔", "caption", "★5"], "{document}");
+    assert_eq!(marks, ["✖", "caption", "✔", "caption", "★5 labels"], "{document}");
 }
 
 #[test]
