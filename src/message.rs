@@ -50,6 +50,8 @@ pub enum Lane {
     FileAction(DatasetId),
     /// Choosing the media of a search that differ most.
     DiverseMedia(DatasetId),
+    /// Selecting what a search finds and is not selected.
+    Rest(DatasetId),
     /// Dividing a dataset into sets. It is a write, so it is never cancelled.
     Split(DatasetId),
     /// Checking a dataset.
@@ -147,6 +149,7 @@ impl Lane {
             Self::LoginImport
             | Self::FileAction(_)
             | Self::DiverseMedia(_)
+            | Self::Rest(_)
             | Self::LoginPlaces
             | Self::Picture(..)
             | Self::OpenExternally
@@ -202,6 +205,8 @@ pub enum Request {
     FindDuplicates(DatasetId, KeepRule),
     /// Chooses this number of images of a search that look least like each other. The response is a selection.
     ChooseDiverse(Search, u32),
+    /// Selects the images of a search that are not selected, instead of those that are. The response is a selection.
+    SelectRest(Search, Vec<SelectionItem>),
     /// Divides a dataset, and saves each set as a selection. Selections of the same names are replaced only on request.
     Split {
         dataset: DatasetId,

@@ -147,7 +147,9 @@ impl App {
                 self.baskets.select_page(&self.results, &mut self.outbox);
             }
             Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
-            Action::SelectRest => self.baskets.select_all_pages(true, &self.results),
+            Action::SelectRest => {
+                self.baskets.select_rest(&self.setup, &self.results, &mut self.outbox);
+            }
             Action::SelectDiverse => {
                 TextPrompt::open(&mut self.overlays, PromptPurpose::DiverseMedia);
             }

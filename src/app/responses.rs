@@ -123,6 +123,7 @@ impl App {
             | Lane::Inspect
             | Lane::Curl
             | Lane::DiverseMedia(_)
+            | Lane::Rest(_)
             | Lane::Selection
             | Lane::SaveState(_)
             | Lane::LoadState(_) => self.handle_local_response(lane, result),
@@ -329,6 +330,9 @@ impl App {
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
                 self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
+            }
+            (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
+                self.baskets.rest_selected(dataset, &rest, &mut self.outbox);
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
             (Lane::LoadState(key), result) => {

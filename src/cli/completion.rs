@@ -2,6 +2,7 @@
 //! typed words as they are on the line, with their quotes and backslashes.
 
 use std::{
+    collections::BTreeSet,
     env,
     ffi::{OsStr, OsString},
     io::{self, Write as _},
@@ -171,7 +172,8 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
         }
         NamedThing::Dataset => datasets(&target()?).await?,
         NamedThing::Selection => {
-            state()?.selection_names()?.iter().map(|name| plain(name)).collect()
+            let names = state()?.selection_names()?.into_iter().map(|(name, _)| name);
+            names.collect::<BTreeSet<_>>().iter().map(|name| plain(name)).collect()
         }
         NamedThing::View => {
             state()?.views()?.iter().map(|view| plain(view.name.as_str())).collect()

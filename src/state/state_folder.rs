@@ -9,7 +9,6 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use crate::state::{
     job_files::{self, InstanceFiles},
@@ -285,21 +284,8 @@ impl StateFolder {
     }
 }
 
-/// A saved selection, and its dataset if the file names one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NamedSelection {
-    pub dataset: Option<DatasetId>,
-    pub selection: Selection,
-}
-
+/// Has a folder for each dataset that has named selections, so that datasets can use the same names.
 const SELECTIONS_DIR: &str = "selections";
-
-/// Says how a name that a selection of this dataset has becomes free.
-fn taken_name(sentence: String, name: &str, dataset: DatasetId) -> Failure {
-    Failure::local(sentence).with_remedy(format!(
-        "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
-    ))
-}
 
 impl StateFolder {
     /// Returns the selection, or `None` if the name is unknown. `tag:NAME` is what has a tag that is kept on this
@@ -316,7 +302,7 @@ impl StateFolder {
                 _ => None,
             });
         }
-        let path = self.named_selection_path(name)?;
+        let path = self.named_selection_path(name, dataset)?;
         path.exists().then(|| open_selection(&path, dataset)).transpose()
     }
 
@@ -331,43 +317,15 @@ impl StateFolder {
         })
     }
 
-    /// Returns the selection, or `None` if the name is unknown.
-    pub fn load_named_selection_of_any_dataset(
-        &self,
-        name: &str,
-    ) -> Result<Option<NamedSelection>, Failure> {
-        let path = self.named_selection_path(name)?;
-        let source = tessera_files::if_exists(fs::read_to_string(&path))
-            .map_err(file_failure(&path, "read"))?;
-        let read = |source: String| -> Result<_, String> {
-            let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
-            let dataset = selections::dataset_of(&document)?;
-            let selection =
-                selections::parse_selection(dataset.unwrap_or(DatasetId(Uuid::nil())), &document)?;
-            Ok(NamedSelection { dataset, selection })
-        };
-        source.map(read).transpose().map_err(file_failure(&path, "parsed"))
-    }
-
     /// Fails if saving under this name would replace a selection.
     pub fn require_new_name(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
         if !self.has_named_selection(name, dataset)? {
             return Ok(());
         }
         let sentence = format!("a selection `{name}` exists already");
-        Err(taken_name(sentence, name, dataset))
-    }
-
-    /// Fails if saving under this name would replace the selection of another dataset. All datasets share the names.
-    pub fn require_no_other_dataset(&self, name: &str, dataset: DatasetId) -> Result<(), Failure> {
-        // A damaged file may be replaced, because its dataset cannot be read.
-        let saved = self.load_named_selection_of_any_dataset(name).ok().flatten();
-        let Some(other) = saved.and_then(|saved| saved.dataset).filter(|other| *other != dataset)
-        else {
-            return Ok(());
-        };
-        let sentence = format!("the selection `{name}` belongs to another dataset, {other}");
-        Err(taken_name(sentence, name, other))
+        Err(Failure::local(sentence).with_remedy(format!(
+            "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
+        )))
     }
 
     /// Returns whether a selection of the dataset has this name.
@@ -375,8 +333,7 @@ impl StateFolder {
     /// # Errors
     /// No selection of the dataset can have this name.
     pub fn has_named_selection(&self, name: &str, dataset: DatasetId) -> Result<bool, Failure> {
-        self.require_no_other_dataset(name, dataset)?;
-        Ok(self.named_selection_path(name)?.exists())
+        Ok(self.named_selection_path(name, dataset)?.exists())
     }
 
     /// Saves a selection under a name. An older one of the same dataset is replaced.
@@ -386,8 +343,7 @@ impl StateFolder {
         dataset: DatasetId,
         selection: &Selection,
     ) -> Result<PathBuf, Failure> {
-        self.require_no_other_dataset(name, dataset)?;
-        let path = self.named_selection_path(name)?;
+        let path = self.named_selection_path(name, dataset)?;
         let text = format!("{:#}\n", selections::write_selection(dataset, selection));
         tessera_files::write_user_file(&path, &text).map_err(file_failure(&path, "written"))?;
         Ok(path)
@@ -396,12 +352,10 @@ impl StateFolder {
     /// Returns the tags that are kept on this machine, by dataset.
     pub fn kept_tags(&self) -> Result<Vec<(DatasetId, KeptTags)>, Failure> {
         let Some(folder) = &self.dir else { return Ok(Vec::new()) };
-        let entries =
-            tessera_files::if_exists(fs::read_dir(folder)).map_err(file_failure(folder, "read"))?;
         let dataset = |name: &str| name.strip_prefix("tags-")?.strip_suffix(".json")?.parse().ok();
-        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let files = files_in(folder)?.into_iter();
         let mut datasets: Vec<_> =
-            names.filter_map(|name| dataset(name.to_str()?).map(DatasetId)).collect();
+            files.filter_map(|file| dataset(file.file_name()?.to_str()?).map(DatasetId)).collect();
         datasets.sort();
         let load = |dataset| match self.load(&StateKey::KeptTags(dataset))? {
             Some(StateValue::KeptTags(_, tags)) => Ok((dataset, tags)),
@@ -410,31 +364,34 @@ impl StateFolder {
         datasets.into_iter().map(load).collect()
     }
 
-    /// Lists the names of the saved selections, sorted.
-    pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
+    /// Lists the names of the saved selections with their datasets, sorted.
+    pub fn selection_names(&self) -> Result<Vec<(String, DatasetId)>, Failure> {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
             return Ok(Vec::new());
         };
-        let entries = tessera_files::if_exists(fs::read_dir(&folder))
-            .map_err(file_failure(&folder, "read"))?;
-        let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut names: Vec<String> = paths
-            .filter(|path| path.extension().is_some_and(|end| end == "json"))
-            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
-            .collect();
+        let mut names = Vec::new();
+        for folder in files_in(&folder)? {
+            let id = folder.file_name().and_then(|name| name.to_str()?.parse().ok());
+            let Some(dataset) = id.map(DatasetId) else { continue };
+            let files = files_in(&folder)?.into_iter();
+            let files = files.filter(|file| file.extension().is_some_and(|end| end == "json"));
+            let stems =
+                files.filter_map(|file| Some(file.file_stem()?.to_string_lossy().into_owned()));
+            names.extend(stems.map(|name| (name, dataset)));
+        }
         names.sort();
         Ok(names)
     }
 
     /// Deletes a selection. Returns `false` if there was none.
-    pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
-        let path = self.named_selection_path(name)?;
+    pub fn delete_named_selection(&self, name: &str, dataset: DatasetId) -> Result<bool, Failure> {
+        let path = self.named_selection_path(name, dataset)?;
         let removed = tessera_files::if_exists(fs::remove_file(&path))
             .map_err(file_failure(&path, "removed"))?;
         Ok(removed.is_some())
     }
 
-    fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
+    fn named_selection_path(&self, name: &str, dataset: DatasetId) -> Result<PathBuf, Failure> {
         let error =
             |reason: &str| Failure::local(format!("`{name}` cannot name a selection: {reason}"));
         if name.starts_with("tag:") {
@@ -446,6 +403,14 @@ impl StateFolder {
             return Err(error("use up to 100 letters, digits, spaces, - and _"));
         }
         let folder = self.dir.as_ref().ok_or_else(|| error("this system has no state folder"))?;
-        Ok(folder.join(SELECTIONS_DIR).join(format!("{name}.json")))
+        let folder = folder.join(SELECTIONS_DIR).join(dataset.to_string());
+        Ok(folder.join(format!("{name}.json")))
     }
+}
+
+/// Lists a folder, which need not exist.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries =
+        tessera_files::if_exists(fs::read_dir(folder)).map_err(file_failure(folder, "read"))?;
+    Ok(entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect())
 }

@@ -10,7 +10,8 @@ use tessera_curation::{
 };
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Failure, Granularity, MediaId, SafeText, Search,
-    Selection, SelectionEntry, SelectionItem, text::count_with_noun,
+    Selection, SelectionEntry, SelectionItem,
+    text::{count_with_noun, grouped_with_noun},
 };
 
 use crate::config;
@@ -29,6 +30,32 @@ pub trait OriginalFinder: Send + Sync {
 
     /// Chooses the images of a search that look least like each other.
     fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure>;
+
+    /// Returns the images that a search finds and a selection does not contain.
+    fn rest(
+        &self,
+        search: &Search,
+        selected: &[SelectionItem],
+    ) -> Result<Vec<(MediaId, PathBuf)>, Failure>;
+}
+
+/// The largest number of images that are selected one by one, because each of them is an entry of the basket.
+const MAX_SINGLE_IMAGES: usize = 100_000;
+
+/// Selects the images that a search finds and a selection does not contain.
+pub fn select_rest(
+    finder: &dyn OriginalFinder,
+    search: &Search,
+    selected: &[SelectionItem],
+) -> Result<Selection, Failure> {
+    let media = finder.rest(search, selected)?;
+    if media.len() > MAX_SINGLE_IMAGES {
+        let count = grouped_with_noun(media.len() as u64, "image", "images");
+        return Err(Failure::local(format!(
+            "the rest has {count}, too many to select one by one; E exports everything else"
+        )));
+    }
+    Ok(selection_of_media(&media))
 }
 
 /// Returns a selection of images with their files.

@@ -19,7 +19,7 @@ use crate::state::StateFolder;
 /// Returns the names of the sets that saved selections of the dataset have already.
 ///
 /// # Errors
-/// A selection cannot have one of the names, or a selection of another dataset has it.
+/// A selection cannot have one of the names.
 pub fn taken_names(
     state: &StateFolder,
     dataset: DatasetId,

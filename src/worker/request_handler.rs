@@ -166,6 +166,13 @@ impl RequestHandler {
                 };
                 Payload::Selection(dataset, self.with_originals(choose).await?)
             }
+            Request::SelectRest(search, selected) => {
+                let dataset = search.dataset;
+                let choose = move |finder: &dyn OriginalFinder| {
+                    file_actions::select_rest(finder, &search, &selected)
+                };
+                Payload::Selection(dataset, self.with_originals(choose).await?)
+            }
             Request::Split { dataset, plan, replaces } => {
                 self.split(dataset, plan, replaces).await?
             }

@@ -153,6 +153,33 @@ fn the_login_is_kept_over_restarts_in_a_private_file() {
 }
 
 #[test]
+fn only_the_given_folders_are_offered() {
+    let (home, folder) = home();
+    let private = home.path().join("private");
+    std::fs::create_dir(&private).unwrap();
+    picture(&private.join("secret.png"));
+    let private = private.to_str().unwrap();
+    let document = |arguments: &[&str]| -> Value {
+        let (code, out, err) = run(home.path(), arguments);
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let before = document(&["--folder", private, "dataset", "list", "--json"]);
+    let hidden = before["datasets"][0]["id"].as_str().unwrap().to_owned();
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    serving.indexed();
+    let (_, offered) = serving.ask("GET", "/api/v1/datasets");
+    assert_eq!(offered.as_array().unwrap().len(), 1, "{offered}");
+    for path in ["dataset/{hidden}", "explore/{hidden}", "dataset/{hidden}/export_context_async"] {
+        let path = format!("/api/v1/{}", path.replace("{hidden}", &hidden));
+        assert_eq!(serving.ask("GET", &path).0, 404, "{path}");
+    }
+    drop(serving);
+    let found = document(&["--folder", private, "search", "browse", "--flat", "--json"]);
+    assert_eq!(found["previews"].as_array().unwrap().len(), 1, "{found}");
+}
+
+#[test]
 fn the_explanation_needs_no_folder() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &["serve", "--explain"]);

@@ -198,6 +198,14 @@ impl OriginalFinder for Originals {
     fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
         self.0.diverse_media_found(search, count).map_err(failure)
     }
+
+    fn rest(
+        &self,
+        search: &Search,
+        selected: &[SelectionItem],
+    ) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
+        self.0.rest_of_search(search, selected).map_err(failure)
+    }
 }
 
 fn pictures_in(folder: &Path) -> Vec<PathBuf> {

@@ -7,11 +7,13 @@ use tessera::{
     },
     config::DeploymentKind,
     message::{JobId, Lane, Payload, Request},
+    usecase::file_actions::selection_of_media,
 };
 use tessera_model::{
     EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview, ExportSelection, FailureKind,
-    Search, Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
+    MediaId, Search, Selection, SelectionItem, SelectionTotals, StateKey, StateValue, Status,
 };
+use uuid::Uuid;
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
 
@@ -124,6 +126,37 @@ fn the_rest_of_the_search_is_selected_instead_of_the_selection() {
     assert_eq!((totals(&desk).clusters, totals(&desk).media, totals(&desk).excluded), (2, 1, 1));
     desk.press("u");
     assert_eq!(selection(&desk), &rest);
+}
+
+#[test]
+fn a_local_service_says_what_the_rest_is_where_pages_cannot_show_it() {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    // A member may have no preview, so only the service knows whose member it is.
+    desk.press("enter space esc");
+    let before = selection(&desk).clone();
+    desk.press("*");
+    let dataset = dataset(1, Status::Ready).id;
+    let asked = |request: &&Request| {
+        matches!(request, Request::SelectRest(search, items)
+            if search.dataset == dataset && *items == before.items())
+    };
+    assert!(desk.requests().iter().any(asked), "{:?}", desk.requests());
+    let rest = selection_of_media(&[(MediaId(Uuid::from_u128(9)), "9.jpg".into())]);
+    desk.answer(Lane::Rest(dataset), Payload::Selection(dataset, rest.clone()));
+    assert_eq!(desk.notice(), "selected the rest: 1 image; u undoes it");
+    assert_eq!(selection(&desk), &rest);
+    desk.press("u");
+    assert_eq!(selection(&desk), &before);
+}
+
+#[test]
+fn pages_show_the_rest_of_clusters_in_a_local_folder_too() {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.press("space *");
+    assert_eq!(desk.notice(), "all pages loaded: selected the rest of 1 page; u undoes it");
+    assert_eq!(totals(&desk).clusters, 2);
 }
 
 #[test]

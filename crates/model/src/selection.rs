@@ -210,6 +210,15 @@ impl Selection {
         rows.into_iter().map(|(_, entry)| entry).collect()
     }
 
+    /// Returns whether the entries are clusters that a page of the search lists, so that its pages show the rest.
+    pub fn has_only_clusters_of(&self, search: &Search) -> bool {
+        self.ordered_entries().into_iter().all(|entry| {
+            let filters = entry.cluster().map(|cluster| &cluster.filters);
+            filters == Some(&search.filters)
+                && (entry.entity, entry.granularity) == (search.entity, search.granularity)
+        })
+    }
+
     /// Returns the search that finds everything of the kind that is selected: objects if only objects are selected,
     /// otherwise images.
     pub fn whole_dataset(&self, dataset: DatasetId) -> Search {

@@ -55,6 +55,8 @@ pub struct Deployment {
     /// The folder of a bucket with the archives of exports.
     pub(crate) bucket: Option<Arc<BucketFolder>>,
     pub(crate) tag_writer: Arc<TagWriter>,
+    /// The datasets that the service offers, or `None` for all.
+    offered: Option<Arc<[DatasetId]>>,
 }
 
 impl Deployment {
@@ -104,7 +106,19 @@ impl Deployment {
             store,
             bucket,
             tag_writer,
+            offered: None,
         })
+    }
+
+    /// Returns the same deployment, whose service offers only these datasets. Without this, it offers all datasets of
+    /// the store.
+    #[must_use]
+    pub fn offering(self, datasets: &[DatasetId]) -> Self {
+        Self { offered: Some(datasets.into()), ..self }
+    }
+
+    pub(crate) fn offers(&self, dataset: DatasetId) -> bool {
+        self.offered.as_ref().is_none_or(|offered| offered.contains(&dataset))
     }
 
     /// Checks that archives can be written to the bucket, if there is one. From then on, all other processes of a store
@@ -303,8 +317,11 @@ impl Deployment {
         Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
     }
 
+    /// Returns the datasets that the service offers.
     pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
-        Ok(self.store.read(dataset::all)?)
+        let mut all = self.store.read(dataset::all)?;
+        all.retain(|record| self.offers(record.id));
+        Ok(all)
     }
 
     /// Waits until this process has no task to run.

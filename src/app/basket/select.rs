@@ -4,14 +4,19 @@
 use std::{mem, ops::RangeInclusive};
 
 use tessera_model::{
-    Basket, Failure, Page, Search, Selection, SelectionChange, SelectionEntry, ToggleOutcome,
+    Basket, DatasetId, EntityType, Failure, Page, Search, Selection, SelectionChange,
+    SelectionEntry, ToggleOutcome,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
 
-use crate::app::{
-    Baskets, Level, Outbox, Pane, Results,
-    basket::{SelectAllPages, cluster_count, count_with_noun},
+use crate::{
+    app::{
+        Baskets, Level, Outbox, Pane, Results, Setup,
+        basket::{SelectAllPages, cluster_count, count_with_noun},
+    },
+    config::DeploymentKind,
+    message::{Lane, Request},
 };
 
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
@@ -196,6 +201,37 @@ impl Baskets {
             deselected: 0,
             paused: false,
         });
+    }
+
+    /// Selects what the search finds and is not selected, instead of the selection. If pages cannot show of what the
+    /// rest consists, the local service is asked for it, so that no file is acted upon that the user has kept.
+    pub(in crate::app) fn select_rest(
+        &mut self,
+        setup: &Setup,
+        results: &Results,
+        outbox: &mut Outbox,
+    ) {
+        if let (None, Some(view), Some(selected)) =
+            (&self.pending.all_pages, results.view(), self.selection(results))
+            && setup.deployment == DeploymentKind::Local
+            && view.search.entity == EntityType::Images
+            && !selected.has_only_clusters_of(&view.search)
+        {
+            let request = Request::SelectRest(view.search.clone(), selected.items());
+            return outbox.send(Lane::Rest(view.search.dataset), request);
+        }
+        self.select_all_pages(true, results);
+    }
+
+    pub(in crate::app) fn rest_selected(
+        &mut self,
+        dataset: DatasetId,
+        rest: &Selection,
+        outbox: &mut Outbox,
+    ) {
+        self.edit_of(dataset, |basket| basket.replace(rest), outbox);
+        let images = grouped_with_noun(rest.len() as u64, "image", "images");
+        outbox.notify(Level::Success, format!("selected the rest: {images}; u undoes it"));
     }
 
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {

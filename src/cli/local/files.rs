@@ -35,6 +35,14 @@ impl OriginalFinder for Deployment {
     fn diverse(&self, search: &Search, count: usize) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
         Ok(self.diverse_media_found(search, count)?)
     }
+
+    fn rest(
+        &self,
+        search: &Search,
+        selected: &[SelectionItem],
+    ) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
+        Ok(self.rest_of_search(search, selected)?)
+    }
 }
 
 impl LocalService {

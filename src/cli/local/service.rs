@@ -91,6 +91,8 @@ impl LocalService {
         if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
+        // Other programs get only the folders that they were given, but this one can use everything that it has indexed.
+        let offers_all = login == RequiredLogin::Generated || settings.store.is_some();
         let deployment = Deployment::open(&data, settings)?;
         deployment.check_settings().await?;
         let access = match login {
@@ -120,6 +122,7 @@ impl LocalService {
             (opening == FolderOpening::Watch).then(|| deployment.watch_folders(&datasets));
         let folder_watch = folder_watch.transpose()?;
         let (stop, stopped) = oneshot::channel();
+        let deployment = if offers_all { deployment } else { deployment.offering(&datasets) };
         let serving = deployment.clone();
         let served = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or(()) };

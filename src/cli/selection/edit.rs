@@ -295,7 +295,7 @@ impl SavedSelection {
     pub(super) fn clear(&self, context: &Context) -> CliResult {
         let selection = self.load()?;
         match &self.name {
-            Some(name) => drop(self.state.delete_named_selection(name)?),
+            Some(name) => drop(self.state.delete_named_selection(name, self.dataset)?),
             None => self.save(&Selection::default())?,
         }
         context.messages.info(format!("removed {}", count_entries(selection.len())));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use edit::SelectionAddOptions;
 use serde_json::{Value, json};
-use tessera_model::SafeText;
+use tessera_model::{DatasetId, SafeText, Selection};
 
 pub(super) use edit::require_free_name;
 
@@ -18,7 +18,7 @@ use crate::{
         read_file_or_stdin,
         selection::edit::{SavedSelection, SelectionOptions, count_entries},
     },
-    state::{self, NamedSelection},
+    state,
 };
 
 #[derive(Debug, Subcommand)]
@@ -145,29 +145,29 @@ fn show(context: &Context, saved: &SavedSelection) -> CliResult {
 fn list(context: &Context) -> CliResult {
     let state = context.state()?;
     let mut rows: Vec<Value> = Vec::new();
-    for name in state.selection_names()? {
-        match state.load_named_selection_of_any_dataset(&name) {
-            Ok(Some(named)) => rows.push(selection_row(&name, &named)),
+    for (name, dataset) in state.selection_names()? {
+        match state.load_named_selection(&name, dataset) {
+            Ok(Some(selection)) => rows.push(selection_row(&name, dataset, &selection)),
             // The selection was deleted after the names were read.
             Ok(None) => {}
             Err(failure) => context.messages.warn(failure.to_string()),
         }
     }
     for (dataset, tags) in state.kept_tags()? {
-        rows.extend(tags.into_iter().map(|(tag, selection)| {
-            let named = NamedSelection { dataset: Some(dataset), selection };
-            selection_row(&format!("tag:{tag}"), &named)
-        }));
+        rows.extend(
+            tags.into_iter()
+                .map(|(tag, selection)| selection_row(&format!("tag:{tag}"), dataset, &selection)),
+        );
     }
     let fields = json!({ "selections": rows });
     context.print(&Document::list("tessera.selections/1", fields, "selections", LIST_COLUMNS))
 }
 
-fn selection_row(name: &str, named: &NamedSelection) -> Value {
-    let totals = named.selection.totals();
+fn selection_row(name: &str, dataset: DatasetId, selection: &Selection) -> Value {
+    let totals = selection.totals();
     json!({
         "name": name,
-        "dataset_id": named.dataset,
+        "dataset_id": dataset,
         "clusters": totals.clusters,
         "media": totals.media,
         "excluded": totals.excluded,

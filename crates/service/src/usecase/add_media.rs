@@ -12,7 +12,6 @@ use tessera_media::{
 };
 use tessera_model::{DatasetId, Operation};
 use tessera_store::{
-    dataset,
     indexing_task::{self, Batch, BatchOrigin, IndexingTaskKind},
     source,
     upload::UploadRecord,
@@ -144,7 +143,7 @@ impl Deployment {
             IndexingTaskKind::Creation | IndexingTaskKind::Addition => Operation::AddMedia,
         };
         let started = self.store.write(|tx| {
-            let Some(record) = dataset::find(tx, id)? else {
+            let Some(record) = self.find_dataset(tx, id)? else {
                 return Ok(Err(ServiceError::dataset_not_found()));
             };
             let running = indexing_task::find_running(tx, id)?;

@@ -9,6 +9,7 @@ use tessera_encoder::Encoder;
 use tessera_files::staging::StagingDir;
 use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation};
 use tessera_store::{
+    Connection, QueryError,
     applied_model::{self, AppliedModel},
     captions::{self, Counts, TextCoverage},
     cluster,
@@ -47,11 +48,22 @@ pub(crate) struct FacetCounts {
 
 impl Deployment {
     pub(crate) fn all_datasets(&self) -> Result<Vec<DatasetRecord>, ServiceError> {
-        Ok(self.store.read(dataset::all)?)
+        let mut all = self.store.read(dataset::all)?;
+        all.retain(|record| self.offers(record.id));
+        Ok(all)
+    }
+
+    /// Finds a dataset, unless this service does not offer it.
+    pub(super) fn find_dataset(
+        &self,
+        connection: &Connection,
+        id: DatasetId,
+    ) -> Result<Option<DatasetRecord>, QueryError> {
+        if self.offers(id) { dataset::find(connection, id) } else { Ok(None) }
     }
 
     pub(crate) fn require_dataset(&self, id: DatasetId) -> Result<DatasetRecord, ServiceError> {
-        self.store.read(|c| dataset::find(c, id))?.ok_or_else(ServiceError::dataset_not_found)
+        self.store.read(|c| self.find_dataset(c, id))?.ok_or_else(ServiceError::dataset_not_found)
     }
 
     /// Returns the model of the user's own that a dataset has, if it has one.

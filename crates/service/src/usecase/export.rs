@@ -25,7 +25,7 @@ use crate::{
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportPreview, ExportSpec,
-    ExportTaskId, Granularity, MediaId, Operation, SelectionItem, text::needs_apostrophe,
+    ExportTaskId, Granularity, MediaId, Operation, Search, SelectionItem, text::needs_apostrophe,
 };
 use tessera_retrieval::SearchRanking;
 use tessera_search::member_search::Grouping;
@@ -271,6 +271,24 @@ impl Deployment {
             let mut choices = ExportChoices::new();
             self.choose_matches(&record, params, &mut choices)?;
             Ok(Some(choices.into_keys().collect()))
+        })
+    }
+
+    /// Returns the rows of the media items that a search finds and a selection does not contain.
+    pub(super) fn rows_of_rest(
+        &self,
+        search: &Search,
+        selected: &[SelectionItem],
+    ) -> Result<Vec<i64>, ServiceError> {
+        let params = SearchParams::from(search);
+        until_current(|| {
+            let record = self.require_ready(search.dataset, params.operation())?;
+            let (mut found, mut excluded) = (ExportChoices::new(), ExportChoices::new());
+            self.choose_matches(&record, &params, &mut found)?;
+            selected
+                .iter()
+                .try_for_each(|item| self.choose_item(&record, item.clone(), &mut excluded))?;
+            Ok(found.into_keys().filter(|row| !excluded.contains_key(row)).collect())
         })
     }
 

@@ -237,6 +237,17 @@ impl Deployment {
         self.diverse_rows(search.dataset, found.map(HashSet::from_iter).as_ref(), count)
     }
 
+    /// Returns the identifiers and paths of the images and frames that a search finds and a selection does not contain.
+    pub fn rest_of_search(
+        &self,
+        search: &Search,
+        selected: &[SelectionItem],
+    ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
+        let mut rows = self.rows_of_rest(search, selected).map_err(unlistable)?;
+        rows.sort_unstable();
+        self.named_media(rows.into_iter())
+    }
+
     fn diverse_rows(
         &self,
         dataset: DatasetId,
@@ -267,9 +278,15 @@ impl Deployment {
         let weighted = with_embeddings(&self.store, dataset, &vectors, position)?;
         let vectors = weighted.unwrap_or(vectors);
         let chosen = diverse_rows(&vectors, count, |_| true);
-        let chosen = chosen.into_iter().map(|row| sorted[row]);
+        self.named_media(chosen.into_iter().map(|row| sorted[row]))
+    }
+
+    fn named_media(
+        &self,
+        rows: impl Iterator<Item = i64>,
+    ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         Ok(self.store.read(|c| {
-            let named = chosen.filter_map(|row| media::picture_of(c, row).transpose());
+            let named = rows.filter_map(|row| media::picture_of(c, row).transpose());
             named.map(|found| found.map(|(record, _)| (record.id, record.path))).collect()
         })?)
     }

@@ -184,7 +184,7 @@ impl Deployment {
         change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
     ) -> Result<T, ServiceError> {
         self.store.write(|tx| {
-            let Some(record) = dataset::find(tx, id)? else {
+            let Some(record) = self.find_dataset(tx, id)? else {
                 return Ok(Err(ServiceError::dataset_not_found()));
             };
             if let Err(forbidden) = self.require_write_access(&record) {

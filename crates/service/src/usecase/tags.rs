@@ -13,7 +13,7 @@ use tessera_model::{
 };
 use tessera_store::{
     QueryError, Transaction, captions,
-    dataset::{self, DatasetRecord},
+    dataset::DatasetRecord,
     media, source,
     tags::{self, AppliedChange},
 };
@@ -125,7 +125,7 @@ impl Deployment {
         change: impl FnOnce(&Transaction) -> Result<Result<AppliedChange, ServiceError>, QueryError>,
     ) -> Result<MadeChange, ServiceError> {
         let (record, applied) = self.store.write(|tx| {
-            let Some(record) = dataset::find(tx, id)? else {
+            let Some(record) = self.find_dataset(tx, id)? else {
                 return Ok(Err(ServiceError::dataset_not_found()));
             };
             if let Err(forbidden) = self.require_write_access(&record) {

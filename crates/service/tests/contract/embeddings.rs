@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tessera_model::{Coverage, DatasetId, Search};
+use tessera_model::{ClusterId, Coverage, DatasetId, EntityType, MediaId, Search, SelectionItem};
 use tessera_service::DeploymentSettings;
 use tessera_testing::tiny_model::ModelFolder;
 use tessera_wire::vql;
@@ -217,4 +217,33 @@ async fn diverse_media_are_chosen_by_imported_embeddings() {
     assert_eq!(files, ["p000.png", "p001.png", "p002.png"].map(Path::new).into());
     let unknown = Search::browse(DatasetId(Uuid::nil()));
     assert!(service.deployment.diverse_media_found(&unknown, 2).is_err());
+}
+
+#[tokio::test]
+async fn the_rest_of_a_search_has_what_is_not_selected_even_without_a_preview() {
+    let service = Service::at(place(12), true).await;
+    let whole = Search::browse(service.dataset);
+    let files = |media: &[(MediaId, PathBuf)]| -> BTreeSet<PathBuf> {
+        media.iter().map(|(_, file)| file.clone()).collect()
+    };
+    let all = service.deployment.rest_of_search(&whole, &[]).unwrap();
+    assert_eq!(all.len(), 12);
+    let (kept, others) = all.split_at(5);
+    let kept = SelectionItem::Media(kept.iter().map(|(media, _)| *media).collect());
+    let rest = service.deployment.rest_of_search(&whole, &[kept]).unwrap();
+    assert_eq!(files(&rest), files(others));
+    let clusters = service.clusters("threshold=0").await;
+    let cluster = SelectionItem::Cluster {
+        cluster: ClusterId(clusters[0]["cluster_id"].as_str().unwrap().parse().unwrap()),
+        entity: EntityType::Images,
+        filters: Vec::new(),
+        exclude: Vec::new(),
+    };
+    let rest = service.deployment.rest_of_search(&whole, std::slice::from_ref(&cluster)).unwrap();
+    let filters = vql::read(r#"[{"path": {"op": "is_not", "value": "p003.png"}}]"#).unwrap();
+    let found = Search { filters, ..whole };
+    let narrower = service.deployment.rest_of_search(&found, &[cluster]).unwrap();
+    let mut expected = files(&rest);
+    expected.remove(Path::new("p003.png"));
+    assert_eq!(files(&narrower), expected);
 }
