@@ -95,7 +95,7 @@ curate() {
   press F5; sleep 3; frame 1.5
   press semicolon a x; sleep 1; frame 1.5      # reject all of them
   press Escape Escape; sleep 1; press g S; frame 1.0  # divide
-  press ctrl+u; typed 80/20; press Tab; typed train,val; press Tab space Tab space; frame 2.5
+  press ctrl+u; typed 80/20; press Tab; typed train,val; press Tab space Tab; typed rejected; frame 2.5
   press Return; sleep 12; frame 2.0
   press 5 o ctrl+u; typed train; press Return; sleep 3; frame 1.5
   press E Tab Tab Tab space; sleep 1; frame 2.0  # export as COCO

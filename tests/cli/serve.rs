@@ -170,7 +170,7 @@ fn only_the_given_folders_are_offered() {
     serving.indexed();
     let (_, offered) = serving.ask("GET", "/api/v1/datasets");
     assert_eq!(offered.as_array().unwrap().len(), 1, "{offered}");
-    for path in ["dataset/{hidden}", "explore/{hidden}", "dataset/{hidden}/export_context_async"] {
+    for path in ["dataset/{hidden}", "enrichment/{hidden}/context"] {
         let path = format!("/api/v1/{}", path.replace("{hidden}", &hidden));
         assert_eq!(serving.ask("GET", &path).0, 404, "{path}");
     }

@@ -44,8 +44,8 @@ fn other_folders_and_the_same_one_are_open_at_the_same_time() {
         names
     };
     let list = ["dataset", "list", "--jq", ".datasets[].display_name"];
-    for serving in [&first, &second] {
-        assert_eq!(names(&mut serving.asked(home.path(), &list)), ["other", "pictures"]);
+    for (serving, offered) in [(&first, "pictures"), (&second, "other")] {
+        assert_eq!(names(&mut serving.asked(home.path(), &list)), [offered]);
     }
     let in_process = [&["--profile", "here"], &list[..]].concat();
     assert_eq!(names(&mut tessera(home.path(), &in_process)), ["other", "pictures"]);

@@ -83,10 +83,7 @@ fn divide(program: &mut Program) {
     program.press("gS");
     program.wait_for("Divide into sets");
     program.press("\x1580/20\ttrain,val\t \t");
-    // The tags are loaded when the form opens.
-    program.wait_for("‹ none ›");
-    program.press(" ");
-    program.wait_for("‹ rejected ›");
+    program.press("rejected");
     program.wait_for("896 media items: about 717 in train, 179 in val.");
     program.press("\r");
     program.wait_for("divided 896 media items: train 7");

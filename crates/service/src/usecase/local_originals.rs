@@ -312,7 +312,7 @@ impl Deployment {
                 rating: image.media.given.rating,
             },
             has_caption: image.media.caption.is_some(),
-            has_labels: image.media.labels.iter().any(|label| !is_of_camera(label)),
+            has_labels: has_own_labels(&image.media),
             original: original(&image.media, image.folder, finder),
         };
         (!pairs.is_empty())
@@ -327,9 +327,14 @@ pub(super) fn unlistable(error: ServiceError) -> LocalError {
     }
 }
 
-/// Whether a label was written by a camera, so that nobody has worked for it.
-fn is_of_camera(label: &str) -> bool {
-    ["camera:", "date:", "year:"].iter().any(|prefix| label.starts_with(prefix))
+/// Whether a media item has a label that neither a camera nor a folder gives, so that somebody has worked for it.
+fn has_own_labels(media: &MediaRecord) -> bool {
+    let is_of_camera =
+        |label: &str| ["camera:", "date:", "year:"].iter().any(|prefix| label.starts_with(prefix));
+    let is_of_folder = |label: &str| {
+        media.path.parent().is_some_and(|folder| folder.iter().any(|name| name == label))
+    };
+    media.labels.iter().any(|label| !is_of_camera(label) && !is_of_folder(label))
 }
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {
