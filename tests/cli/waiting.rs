@@ -351,7 +351,7 @@ async fn the_list_of_jobs_asks_for_the_state_of_unfinished_jobs() {
     assert_eq!(ask(&service, home.path(), &["reindex", "--yes", "--force"]).await.0, 0);
     let before = service.requests().len();
     let mut offline = tessera(home.path(), &["jobs", "list", "--json", "--profile", "none"]);
-    assert_eq!(outcome(&mut offline).0, 2, "an unknown profile is no deployment");
+    assert_eq!(outcome(&mut offline).0, 2, "an unknown profile is not a deployment");
     let (code, out, err) = outcome(&mut tessera(home.path(), &["jobs", "list", "--json"]));
     assert!(code == 0 && out.contains("\"accepted\""), "{err}{out}");
     assert!(err.contains("have their last known state") && err.contains("--base-url"), "{err}");

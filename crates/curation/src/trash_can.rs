@@ -108,7 +108,7 @@ pub(crate) fn restore(_: &Trashed, step: &Step) -> io::Result<()> {
 }
 
 fn not_in_trash() -> io::Error {
-    io::Error::other("it is no longer in the trash, or it was changed there")
+    io::Error::other("the file is no longer in the trash, or it was changed there")
 }
 
 /// Returns the folders of the trash to which a rename from a path leads: the one of the user, and the one of the volume.
@@ -150,7 +150,7 @@ fn cannot_list(error: io::Error) -> io::Error {
         return error;
     }
     io::Error::other(
-        "the trash cannot be listed; put it back with Put Back in Finder, or allow the terminal Full Disk Access in \
+        "the trash cannot be listed; put the file back with Put Back in Finder, or allow the terminal Full Disk Access in \
          System Settings, Privacy & Security, and undo again",
     )
 }

@@ -319,9 +319,7 @@ impl Deployment {
 
     /// Returns the datasets that the service offers.
     pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
-        let mut all = self.store.read(dataset::all)?;
-        all.retain(|record| self.offers(record.id));
-        Ok(all)
+        Ok(self.offered_datasets()?)
     }
 
     /// Waits until this process has no task to run.

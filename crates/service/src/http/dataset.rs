@@ -38,7 +38,7 @@ pub(crate) async fn datasets(
     State(state): State<AppState>,
 ) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let bodies = |deployment: &Deployment| {
-        Ok(deployment.all_datasets()?.into_iter().map(dataset_body).collect())
+        Ok(deployment.offered_datasets()?.into_iter().map(dataset_body).collect())
     };
     Ok(Json(state.spawn_blocking(bodies).await?))
 }

@@ -125,7 +125,7 @@ impl Deployment {
             return Err(ServiceError::RelativePath);
         }
         let folder = folder.canonicalize().map_err(|_| forbidden())?;
-        let datasets = self.all_datasets()?;
+        let datasets = self.offered_datasets()?;
         let own = datasets.iter().map(|dataset| &dataset.folder);
         let inside = own.chain(&self.settings.readable_roots).any(|root| folder.starts_with(root));
         if inside && folder.is_dir() { Ok(folder) } else { Err(forbidden()) }

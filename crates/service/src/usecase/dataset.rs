@@ -9,7 +9,7 @@ use tessera_encoder::Encoder;
 use tessera_files::staging::StagingDir;
 use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation};
 use tessera_store::{
-    Connection, QueryError,
+    Connection, QueryError, StoreError,
     applied_model::{self, AppliedModel},
     captions::{self, Counts, TextCoverage},
     cluster,
@@ -47,7 +47,8 @@ pub(crate) struct FacetCounts {
 }
 
 impl Deployment {
-    pub(crate) fn all_datasets(&self) -> Result<Vec<DatasetRecord>, ServiceError> {
+    /// Lists the datasets that this service offers.
+    pub(crate) fn offered_datasets(&self) -> Result<Vec<DatasetRecord>, StoreError> {
         let mut all = self.store.read(dataset::all)?;
         all.retain(|record| self.offers(record.id));
         Ok(all)

@@ -283,12 +283,12 @@ impl Deployment {
         let params = SearchParams::from(search);
         until_current(|| {
             let record = self.require_ready(search.dataset, params.operation())?;
-            let (mut found, mut excluded) = (ExportChoices::new(), ExportChoices::new());
+            let mut found = ExportChoices::new();
             self.choose_matches(&record, &params, &mut found)?;
-            selected
-                .iter()
-                .try_for_each(|item| self.choose_item(&record, item.clone(), &mut excluded))?;
-            Ok(found.into_keys().filter(|row| !excluded.contains_key(row)).collect())
+            for row in self.rows_of_items(search.dataset, selected)? {
+                found.remove(&row);
+            }
+            Ok(found.into_keys().collect())
         })
     }
 
