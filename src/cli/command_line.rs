@@ -2,7 +2,8 @@
 //! here to add a command.
 
 use std::{
-    ffi::{OsStr, OsString},
+    collections::HashSet,
+    ffi::OsString,
     path::PathBuf,
     pin::pin,
     time::Duration,
@@ -167,10 +168,10 @@ pub enum HeadlessCommand {
 pub fn parse_args() -> Cli {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     parse(arguments.clone()).unwrap_or_else(|error| {
-        if let Some(text) = help::topic(&error, &arguments, &definition()) {
+        if let Some(text) = help::topic(&error, &arguments, definition) {
             print_and_exit(&text);
         }
-        if help::is_short_help(&error, definition()) {
+        if help::is_short_help(&error, definition) {
             print_and_exit(&PrintableText::lines(OVERVIEW));
         }
         let requests_document = |argument: OsString| {
@@ -215,14 +216,19 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 
 /// Returns the command line. An empty variable counts as unset, as in every other place.
 pub fn definition() -> Command {
-    let is_empty = |variable: &OsStr| {
-        std::env::var_os(variable).is_some_and(|text| text.to_string_lossy().trim().is_empty())
-    };
+    let variables = std::env::vars_os();
+    let is_empty = |text: &OsString| text.to_string_lossy().trim().is_empty();
+    let empty: HashSet<OsString> =
+        variables.filter(|(_, text)| is_empty(text)).map(|(name, _)| name).collect();
     let without_empty = |argument: Arg| match argument.get_env() {
-        Some(variable) if is_empty(variable) => argument.env(None::<&str>),
+        Some(variable) if empty.contains(variable) => argument.env(None::<&str>),
         _ => argument,
     };
-    with_examples(with_arguments(Cli::command(), &without_empty), "")
+    let command = Cli::command();
+    // Looking at each argument of each command takes longer than everything else here.
+    let command =
+        if empty.is_empty() { command } else { with_arguments(command, &without_empty) };
+    with_examples(command, "")
 }
 
 fn with_arguments(command: Command, change: &impl Fn(Arg) -> Arg) -> Command {

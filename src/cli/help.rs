@@ -4,6 +4,7 @@
 use std::{
     ffi::{OsStr, OsString},
     path::Path,
+    sync::LazyLock,
 };
 
 use super::Exit;
@@ -45,22 +46,27 @@ pub(super) fn footer() -> String {
     format!("Exit codes:\n{}", codes.concat().trim_end())
 }
 
-/// Whether a message of the parser is the short help of the whole program.
-pub(super) fn is_short_help(error: &clap::Error, mut definition: CommandDefinition) -> bool {
+/// Whether a message of the parser is the short help of the whole program. Only a help needs the definition, which takes
+/// as long as the rest of a start.
+pub(super) fn is_short_help(
+    error: &clap::Error,
+    definition: impl FnOnce() -> CommandDefinition,
+) -> bool {
     error.kind() == ErrorKind::DisplayHelp
-        && error.render().to_string() == definition.render_help().to_string()
+        && error.render().to_string() == definition().render_help().to_string()
 }
 
 /// Returns the text for `tessera help options`, which the parser takes for an unknown command.
 pub(super) fn topic(
     error: &clap::Error,
     arguments: &[OsString],
-    definition: &CommandDefinition,
+    definition: impl FnOnce() -> CommandDefinition,
 ) -> Option<PrintableText> {
     let is_topic = error.kind() == ErrorKind::InvalidSubcommand
         && arguments.windows(2).any(|words| words[0] == "help" && words[1] == "options");
     is_topic.then(|| {
         // The options of every command are those that the program has without a command.
+        let definition = definition();
         let options =
             definition.get_arguments().map(|option| option.clone().hide_short_help(false));
         let without_commands =
@@ -101,12 +107,18 @@ pub(super) fn with_examples(command: Command, path: &str) -> Command {
     })
 }
 
+/// The lines of the examples, each with what follows its last `tessera`. Every start needs them for each command, so the
+/// text is searched only once.
+static COMMANDS_OF_EXAMPLES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let lines = EXAMPLES.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| Some((line, line.rsplit_once("tessera ")?.1))).collect()
+});
+
 /// Returns the lines in which the last `tessera` runs a command.
 fn examples_of(path: &str) -> impl Iterator<Item = &'static str> {
-    EXAMPLES.lines().filter(move |line| {
-        let command = line.rsplit_once("tessera ").map(|(_, command)| command);
-        let rest = command.and_then(|command| command.strip_prefix(path));
-        !line.starts_with('#') && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    COMMANDS_OF_EXAMPLES.iter().filter_map(move |(line, command)| {
+        let rest = command.strip_prefix(path)?;
+        (rest.is_empty() || rest.starts_with(' ')).then_some(*line)
     })
 }
 
