@@ -62,6 +62,8 @@ pub enum Lane {
     ChangeTags(DatasetId),
     /// The start of an export or a reindex. It is a write, so it is never cancelled.
     StartJob(JobId),
+    /// The cancellation of an export. It is a write, so it is never cancelled.
+    CancelExport(JobId),
     /// What getting a model would download.
     PlanModel,
     /// The download of a model. It resumes where it was stopped.
@@ -105,6 +107,7 @@ impl Lane {
         !matches!(
             self,
             Self::StartJob(_)
+                | Self::CancelExport(_)
                 | Self::Manage(_)
                 | Self::FileAction(_)
                 | Self::Split(_)
@@ -138,6 +141,7 @@ impl Lane {
             | Self::Tags(_)
             | Self::ChangeTags(_)
             | Self::StartJob(_)
+            | Self::CancelExport(_)
             | Self::GiveModel(_)
             | Self::Encoding(_)
             | Self::Upload(_)
@@ -235,6 +239,7 @@ pub enum Request {
         images: bool,
         selection: ExportSelection,
     },
+    CancelExport(DatasetId, ExportTaskId),
     Reindex(DatasetId),
     /// Asks the hub what getting a model would download.
     PlanModel(String),

@@ -220,6 +220,7 @@ impl App {
             Action::StopWatching => {
                 self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
             }
+            Action::CancelExport => self.jobs.cancel_export(&mut self.outbox),
             Action::Inspect => {
                 ArchiveInspector::open(&self.jobs, &mut self.overlays, &mut self.outbox);
             }

@@ -224,6 +224,7 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
             managed_dataset(app).and_then(at_rest).err()
         }
         Action::CancelIndexing => managed_dataset(app).and_then(being_indexed).err(),
+        Action::CancelExport => cancellation_reason(app),
         Action::StopWatching => {
             let watches = |job: &Job| job.is_active() && !matches!(job.state(), JobState::Starting);
             unless(app.jobs.selected().is_some_and(watches), "this job is not being watched")
@@ -238,6 +239,17 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// Returns why the service cannot cancel the selected job.
+fn cancellation_reason(app: &App) -> Option<String> {
+    if !app.jobs.selected().is_some_and(|job| app.jobs.is_exporting(job.id)) {
+        return Some("no running export is selected".to_owned());
+    }
+    if app.setup.deployment != DeploymentKind::Local {
+        return Some("this deployment cannot cancel exports; x stops watching it".to_owned());
+    }
+    None
 }
 
 /// Returns why the files of the dataset cannot be acted on.

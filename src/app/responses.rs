@@ -105,6 +105,7 @@ impl App {
             Lane::Split(dataset) => SplitForm::handle_response(self, dataset, result),
             Lane::Check(dataset) => QualityCheck::handle_response(self, dataset, result),
             Lane::StartJob(_)
+            | Lane::CancelExport(_)
             | Lane::Upload(_)
             | Lane::Preflight
             | Lane::Export(_)
@@ -281,7 +282,16 @@ impl App {
             (Lane::Preflight, result) => {
                 AddMediaForm::preflight_loaded(&mut self.overlays, content!(result, Preflight));
             }
-            (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
+            // A poll may have reported the end of the export before.
+            (Lane::CancelExport(id), Ok(Payload::Export(_))) if !self.jobs.is_exporting(id) => {}
+            (Lane::CancelExport(_), Err(failure)) => {
+                self.outbox.notify_failure(&failure);
+                self.jobs.poll_now(self.panes.focus);
+            }
+            (
+                Lane::StartJob(id) | Lane::CancelExport(id) | Lane::Export(id),
+                Ok(Payload::Export(task)),
+            ) => {
                 self.jobs.export_reported(
                     id,
                     task,

@@ -38,6 +38,11 @@ pub enum JobsCommand {
         /// ID of the job, a prefix of it, or the ID of its export.
         job: Option<String>,
     },
+    /// Cancel a running export of a local service. Its archive is then not written.
+    Cancel {
+        /// ID of the job, a prefix of it, or the ID of its export.
+        job: String,
+    },
     /// Show everything known about a job, with the command to repeat it.
     Show {
         /// ID of the job, a prefix of it, or the ID of its export.
@@ -104,6 +109,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
             list(context, &deployments, all, running)
         }
         JobsCommand::Watch { job } => watch(context, &deployments, job.as_deref()).await,
+        JobsCommand::Cancel { job } => cancel(context, &deployments, &job).await,
         JobsCommand::Show { job } => {
             let (deployment, stored) = find_job(&deployments, &job)?;
             let facts = job_json(deployment, stored);
@@ -234,6 +240,25 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
         context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))?;
         Ok(exit)
     });
+    connection.close(outcome).await
+}
+
+async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -> CliResult {
+    let (deployment, stored) = find_job(deployments, name)?;
+    let SavedJobState::Running { export_task_id } = stored.job.state else {
+        let message = format!("the job {} is no running export", job_id(stored));
+        return Err(CliError::new(Exit::Conflict, message).with_remedy("tessera jobs list"));
+    };
+    let target = deployment.target(context, &stored.job)?;
+    let connection = context.connect_to(&target, &[Endpoint::CancelExport]).await?;
+    let work = async {
+        let export = connection.client.cancel_export(stored.job.dataset, export_task_id).await?;
+        connection.record_end(&export);
+        let mut facts = job_json(deployment, stored);
+        facts["state"] = export.state.as_str().into();
+        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
+    };
+    let outcome = work.await;
     connection.close(outcome).await
 }
 

@@ -212,6 +212,7 @@ actions! {
     RenameDataset, "rename-dataset", "rename", Jobs, "Rename a local dataset";
     RemoveDataset, "remove-dataset", "remove", Jobs, "Remove a local dataset from the index; its files are not touched";
     StopWatching, "stop-watching", "stop watching", Jobs, "Stop watching a job (it continues at the service), or cancel a download";
+    CancelExport, "cancel-export", "cancel export", Jobs, "Cancel an export of a local service, whose archive is then not written";
     Inspect, "inspect", "inspect", Jobs, "Inspect a downloaded archive";
     ForgetJob, "forget-job", "remove", Jobs, "Remove a finished job from the list";
     Profiles, "profiles", "profiles", Program, "Open another deployment";

@@ -81,7 +81,7 @@ const SYNONYMS: &[(&[Action], &str)] = &[
     (&[Action::AddMedia], "upload import ingest new pictures images files folder"),
     (&[Action::Reindex], "recluster rebuild refresh"),
     (&[Action::Rescan], "reload refresh sync folder changed new files update"),
-    (&[Action::CancelIndexing], "stop abort interrupt"),
+    (&[Action::CancelIndexing, Action::CancelExport], "stop abort interrupt"),
     (&[Action::ChooseFiles], "ignore patterns include exclude folder path glob skip"),
     (&[Action::RenameDataset], "name title"),
     (&[Action::RemoveDataset], "delete forget"),

@@ -201,6 +201,9 @@ impl RequestHandler {
                 let export = client.start_selective_export(dataset, format, images, &selection);
                 Payload::Export(export.await?)
             }
+            Request::CancelExport(dataset, task) => {
+                Payload::Export(client.cancel_export(dataset, task).await?)
+            }
             Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
             Request::PlanModel(name) => Payload::ModelPlanned(self.models.plan(name).await?),
             Request::GetModel(name) => {

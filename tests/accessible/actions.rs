@@ -25,7 +25,7 @@ use crate::support::{
 
 /// Actions whose text arrives with a response that is not a page, or that act outside of the
 /// program.
-const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 19] = [
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 20] = [
     // Another program shows the picture.
     Action::OpenExternally,
     // These actions are announced by their response.
@@ -34,6 +34,7 @@ const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 19] = [
     Action::SimilarToFile,
     Action::Rescan,
     Action::CancelIndexing,
+    Action::CancelExport,
     Action::ChooseFiles,
     Action::RemoveDataset,
     Action::TrashFiles,

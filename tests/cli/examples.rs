@@ -11,7 +11,7 @@ const EXAMPLES: &str = include_str!("../../assets/examples.txt");
 
 /// Commands that need a terminal, a browser, a model, a server or a bucket, or that run until they are stopped. Other
 /// tests run them. Their examples are only parsed.
-const ONLY_PARSED: [&str; 28] = [
+const ONLY_PARSED: [&str; 29] = [
     "duplicates --folder photos --review",
     "tessera demo",
     "tessera open",
@@ -39,6 +39,7 @@ const ONLY_PARSED: [&str; 28] = [
     "tessera media resume",
     "claude mcp",
     "--on-change",
+    "tessera jobs cancel",
     "tessera jobs watch",
 ];
 

@@ -155,6 +155,7 @@ const CASES: &[&str] = &[
     "image show FILE",
     "init --from-env",
     "init --local FILE --name MIX",
+    "jobs cancel MIX",
     "jobs forget MIX",
     "jobs list --all",
     "jobs show MIX",

@@ -15,7 +15,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{outcome, picture, serve, tessera};
+use super::{Serving, home, outcome, picture, serve, tessera};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
@@ -356,6 +356,30 @@ async fn the_list_of_jobs_asks_for_the_state_of_unfinished_jobs() {
     assert!(code == 0 && out.contains("\"accepted\""), "{err}{out}");
     assert!(err.contains("have their last known state") && err.contains("--base-url"), "{err}");
     assert_eq!(service.requests().len(), before);
+}
+
+#[test]
+fn a_running_export_is_cancelled() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let run = |serving: &Serving, arguments: &[&str], expected: i32| {
+        let (code, out, err) = outcome(&mut serving.asked(home.path(), arguments));
+        assert_eq!(code, expected, "{arguments:?}: {err}");
+        (serde_json::from_str::<Value>(&out).unwrap_or_default(), err)
+    };
+    let serving = serve(home.path(), &[folder, "--no-auth"]);
+    run(&serving, &["dataset", "wait", "--timeout", "60s"], 0);
+    drop(serving);
+    let serving = serve(home.path(), &[folder, "--no-auth", "--slow-progress", "600"]);
+    let (export, _) = run(&serving, &["export", "start", "pictures", "--json"], 0);
+    let id = export["id"].as_str().unwrap();
+    let (cancelled, _) = run(&serving, &["jobs", "cancel", id, "--json"], 0);
+    assert_eq!(cancelled["state"], "FAILED");
+    let (shown, _) = run(&serving, &["jobs", "show", id, "--json"], 0);
+    assert_eq!(shown["state"], "failed");
+    assert!(shown["reason"].as_str().unwrap().contains("the export was cancelled"), "{shown}");
+    let (_, refused) = run(&serving, &["jobs", "cancel", id], 6);
+    assert!(refused.contains("is no running export"), "{refused}");
 }
 
 #[test]

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use tessera::{
     app::{
         Event, JobState,
+        availability::unavailable_reason,
         jobs::rows::job_summary,
         overlay::export::{ExportField, ExportForm, TargetCheck},
     },
     config::DeploymentKind,
+    input::Action,
     message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
@@ -260,6 +262,47 @@ fn stop_watching_does_not_cancel_at_the_service() {
     assert_eq!(state(&desk), &JobState::Unwatched(Some(task("").id)));
     desk.wait(10);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
+}
+
+#[test]
+fn a_local_service_cancels_an_export() {
+    let mut desk = started();
+    let reason = |desk: &Desk| unavailable_reason(&desk.app, Action::CancelExport);
+    desk.answer(START, Payload::Export(task("IN_PROGRESS")));
+    desk.press("4");
+    assert!(reason(&desk).unwrap().contains("x stops watching it"));
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.press("X");
+    let known = dataset(1, Status::Ready).id;
+    assert!(desk.requests().contains(&&Request::CancelExport(known, task("").id)));
+    let message = Some(SafeText::detail("the export was cancelled"));
+    let cancelled = || Payload::Export(ExportTask { message: message.clone(), ..task("FAILED") });
+    let cancel = Lane::CancelExport(JOB);
+    desk.answer(cancel.clone(), cancelled());
+    assert!(matches!(state(&desk), JobState::Failed(..)));
+    assert!(desk.notice().contains("the export was cancelled"), "{}", desk.notice());
+    assert_eq!(reason(&desk).unwrap(), "no running export is selected");
+}
+
+#[test]
+fn a_cancellation_that_fails_or_comes_late_leaves_the_export_as_it_is() {
+    let running = || {
+        let mut desk = started();
+        desk.answer(START, Payload::Export(task("IN_PROGRESS")));
+        desk.app.setup_mut().deployment = DeploymentKind::Local;
+        desk.press("4 X");
+        desk
+    };
+    let mut desk = running();
+    desk.fail(Lane::CancelExport(JOB), FailureKind::Conflict);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    assert!(matches!(state(&desk), JobState::ExportRunning(..)));
+    let mut desk = running();
+    desk.wait(2);
+    desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
+    desk.answer(Lane::CancelExport(JOB), Payload::Export(task("FAILED")));
+    assert!(matches!(state(&desk), JobState::Failed(..)));
+    assert!(!desk.notice().contains("internal error"), "{}", desk.notice());
 }
 
 #[test]

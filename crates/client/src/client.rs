@@ -385,6 +385,22 @@ impl Client {
             .await
     }
 
+    /// Cancels an export of a local service, and returns its state, which is that of a failed export.
+    ///
+    /// # Errors
+    /// [`Conflict`](tessera_model::FailureKind::Conflict) if the export has ended, and
+    /// [`NotFound`](tessera_model::FailureKind::NotFound) if the service is not a local service.
+    pub async fn cancel_export(
+        &self,
+        dataset: DatasetId,
+        task: ExportTaskId,
+    ) -> Result<ExportTask, Failure> {
+        let path = endpoints::cancel_export(dataset);
+        let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
+        let request = self.request(Endpoint::CancelExport, &path, &parameters, RequestBody::Post);
+        self.fetch_as(&request, |status| read_status(status, task)).await
+    }
+
     /// Fetches a picture of at most `limit` bytes, without login.
     pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
         let mut request = ApiRequest::get(Endpoint::Picture, self.transport.resolve(link)?);

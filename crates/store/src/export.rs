@@ -11,6 +11,7 @@ use super::{
     columns::from_json,
     duplicate_group::DuplicateGroups,
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
+    lease::{self, LeasedTask},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query, store_now,
 };
@@ -185,6 +186,15 @@ pub fn update_progress(
 ) -> Result<()> {
     let sql = "UPDATE export SET status = ?2, progress = ?3, message = ?4 WHERE id = ?1";
     query::execute(connection, sql, params![id.0, state.as_str(), progress, message])
+}
+
+/// Ends an export that has not ended, and takes it away from its worker. Returns whether there was one.
+pub fn cancel(transaction: &Transaction, id: ExportTaskId, reason: &str) -> Result<bool> {
+    lease::revoke(transaction, LeasedTask::Export(id))?;
+    let Some(running) = find_unfinished(transaction, id)? else { return Ok(false) };
+    let progress = running.progress;
+    update_progress(transaction, id, ExportTaskState::Failed, progress, Some(reason))?;
+    Ok(true)
 }
 
 pub fn count_unfinished(connection: &Connection) -> Result<u64> {

@@ -88,6 +88,8 @@ pub enum Endpoint {
     Rescan,
     /// Cancels the indexing of a dataset of a local service.
     CancelIndexing,
+    /// Cancels an export of a local service.
+    CancelExport,
     /// The tags of a dataset of a local service.
     Tags,
     /// Changes the tags and ratings of media items.
@@ -151,6 +153,9 @@ impl Endpoint {
             Self::RenameDataset => ("rename the dataset", LOCAL_DATASET, 1),
             Self::Rescan => ("rescan the folder", LOCAL_DATASET, 1),
             Self::CancelIndexing => ("cancel the indexing", LOCAL_DATASET, 1),
+            Self::CancelExport => {
+                ("cancel the export", "no such export, or not a local service", 1)
+            }
             Self::Tags => ("list the tags", LOCAL_DATASET, 3),
             Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
             Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
@@ -184,6 +189,7 @@ impl Endpoint {
             | Self::LocalDataset
             | Self::RenameDataset
             | Self::CancelIndexing
+            | Self::CancelExport
             | Self::Raw => StatusField::State,
             Self::Explore
             | Self::Members
@@ -317,6 +323,11 @@ pub fn rescan(id: DatasetId) -> String {
 /// The path of the `POST` that cancels the indexing of a dataset, which is never retried automatically.
 pub fn cancel_indexing(id: DatasetId) -> String {
     format!("{LOCAL_PREFIX}/dataset/{id}/cancel")
+}
+
+/// The path of the `POST` that cancels an export, which is never retried automatically.
+pub fn cancel_export(id: DatasetId) -> String {
+    format!("{LOCAL_PREFIX}/dataset/{id}/cancel_export")
 }
 
 /// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.

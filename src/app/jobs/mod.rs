@@ -252,6 +252,19 @@ impl Jobs {
         outbox.notify(Level::Success, message);
     }
 
+    /// Whether the job is an export that the service works on.
+    pub(in crate::app) fn is_exporting(&self, id: JobId) -> bool {
+        self.get(id).is_some_and(|job| matches!(job.state(), JobState::ExportRunning(..)))
+    }
+
+    /// Asks the service to cancel the selected export.
+    pub(in crate::app) fn cancel_export(&mut self, outbox: &mut Outbox) {
+        let Some(job) = self.selected() else { return };
+        if let JobState::ExportRunning(task, _) = job.state() {
+            outbox.send(Lane::CancelExport(job.id), Request::CancelExport(job.dataset, *task));
+        }
+    }
+
     /// Polls every job now, and watches the selected job again if it was unwatched.
     pub(in crate::app) fn poll_now(&mut self, focus: Pane) {
         let selected = self.selected().map(|job| job.id).filter(|_| focus == Pane::Jobs);

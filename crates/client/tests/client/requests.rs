@@ -18,7 +18,7 @@ use crate::recorded_readings::{
 /// archives carry no login, so a 401 is not an expired token; for an archive it means an expired link, and three new
 /// ones are tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
-pub(crate) const TABLE: [(&str, [usize; 8]); 29] = [
+pub(crate) const TABLE: [(&str, [usize; 8]); 30] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -42,6 +42,7 @@ pub(crate) const TABLE: [(&str, [usize; 8]); 29] = [
     ("rename_dataset",          [0,      1,   1,   2,   1,   1,   1,   1]),
     ("rescan",                  [0,      1,   1,   2,   1,   1,   1,   1]),
     ("cancel_indexing",         [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("cancel_export",           [0,      1,   1,   2,   1,   1,   1,   1]),
     ("tags",                    [0,      3,   3,   2,   1,   3,   3,   3]),
     ("change_tags",             [0,      1,   1,   2,   1,   1,   1,   1]),
     ("define_tag",              [0,      1,   1,   2,   1,   1,   1,   1]),
@@ -107,6 +108,9 @@ pub(crate) async fn perform(
             let selection = vec![SelectionItem::Media(vec![MediaId(task().0)])].into();
             let start = client.start_selective_export(dataset(), format, false, &selection);
             start.await.map(|it| single(task_line(&it)))
+        }
+        "cancel_export" => {
+            client.cancel_export(dataset(), task()).await.map(|it| single(task_line(&it)))
         }
         "export_status" => {
             client.export_status(dataset(), task()).await.map(|it| single(task_line(&it)))

@@ -45,6 +45,11 @@ pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
         .add(routes!(export_entities_async))
 }
 
+/// Adds the endpoints that only local services have.
+pub(crate) fn add_local_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(cancel_export))
+}
+
 pub(crate) fn add_link_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(archive))
 }
@@ -127,6 +132,25 @@ pub(crate) async fn export_status(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let task: ExportTaskId = params.id(query::EXPORT_TASK_ID)?;
     let export = state.spawn_blocking(move |deployment| deployment.export_of(id, task)).await?;
+    Ok(Json(export_task_body(export, &links, state.compat)))
+}
+
+/// Cancels an export that has not ended. Its status is then `FAILED`. This endpoint is below `/local`, because the API
+/// document has none for it.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/cancel_export",
+    params(DatasetPath, ExportStatusParams),
+    responses((status = 200, description = "The export task", body = ExportTaskBody), StatusErrors),
+)]
+pub(crate) async fn cancel_export(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    links: SignedLinks,
+    params: QueryParams,
+) -> Result<Json<ExportTaskBody>, Problem> {
+    let task: ExportTaskId = params.id(query::EXPORT_TASK_ID)?;
+    let export = state.spawn_blocking(move |deployment| deployment.cancel_export(id, task)).await?;
     Ok(Json(export_task_body(export, &links, state.compat)))
 }
 

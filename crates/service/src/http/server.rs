@@ -280,7 +280,8 @@ fn root_routes(state: &AppState) -> CheckedRoutes {
 
 /// Returns the routes that are not in the API document. They need a token, like those of the API.
 fn local_routes(state: &AppState) -> CheckedRoutes {
-    map::add_routes(tags::add_routes(local_dataset::add_routes(CheckedRoutes::new(state))))
+    let routes = local_dataset::add_routes(CheckedRoutes::new(state));
+    map::add_routes(tags::add_routes(export::add_local_routes(routes)))
 }
 
 /// Returns the routes that accept any host name, in every phase.

@@ -161,10 +161,9 @@ impl TaskRunner {
         self.wake();
     }
 
-    /// Stops an indexing task that was cancelled, if this process runs it. Other processes notice that they have lost
-    /// it.
-    pub fn stop_cancelled(&self, indexing_task: i64) {
-        self.worker.running.stop_task(LeasedTask::Indexing(indexing_task));
+    /// Stops a task that was cancelled, if this process runs it. Other processes notice that they have lost it.
+    pub fn stop_cancelled(&self, task: LeasedTask) {
+        self.worker.running.stop_task(task);
         self.wake();
     }
 

@@ -34,6 +34,7 @@ use tessera_store::{
     dataset::DatasetRecord,
     duplicate_group,
     export::{self, ExportChoices, ExportRecord, ExportTaskState},
+    lease::LeasedTask,
     media,
     media_content::for_each_content,
     now_micros,
@@ -156,6 +157,20 @@ impl Deployment {
         let export = self.store.read(|c| export::find(c, id))?;
         let export = export.filter(|export| export.dataset == dataset);
         export.ok_or_else(ServiceError::export_not_found)
+    }
+
+    /// Cancels an export, which then has failed. What was written of its archive is removed.
+    pub(crate) fn cancel_export(
+        &self,
+        dataset: DatasetId,
+        id: ExportTaskId,
+    ) -> Result<ExportRecord, ServiceError> {
+        self.export_of(dataset, id)?;
+        if !self.store.write(|tx| export::cancel(tx, id, "the export was cancelled"))? {
+            return Err(ServiceError::Conflict("The export has already ended".to_owned()));
+        }
+        self.tasks.stop_cancelled(LeasedTask::Export(id));
+        self.export_of(dataset, id)
     }
 
     /// Finds the archive of an export, on disk or in the bucket.

@@ -20,6 +20,7 @@ use tessera_store::{
     dataset::{self, DatasetRecord},
     export, indexed_files,
     indexing_task::{self, IndexingTaskKind},
+    lease::LeasedTask,
     source,
 };
 
@@ -172,7 +173,7 @@ impl Deployment {
             let message = "No indexing of this dataset is running".to_owned();
             return Err(ServiceError::Conflict(message));
         };
-        self.tasks.stop_cancelled(cancelled);
+        self.tasks.stop_cancelled(LeasedTask::Indexing(cancelled));
         self.require_dataset(id)
     }
 

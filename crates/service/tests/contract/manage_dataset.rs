@@ -240,6 +240,31 @@ async fn a_cancelled_indexing_stops_and_a_rescan_continues_it() {
 }
 
 #[tokio::test]
+async fn a_cancelled_export_writes_nothing_and_makes_room_for_the_next() {
+    let simulated_delay = Duration::from_secs(20);
+    let settings = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(settings).await;
+    let start = service.of_dataset("/export_context_async?file_name=a&export_format=json");
+    let (running, queued) = (service.good(&start).await, service.good(&start).await);
+    let of = |export: &Value| format!("?export_task_id={}", export["id"].as_str().unwrap());
+    let cancel = |export: &Value| format!("/cancel_export{}", of(export));
+    for export in [&running, &queued] {
+        let (status, cancelled) = service.manage(&cancel(export)).await;
+        assert_eq!((status.as_u16(), &cancelled["status"]), (200, &"FAILED".into()), "{cancelled}");
+        assert_eq!(cancelled["result_message"], "the export was cancelled");
+    }
+    // Both tasks would take 20 seconds.
+    tokio::time::timeout(simulated_delay / 2, service.deployment.wait_until_idle()).await.unwrap();
+    let known = service.good(&service.of_dataset(&format!("/export_status{}", of(&running)))).await;
+    assert_eq!((&known["status"], &known["download_uri"]), (&"FAILED".into(), &Value::Null));
+    assert_eq!(fs::read_dir(service.place.data.path().join("exports")).unwrap().count(), 0);
+    assert_eq!(service.manage(&cancel(&running)).await.0, 409, "it has ended");
+    let nobody = "/cancel_export?export_task_id=9fdce12a-9708-5ff1-9f0f-28d2eab0c471";
+    assert_eq!(service.manage(nobody).await.0, 404);
+    assert_eq!(service.manage("/cancel_export").await.0, 422);
+}
+
+#[tokio::test]
 async fn a_missing_folder_is_shown_and_comes_back() {
     let service = Service::of_pictures().await;
     let available = service.good(&service.of_dataset("")).await;

@@ -44,6 +44,7 @@ fn the_paths_of_local_services_are_beside_those_of_the_interface() {
         (rename_dataset(id), "/rename"),
         (rescan(id), "/rescan"),
         (cancel_indexing(id), "/cancel"),
+        (cancel_export(id), "/cancel_export"),
         (tags(id), "/tags"),
         (map(id), "/map"),
         (export_preview(id), "/export_preview"),
