@@ -11,6 +11,7 @@ trap 'umount "$work"/*/proc 2>/dev/null || true; rm -rf "$work"' EXIT
 
 step() { printf '\n== %s\n' "$*" >&2; }
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
+missing() { printf '\n== NOT CHECKED: %s\n' "$1" >&2; }
 machine=$(uname -m)
 archive_of() { ls "$files"/tessera-*-"$machine-unknown-linux-$1.tar.gz"; }
 
@@ -80,17 +81,32 @@ install_and_remove() {
     diff <(echo "$before") <(echo "$after") || fail 'something is left after the uninstallation'
 }
 
-step 'Ubuntu 16.04 with glibc 2.23: install.sh, and the package for Debian'
+# Installs the oldest distribution that can still be downloaded.
+install_distribution() {
+    local root=$1 name mirror
+    while read -r name mirror; do
+        rm -rf "$root"
+        debootstrap --variant=minbase --no-check-gpg "$name" "$root" "$mirror" >"$work/log" 2>&1 && return
+    done <<< $'xenial http://archive.ubuntu.com/ubuntu\nbullseye http://deb.debian.org/debian'
+    tail "$work/log" >&2
+    fail 'no old distribution can be installed'
+}
+
+step 'an old distribution (Ubuntu 16.04 with glibc 2.23, else Debian 11): install.sh, and the package for Debian'
 old=$work/old
-debootstrap --variant=minbase --no-check-gpg xenial "$old" http://archive.ubuntu.com/ubuntu >"$work/log" 2>&1 \
-    || { tail "$work/log" >&2; fail 'the old distribution cannot be installed'; }
+install_distribution "$old"
 furnish "$old"
 install_and_remove "$old"
-chroot "$old" /usr/bin/dpkg --install "/release/$(basename "$files"/tessera-tui_*_amd64.deb)" >&2
-use within "$old" /usr/bin/tessera
-[ -s "$old/usr/share/man/man1/tessera.1" ] || [ -s "$old/usr/share/man/man1/tessera.1.gz" ] || fail 'the package has no manual'
-chroot "$old" /usr/bin/dpkg --purge tessera-tui >&2
-! chroot "$old" /usr/bin/env which tessera || fail 'the package was not removed'
+package=$(find "$files" -name "tessera-tui_*.deb" | grep "_$(chroot "$old" /usr/bin/dpkg --print-architecture)\.deb" || true)
+if [ -n "$package" ]; then
+    chroot "$old" /usr/bin/dpkg --install "/release/$(basename "$package")" >&2
+    use within "$old" /usr/bin/tessera
+    [ -s "$old/usr/share/man/man1/tessera.1" ] || [ -s "$old/usr/share/man/man1/tessera.1.gz" ] || fail 'the package has no manual'
+    chroot "$old" /usr/bin/dpkg --purge tessera-tui >&2
+    ! chroot "$old" /usr/bin/env which tessera || fail 'the package was not removed'
+else
+    missing 'the package for Debian, because these files have none'
+fi
 
 step 'a system with only the C library'
 bare=$work/bare
@@ -112,7 +128,7 @@ if [ -e "$files"/tessera-*-"$machine-unknown-linux-musl.tar.gz" ]; then
     tar -xzf "$(archive_of musl)" -C "$empty" --strip-components 1
     use alone "$empty" /tessera
 else
-    printf '\n== NOT CHECKED: the static program, because this release has none\n' >&2
+    missing 'the static program, because these files have none'
 fi
 
 step 'the wheel'
@@ -122,7 +138,9 @@ python3 -m venv "$work/python"
 "$work/python/bin/python" -c 'import tessera_tui'
 
 step 'the package for RPM'
-if command -v rpm >/dev/null; then
+if ! ls "$files"/tessera-tui-*."$machine".rpm >/dev/null 2>&1; then
+    missing 'the package for RPM, because these files have none'
+elif command -v rpm >/dev/null; then
     mkdir "$work/rpm"
     rpm --root "$work/rpm" --initdb
     rpm --root "$work/rpm" --install --nodeps --ignorearch "$files"/tessera-tui-*."$machine".rpm
@@ -130,7 +148,7 @@ if command -v rpm >/dev/null; then
     rpm --root "$work/rpm" --erase tessera-tui
     [ ! -e "$work/rpm/usr/bin/tessera" ] || fail 'the package was not removed'
 else
-    printf '\n== NOT CHECKED: the package for RPM, because rpm is missing\n' >&2
+    missing 'the package for RPM, because rpm is missing'
 fi
 
 step 'the checksums'

@@ -2,7 +2,9 @@
 # Builds the files of a release from the last commit: for each target an archive, packages for Debian, RPM and pip, and
 # once the recipes of package managers, the list of components, and the checksums. Two runs give the same bytes.
 #
-# usage: tools/release.sh [--url URL] [--out DIR] [--with DIR] [TARGET...]
+# usage: tools/release.sh [--quick] [--url URL] [--out DIR] [--with DIR] [TARGET...]
+#   --quick     for a test of these files: only the archive, the wheel, the recipes and the checksums, of a program that
+#               is compiled like that of the tests
 #   --url URL   the address from which the files will be downloaded; it is written into the recipes
 #   --out DIR   where the files are written, instead of target/release-files
 #   --with DIR  a folder with archives of other systems, which become part of the release
@@ -15,9 +17,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 repository=$PWD
-glibc=2.17 url='' targets=() out=$PWD/target/release-files work=$PWD/target/release-build others=
+glibc=2.17 profile=release url='' targets=() out=$PWD/target/release-files work=$PWD/target/release-build others=
 while [ $# -gt 0 ]; do
     case $1 in
+        --quick) profile=dev; export CARGO_PROFILE_DEV_STRIP=true; shift ;;
         --url) url=${2%/}; shift 2 ;;
         --out) mkdir -p "$2"; out=$(cd "$2" && pwd); shift 2 ;;
         --with) others=$(cd "$2" && pwd); shift 2 ;;
@@ -53,6 +56,7 @@ install_tools() {
     python=$(tools/python_packages.sh release)
     # The tools read the environment of their Python from the path.
     export PATH="$tools/bin:$(dirname "$python"):$PATH"
+    [ "$profile" = release ] || return 0
     for pinned in cargo-about@0.9.3 cargo-cyclonedx@0.5.9 cargo-deb@3.8.0 cargo-generate-rpm@0.21.1 mdbook@0.5.4; do
         name=${pinned%@*} features=
         [ "$name" != cargo-about ] || features=cli
@@ -79,10 +83,10 @@ compile() {
     case $target in
         *-linux-gnu) tag=manylinux2014 ;;
         *-linux-musl) tag=musllinux_1_1 ;;
-        *) step cargo build --quiet --release --locked --bin tessera --target "$target"; return ;;
+        *) step cargo build --quiet --profile "$profile" --locked --bin tessera --target "$target"; return ;;
     esac
     # The tag of the wheel decides which version of glibc zig links against.
-    step maturin build --quiet --release --locked --zig --target "$target" --compatibility "$tag" --out "$out"
+    step maturin build --quiet --profile "$profile" --locked --zig --target "$target" --compatibility "$tag" --out "$out"
 }
 
 # Fails if a program needs a newer glibc than promised, or contains a path of this machine.
@@ -107,8 +111,10 @@ write_shared_files() {
     "$program" completion zsh > "$shared/completions/_tessera"
     "$program" completion fish > "$shared/completions/tessera.fish"
     "$program" man --dir "$shared/man" >/dev/null
-    step cargo about generate --locked --fail --config packaging/about.toml --output-file "$shared/THIRD-PARTY.md" packaging/about.hbs
     cp README.md CHANGELOG.md LICENSE-* "$shared"
+    [ "$profile" = release ] || return 0
+    # Without the network, so that the list depends on nothing but the crates.
+    step cargo about generate --frozen --fail --config packaging/about.toml --output-file "$shared/THIRD-PARTY.md" packaging/about.hbs
     # The packages take the files from here.
     mkdir -p target/shared && cp -R "$shared/." target/shared
     step cargo cyclonedx --quiet --format json --all-features --override-filename tessera-components
@@ -185,13 +191,15 @@ extract_source
 export CARGO_TARGET_DIR=$work/source/target
 cd "$work/source"
 host=$(rustc -vV | sed -n 's/^host: //p')
+# Cargo's folder for the profile `dev` has another name.
+profile_folder=${profile/dev/debug}
 built=()
 for target in "${targets[@]}"; do
     code=0
     compile "$target" || code=$?
     [ "$code" != 3 ] || { notice "$target, because its standard library cannot be downloaded; the workflow builds it"; continue; }
     [ "$code" = 0 ] || exit "$code"
-    verify_program "$CARGO_TARGET_DIR/$target/release/tessera"
+    verify_program "$CARGO_TARGET_DIR/$target/$profile_folder/tessera"
     built+=("$target")
 done
 [ ${#built[@]} != 0 ] || fail 'no target was built'
@@ -200,11 +208,11 @@ for target in "${built[@]}"; do
     [ "${target%%-*}" != "${host%%-*}" ] || runnable=$target
 done
 [ -n "${runnable:-}" ] || fail "the completions need a program that runs here: add a target for ${host%%-*}"
-write_shared_files "$CARGO_TARGET_DIR/$runnable/release/tessera"
+write_shared_files "$CARGO_TARGET_DIR/$runnable/$profile_folder/tessera"
 for target in "${built[@]}"; do
-    write_archive "$target" "$CARGO_TARGET_DIR/$target/release/tessera"
-    write_packages "$target"
+    write_archive "$target" "$CARGO_TARGET_DIR/$target/$profile_folder/tessera"
+    [ "$profile" != release ] || write_packages "$target"
 done
 write_recipes
-write_site
+[ "$profile" != release ] || write_site
 (cd "$out" && sha256 -- * > SHA256SUMS.part && mv SHA256SUMS.part SHA256SUMS && cat SHA256SUMS)
