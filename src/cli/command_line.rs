@@ -1,13 +1,7 @@
 //! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. Come
 //! here to add a command.
 
-use std::{
-    collections::HashSet,
-    ffi::OsString,
-    path::PathBuf,
-    pin::pin,
-    time::Duration,
-};
+use std::{collections::HashSet, ffi::OsString, path::PathBuf, pin::pin, time::Duration};
 
 use clap::{
     Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
@@ -226,8 +220,7 @@ pub fn definition() -> Command {
     };
     let command = Cli::command();
     // Looking at each argument of each command takes longer than everything else here.
-    let command =
-        if empty.is_empty() { command } else { with_arguments(command, &without_empty) };
+    let command = if empty.is_empty() { command } else { with_arguments(command, &without_empty) };
     with_examples(command, "")
 }
 

@@ -8,7 +8,6 @@ use std::os::unix::fs::DirEntryExt as _;
 #[cfg(not(target_os = "linux"))]
 use std::os::unix::fs::MetadataExt as _;
 use std::{
-    cmp::Reverse,
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
@@ -16,10 +15,9 @@ use std::{
 
 use tessera_files::{if_exists, parent_dir};
 
-use crate::{
-    Step,
-    file_operations::{is_writable, rename_new},
-};
+#[cfg(target_os = "linux")]
+use crate::file_operations::is_writable;
+use crate::{Step, file_operations::rename_new};
 
 /// Returns why a file cannot be put into a trash of its disk.
 #[cfg(target_os = "linux")]
@@ -79,6 +77,7 @@ pub(crate) fn put(path: &Path) -> io::Result<()> {
 
 fn describe(error: trash::Error) -> String {
     match error {
+        #[cfg(target_os = "linux")]
         trash::Error::FileSystem { source, .. } => source.to_string(),
         other => other.to_string(),
     }
@@ -156,6 +155,10 @@ fn cannot_list(error: io::Error) -> io::Error {
 }
 
 /// The descriptions in the trash, by the original paths of their files, newest first.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "other systems keep no descriptions, so the list is empty")
+)]
 #[derive(Default)]
 pub(crate) struct Trashed(HashMap<PathBuf, Vec<PathBuf>>);
 
@@ -164,7 +167,7 @@ impl Trashed {
     pub(crate) fn list() -> io::Result<Self> {
         let mut items =
             trash::os_limited::list().map_err(|error| io::Error::other(describe(error)))?;
-        items.sort_by_key(|item| Reverse(item.time_deleted));
+        items.sort_by_key(|item| std::cmp::Reverse(item.time_deleted));
         let mut trashed = Self::default();
         for item in items {
             trashed.0.entry(item.original_path()).or_default().push(item.id.into());

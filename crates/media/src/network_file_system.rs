@@ -25,7 +25,8 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
     })
 }
 
-/// Returns the network file system that a directory is on.
+/// Returns the network file system that a directory is on, which is known only on Linux.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "nothing is asked there"))]
 pub fn network_file_system_of(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return network_file_system(u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()?);
