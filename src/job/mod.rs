@@ -10,8 +10,7 @@ use std::time::Duration;
 use tessera_model::{
     Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
     JobKind, JobRecord, MediaAddition, SafeText, SavedJobState, Timestamp,
-    polling::{PollTarget, PollingIntervals},
-    task_tracker::TaskTracker,
+    task_tracker::{PollTarget, PollingIntervals, TaskTracker},
 };
 
 use crate::remote::{Remote, Uptime};

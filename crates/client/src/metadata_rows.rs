@@ -18,7 +18,10 @@ use crate::{
 };
 use tessera_model::{Failure, SafeText};
 use tessera_parquet::{Columns, ParquetFile};
-use tessera_wire::{bounded_json::BoundedValue, export::column, tolerant_json::JsonReader};
+use tessera_wire::{
+    export::column,
+    tolerant_json::{BoundedValue, JsonReader},
+};
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;

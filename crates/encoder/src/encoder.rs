@@ -16,9 +16,9 @@ use crate::{
     classifier::ConfidentLabel,
     error::{LoadError, short_reason},
     image_encoder::ImageEncoder,
-    model_config::ModelConfig,
     model_folder::{HashedFile, ModelFolder, fingerprint},
     text_encoder::TextEncoder,
+    tool_settings::ModelConfig,
 };
 
 /// The encoders of a model folder, shared between threads. Each inference uses all cores.

@@ -8,12 +8,11 @@ use rten_tensor::{NdTensor, prelude::*};
 use crate::{
     classifier::{ConfidentLabel, class_labels, confident_label, head_input},
     error::{LoadError, short_reason},
-    model_config::ModelConfig,
     model_folder::{CONFIG, ModelFolder},
     onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
     preprocessing::{InputForm, Preprocessing},
     staged_run::StagedRun,
-    tool_settings::PictureSettings,
+    tool_settings::{ModelConfig, PictureSettings},
 };
 
 const ROLE: &str = "image encoder";

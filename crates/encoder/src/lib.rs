@@ -11,7 +11,6 @@ mod depthwise;
 mod encoder;
 mod error;
 mod image_encoder;
-mod model_config;
 mod model_folder;
 mod onnx_model;
 mod preprocessing;

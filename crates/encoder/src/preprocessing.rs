@@ -5,7 +5,8 @@ use image::{Rgb, RgbImage, imageops};
 use tessera_picture::{PicturePart, ResampleFilter, resample};
 
 use crate::{
-    model_config::ModelFamily, model_folder::PREPROCESSOR, tool_settings::PictureSettings,
+    model_folder::PREPROCESSOR,
+    tool_settings::{ModelFamily, PictureSettings},
 };
 use settings_reader::SettingsReader;
 

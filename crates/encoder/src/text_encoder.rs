@@ -9,9 +9,9 @@ use tokenizers::{PostProcessor as _, Tokenizer, TruncationParams};
 
 use crate::{
     error::{LoadError, short_reason},
-    model_config::{ModelConfig, ModelFamily},
     model_folder::{ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
     onnx_model::{ModelInput, OnnxModel, VectorForm},
+    tool_settings::{ModelConfig, ModelFamily},
 };
 
 const ROLE: &str = "text encoder";

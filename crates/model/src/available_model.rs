@@ -1,9 +1,12 @@
 //! Lists the models that `tessera model get` and the interface offer. Other models are had by the names of their
 //! repositories.
 
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, path::PathBuf, time::Duration};
 
-use crate::text::{format_duration, group_digits, grouped_with_noun};
+use super::{
+    Coverage,
+    text::{format_duration, group_digits, grouped_with_noun},
+};
 
 /// The name of the model that is made from published packages.
 pub const STARTER: &str = "starter";
@@ -120,3 +123,29 @@ pub const AVAILABLE_MODELS: [AvailableModel; 6] = [
         purpose: "look-alikes only",
     },
 ];
+
+// What an export or an import of embeddings has done.
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingExport {
+    /// The name of the model whose vectors were written. `None` stands for our own descriptor.
+    pub model: Option<String>,
+    pub dimension: usize,
+    /// How many images and frames have a vector. Only these are in the file.
+    pub coverage: Coverage,
+    /// The list of names of an array.
+    pub names: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbeddingImport {
+    /// The name of the file.
+    pub name: String,
+    pub dimension: usize,
+    /// How many images and frames have an embedding now.
+    pub coverage: Coverage,
+    /// The number of rows that were left out.
+    pub refused: u64,
+    /// The first rows that were left out, with the reasons.
+    pub examples: Vec<String>,
+}

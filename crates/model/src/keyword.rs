@@ -1,5 +1,5 @@
-//! Defines enums whose values are keywords of the API by the macro `keyword_enum`. [`EntityType`], and [`Anchor`] for
-//! searches by a picture, are defined here as well.
+//! Defines enums whose values are keywords, such as those of the API, by the macro [`keyword_enum`](crate::keyword_enum).
+//! [`EntityType`], and [`Anchor`] for searches by a picture, are defined here as well.
 
 use std::str::FromStr;
 
@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::MediaId;
 
+/// Defines an enum with the keyword of each variant, the list of all variants, and the conversions in both directions.
+#[macro_export]
 macro_rules! keyword_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $keyword:literal,)* }) => {
         $(#[$doc])*

@@ -8,15 +8,12 @@ mod available_model;
 pub mod basket;
 pub mod check;
 pub mod cluster;
-mod cover;
 pub mod dataset;
 mod distribution;
-mod embedding;
 pub mod enrichment;
 pub mod export;
 mod facet;
 pub mod failure;
-mod file_order;
 pub mod ids;
 pub mod ingest;
 pub mod job;
@@ -24,7 +21,6 @@ mod keyword;
 pub mod local_files;
 mod media_map;
 pub mod picture_source;
-pub mod polling;
 pub mod pseudorandom;
 pub mod region;
 mod saved_state;
@@ -39,18 +35,19 @@ pub mod text;
 pub mod vql;
 
 pub use annotation::{Annotation, LabeledRegion, Mask};
-pub use available_model::{AVAILABLE_MODELS, AvailableModel, EncodingProgress, ModelPlan, STARTER};
+pub use available_model::{
+    AVAILABLE_MODELS, AvailableModel, EmbeddingExport, EmbeddingImport, EncodingProgress,
+    ModelPlan, STARTER,
+};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{
     Cluster, FileFacts, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag,
 };
-pub use cover::Cover;
 pub use dataset::{
     Dataset, DatasetList, FileChanges, LocalDataset, MAX_PATTERNS, Operation, PatternLists,
     Permission, RecordField, RescanResult, Status,
 };
 pub use distribution::{Distribution, DistributionBar};
-pub use embedding::{EmbeddingExport, EmbeddingImport};
 pub use enrichment::{
     AppliedModel, Coverage, Enrichment, EnrichmentModel, IMPORTED_EMBEDDINGS, ModelFile,
     ModelStatus,
@@ -66,7 +63,6 @@ pub use facet::{
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };
-pub use file_order::{FileOrder, FileSortKey};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{
@@ -79,10 +75,10 @@ pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
 pub use saved_state::{
-    HistoryEntry, KeptTags, Place, RecentPlace, ResultCount, SavedSession, SavedView, StateKey,
-    StateValue,
+    Cover, HistoryEntry, KeptTags, Place, RecentPlace, ResultCount, SavedSession, SavedView,
+    StateKey, StateValue,
 };
-pub use search::{Granularity, Page, Query, Search};
+pub use search::{FileOrder, FileSortKey, Granularity, Page, Query, Search};
 pub use selection::{
     EntryContent, EntryId, ExportSelection, SelectedCluster, Selection, SelectionEntry,
     SelectionItem, SelectionTotals,

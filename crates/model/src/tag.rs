@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SafeText, Search, SelectionItem, TagChangeId, TagId, composed};
+use crate::{SafeText, Search, SelectionItem, TagChangeId, TagId, composed, keyword::keyword_enum};
 
 /// The tag of a media item that is kept.
 pub const PICKED: &str = "picked";
@@ -26,32 +26,19 @@ pub fn tag_name(text: &str) -> Option<String> {
     is_name.then(|| name.into_owned())
 }
 
-/// The color of a tag. A terminal shows its own shade of each color.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TagColor {
-    Red,
-    Yellow,
-    Green,
-    Cyan,
-    Blue,
-    Magenta,
-}
+keyword_enum!(
+    /// The color of a tag. A terminal shows its own shade of each color.
+    TagColor {
+        Red = "red",
+        Yellow = "yellow",
+        Green = "green",
+        Cyan = "cyan",
+        Blue = "blue",
+        Magenta = "magenta",
+    }
+);
 
 impl TagColor {
-    pub const ALL: [Self; 6] =
-        [Self::Red, Self::Yellow, Self::Green, Self::Cyan, Self::Blue, Self::Magenta];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Red => "red",
-            Self::Yellow => "yellow",
-            Self::Green => "green",
-            Self::Cyan => "cyan",
-            Self::Blue => "blue",
-            Self::Magenta => "magenta",
-        }
-    }
-
     /// Returns the color of a new tag of a dataset that has `existing` tags.
     pub fn of_new(name: &str, existing: usize) -> Self {
         match name {
@@ -72,8 +59,7 @@ impl FromStr for TagColor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|color| color.as_str() == text);
-        found.ok_or_else(|| {
+        Self::from_keyword(text).ok_or_else(|| {
             format!("unknown color; expected one of {}", Self::ALL.map(Self::as_str).join(", "))
         })
     }

@@ -4,15 +4,13 @@
 
 mod explanation;
 mod pattern;
-mod period;
 mod property;
 mod values;
 
 pub use pattern::PathPattern;
-pub use period::Period;
 pub use property::{
-    ColumnName, ColumnValue, FileProperty, ItemValue, Number, Operator, OwnColumns, Property,
-    PropertyFilter, PropertyValue, format_of_file,
+    ColumnName, ColumnValue, FileProperty, ItemValue, Number, Operator, OwnColumns, Period,
+    Property, PropertyFilter, PropertyValue, format_of_file,
 };
 pub use values::{
     Alternatives, Fraction, InvalidField, Label, MAX_VALUES, NegatedFilter, QueryText, ValueList,

@@ -15,7 +15,6 @@ mod jpeg;
 mod jpeg_xl;
 mod limits;
 mod raster;
-mod resample;
 mod sixel;
 mod source_colors;
 mod thumbnail;
@@ -28,10 +27,9 @@ mod view;
 pub use animation::{AnimationFrame, visit_frames};
 pub use camera_raw::RawFormat;
 pub use embedded_metadata::EmbeddedMetadata;
-pub use fit::{Canvas, Protocol};
+pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};
 pub use format::PictureFormat;
 pub use heif::is_image_sequence;
-pub use resample::{PicturePart, ResampleFilter, resample, resize};
 pub use thumbnail::{
     DifferingPixels, Encoded, FittedPicture, Thumbnail, coded_jpeg_to_srgb, difference, encode,
     encode_jpeg, fit_picture, nearest_of_256, squared_distance, thumbnail, thumbnail_of,

@@ -9,10 +9,9 @@ use jpeg_encoder::{ColorType, Encoder};
 
 use crate::{
     decode::{Decoded, decode, decode_for, is_rotated},
-    fit::{Canvas, Fit, Protocol},
+    fit::{Canvas, Fit, Protocol, resize},
     format::PictureFormat,
     limits::DecodeError,
-    resample::resize,
     sixel,
     source_colors::{CodedColors, SourceColors, to_srgb},
     view::Crop,

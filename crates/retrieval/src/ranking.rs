@@ -4,17 +4,18 @@
 //!
 //! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
-use tessera_model::Page;
+use super::{
+    dataset_index::{ClusterMembers, DatasetIndex},
+    member_columns::{MemberColumns, NO_DUPLICATES, NO_VIDEO},
+    property_columns::PropertyColumns,
+};
+use tessera_model::{FileOrder, FileSortKey, Page, search_form, vql::ItemValue};
 use tessera_search::member_search::Grouping;
 use tessera_store::{
     cluster::MAX_PREVIEWS,
     search_table::{ClusterMatch, SelectedMember},
-};
-
-use crate::{
-    dataset_index::DatasetIndex, member_clusters::MemberClusters, member_columns::NO_VIDEO,
 };
 
 /// The wire name of full-text scores. A lower score is better.
@@ -188,5 +189,143 @@ fn insert_best(best: &mut Vec<(i64, usize)>, key: i64, member: usize) {
     }
 }
 
+// Orders the matching members of a search by a property of their files.
+
+/// Returns the position of each member in an order of files. Members that do not match have no meaningful position.
+/// Equal files keep the order of browsing, so that pages never repeat or skip a cluster.
+pub fn file_positions(columns: &PropertyColumns, mask: &[bool], order: FileOrder) -> Vec<u32> {
+    let path = |member| {
+        let mut path = String::new();
+        columns.path(member, &mut path);
+        path
+    };
+    let sorted = match order.by {
+        FileSortKey::Name => {
+            let key = |member| Some((search_form(columns.name(member)), path(member)));
+            sorted_by(mask, order, key)
+        }
+        FileSortKey::Path => sorted_by(mask, order, |member| Some(path(member))),
+        FileSortKey::Bytes => sorted_by(mask, order, |member| Some(columns.sizes[member])),
+        FileSortKey::Date => sorted_by(mask, order, |member| match columns.date(member) {
+            Some(ItemValue::Date(date)) => Some(date),
+            _ => None,
+        }),
+    };
+    let mut positions = vec![u32::MAX; mask.len()];
+    for (position, member) in (0..).zip(sorted) {
+        positions[member] = position;
+    }
+    positions
+}
+
+/// Sorts the matching members. Members without a key come last.
+fn sorted_by<K: Ord>(
+    mask: &[bool],
+    order: FileOrder,
+    key: impl Fn(usize) -> Option<K>,
+) -> Vec<usize> {
+    let matching = mask.iter().enumerate().filter(|(_, matches)| **matches);
+    let mut keyed: Vec<(Option<K>, usize)> =
+        matching.map(|(member, _)| (key(member), member)).collect();
+    keyed.sort_by(|(one, _), (other, _)| match (one, other) {
+        (Some(one), Some(other)) if order.reversed => other.cmp(one),
+        (Some(one), Some(other)) => one.cmp(other),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
+    });
+    keyed.into_iter().map(|(_, member)| member).collect()
+}
+
+// The clusters of a ranking in memory: those of a granularity, which the index has, or the groups of near-duplicates
+// of a similarity, which are computed for the ranking.
+
+pub enum MemberClusters {
+    OfLevel(usize),
+    OfDuplicates { ranks: Vec<u32>, members: ClusterMembers },
+}
+
+impl MemberClusters {
+    pub fn new(index: &DatasetIndex, grouping: Grouping) -> Self {
+        match grouping {
+            Grouping::Level(level) => Self::OfLevel(usize::from(level.level())),
+            Grouping::Duplicates(similarity) => {
+                let ranks = group_ranks(&index.members, similarity);
+                Self::OfDuplicates { members: ClusterMembers::new(&ranks), ranks }
+            }
+        }
+    }
+
+    /// Returns the rank of each member's cluster.
+    pub fn ranks<'a>(&'a self, index: &'a DatasetIndex) -> &'a [u32] {
+        match self {
+            Self::OfLevel(level) => &index.members.cluster_ranks[*level],
+            Self::OfDuplicates { ranks, .. } => ranks,
+        }
+    }
+
+    pub fn members<'a>(&'a self, index: &'a DatasetIndex) -> &'a ClusterMembers {
+        match self {
+            Self::OfLevel(level) => index.clusters(*level),
+            Self::OfDuplicates { members, .. } => members,
+        }
+    }
+}
+
+/// Returns the position of the first member of each member's group. Members without near-duplicates are together in a
+/// cluster after all groups, and do not match.
+fn group_ranks(members: &MemberColumns, similarity: f32) -> Vec<u32> {
+    let positions = members.duplicate_positions.iter().copied().zip(0..);
+    let mut order: Vec<(u32, usize)> =
+        positions.filter(|(position, _)| *position != NO_DUPLICATES).collect();
+    order.sort_unstable();
+    let after_all = order.last().map_or(0, |(position, _)| position + 1);
+    let mut ranks = vec![after_all; members.len()];
+    let (mut first, mut next) = (0, 0);
+    for (position, member) in order {
+        // A member whose previous position is missing begins a group as well, because that media item was removed.
+        if members.duplicate_links[member] < similarity || position != next {
+            first = position;
+        }
+        ranks[member] = first;
+        next = position + 1;
+    }
+    ranks
+}
+
 #[cfg(test)]
-mod tests;
+mod order_tests {
+    use super::*;
+
+    const ORDERS: [FileSortKey; 2] = [FileSortKey::Bytes, FileSortKey::Date];
+
+    fn order_of(keys: &[Option<i64>], mask: &[bool], reversed: bool) -> Vec<usize> {
+        ORDERS
+            .map(|by| sorted_by(mask, FileOrder { by, reversed }, |member| keys[member]))
+            .into_iter()
+            .reduce(|one, other| {
+                assert_eq!(one, other);
+                one
+            })
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn equal_members_keep_their_order_and_those_without_a_key_come_last() {
+        let keys = [Some(3), None, Some(1), Some(3), Some(9), Some(2)];
+        let mask = [true, true, true, true, false, true];
+        assert_eq!(order_of(&keys, &mask, false), [2, 5, 0, 3, 1]);
+        assert_eq!(order_of(&keys, &mask, true), [0, 3, 5, 2, 1]);
+    }
+
+    #[test]
+    fn a_group_ends_at_a_weaker_link_and_at_a_missing_position() {
+        let mut members = MemberColumns::default();
+        members.rows = (0..7).collect();
+        members.duplicate_positions = vec![4, NO_DUPLICATES, 0, 1, 2, 6, 7];
+        members.duplicate_links = vec![0.0, 0.0, 0.0, 0.97, 0.91, 0.99, 0.93];
+        assert_eq!(group_ranks(&members, 0.9), [4, 8, 0, 0, 0, 6, 6]);
+        assert_eq!(group_ranks(&members, 0.95), [4, 8, 0, 0, 2, 6, 7]);
+        assert_eq!(group_ranks(&MemberColumns::default(), 0.9), [0; 0]);
+    }
+}

@@ -18,9 +18,8 @@ use tessera_store::{
 
 use crate::{
     dataset_index::DatasetIndex,
-    file_order::file_positions,
     filter_mask::{FilterMask, condition},
-    ranking::{BM25, ClusterRanking, MatchingMembers, Scores},
+    ranking::{BM25, ClusterRanking, MatchingMembers, Scores, file_positions},
     search_context::{SearchContext, lower_distances_of_copies},
     search_query::{RetrievalError, SearchQuery},
     table_ranking::TableRanking,

@@ -14,8 +14,7 @@ use tessera_files::{if_exists, write_atomically};
 
 use super::{
     plan::plan,
-    planted_issue::PlantedIssue,
-    sample_image::{SampleImage, SceneKind, render},
+    sample_image::{PlantedIssue, SampleImage, SceneKind, render},
 };
 
 /// Must be increased whenever the same plan renders to different pixels.

@@ -16,7 +16,6 @@
 mod drawing;
 mod folder;
 mod plan;
-mod planted_issue;
 mod random;
 mod sample_image;
 mod scene;
@@ -24,6 +23,5 @@ mod scenes;
 
 pub use folder::write;
 pub use plan::plan;
-pub use planted_issue::{Edit, PlantedIssue};
-pub use sample_image::{SampleImage, SceneKind, render};
+pub use sample_image::{Edit, PlantedIssue, SampleImage, SceneKind, render};
 pub use scene::LabeledBox;

@@ -8,9 +8,8 @@ use rayon::prelude::*;
 use tessera_model::Region;
 
 use super::{
-    planted_issue::{Edit, PlantedIssue, region_in_pixels},
     random::Rng,
-    sample_image::{SampleImage, SceneKind, SceneSpec},
+    sample_image::{Edit, PlantedIssue, SampleImage, SceneKind, SceneSpec, region_in_pixels},
     scene::LabeledBox,
 };
 

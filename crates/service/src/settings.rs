@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _, path::PathBuf, str::FromStr, t
 
 use crate::error::LocalError;
 use tessera_media::{ingest::disk_quota::DiskQuota, object_storage};
-use tessera_model::PatternLists;
+use tessera_model::{PatternLists, keyword_enum};
 use tessera_retrieval::ModelChoice;
 use tessera_search::{similarity::MAX_EXACT_ROWS, text::language::LanguageChoice};
 use tessera_store::{
@@ -111,44 +111,29 @@ pub enum OriginalPaths {
     Shown,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum InjectedFailure {
-    /// `add_media` responds 500: the upload to storage failed.
-    Upload,
-    /// `add_media` and `reindex` respond 500: the pipeline could not be triggered.
-    Trigger,
-    /// An accepted addition ends in ERROR.
-    AddMedia,
-    /// A reindex ends in ERROR.
-    Reindex,
-    /// An export ends in FAILED.
-    Export,
-    /// `search-image-similarity` responds 500.
-    Search,
-}
-
-impl InjectedFailure {
-    const ALL: [Self; 6] =
-        [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Upload => "upload",
-            Self::Trigger => "trigger",
-            Self::AddMedia => "add_media",
-            Self::Reindex => "reindex",
-            Self::Export => "export",
-            Self::Search => "search",
-        }
+keyword_enum!(
+    InjectedFailure {
+        /// `add_media` responds 500: the upload to storage failed.
+        Upload = "upload",
+        /// `add_media` and `reindex` respond 500: the pipeline could not be triggered.
+        Trigger = "trigger",
+        /// An accepted addition ends in ERROR.
+        AddMedia = "add_media",
+        /// A reindex ends in ERROR.
+        Reindex = "reindex",
+        /// An export ends in FAILED.
+        Export = "export",
+        /// `search-image-similarity` responds 500.
+        Search = "search",
     }
-}
+);
 
 impl FromStr for InjectedFailure {
     type Err = String;
 
     fn from_str(raw: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim());
-        known.ok_or_else(|| format!("expected one of {}", Self::ALL.map(Self::as_str).join(", ")))
+        Self::from_keyword(raw.trim())
+            .ok_or_else(|| format!("expected one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }
 

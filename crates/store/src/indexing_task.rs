@@ -16,28 +16,17 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 use tessera_files::staging::UNPACKED_DIR_NAME;
-use tessera_model::{DatasetId, Status};
+use tessera_model::{DatasetId, Status, keyword_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexingTaskKind {
-    /// Synchronizes the dataset with its folder.
-    Creation,
-    Addition,
-    /// Reclusters all media.
-    Reindex,
-}
-
-impl IndexingTaskKind {
-    pub(super) const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Creation => "DATASET_CREATION",
-            Self::Addition => "MEDIA_ADDITION",
-            Self::Reindex => "REINDEX",
-        }
+keyword_enum!(
+    IndexingTaskKind {
+        /// Synchronizes the dataset with its folder.
+        Creation = "DATASET_CREATION",
+        Addition = "MEDIA_ADDITION",
+        /// Reclusters all media.
+        Reindex = "REINDEX",
     }
-}
+);
 
 /// The media that an addition adds. The type is stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +79,7 @@ const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex, require
 
 fn read_task(row: &Row) -> Result<IndexingTask> {
     let name: String = row.get(2)?;
-    let kind = IndexingTaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+    let kind = IndexingTaskKind::from_keyword(&name);
     Ok(IndexingTask {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),

@@ -19,7 +19,7 @@ use super::{
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{
-    DatasetId, EntityType, MediaId, Region, UserTags,
+    DatasetId, EntityType, MediaId, Region, UserTags, keyword_enum,
     text::spellings,
     vql::{OwnColumns, Period},
 };
@@ -88,33 +88,15 @@ pub(super) fn delete_model_labels(connection: &Connection, dataset: DatasetId) -
     query::execute(connection, sql, params![dataset.0]).map(drop)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MediaKind {
-    Image,
-    /// A frame of a video.
-    Frame,
-    /// A labeled region of an image.
-    Object,
-}
-
-impl MediaKind {
-    /// Returns the name in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Image => "IMAGE",
-            Self::Frame => "FRAME",
-            Self::Object => "OBJECT",
-        }
+keyword_enum!(
+    MediaKind {
+        Image = "IMAGE",
+        /// A frame of a video.
+        Frame = "FRAME",
+        /// A labeled region of an image.
+        Object = "OBJECT",
     }
-
-    fn parse(name: &str) -> Self {
-        match name {
-            "FRAME" => Self::Frame,
-            "OBJECT" => Self::Object,
-            _ => Self::Image,
-        }
-    }
-}
+);
 
 /// The position of a frame in its video.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -273,7 +255,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
         source: row.get(2)?,
-        kind: MediaKind::parse(row.get_ref(3)?.as_str()?),
+        kind: MediaKind::from_keyword(row.get_ref(3)?.as_str()?).unwrap_or(MediaKind::Image),
         parent: row.get(4)?,
         region: read_region(row, 5)?,
         path: path_from_bytes(row.get(6)?),

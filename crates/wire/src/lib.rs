@@ -8,7 +8,6 @@
 //! directions shows.
 
 pub mod add_media;
-pub mod bounded_json;
 pub mod compat;
 pub mod credentials;
 pub mod dataset;

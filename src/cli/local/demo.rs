@@ -24,7 +24,7 @@ use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Preview, Query,
     ScoreScale, Search,
-    polling::{PollTarget, PollingIntervals},
+    task_tracker::{PollTarget, PollingIntervals},
     text::count_with_noun,
 };
 

@@ -8,26 +8,23 @@ pub mod embeddings;
 mod features;
 pub mod file_names;
 mod folder_patterns;
-mod indexed_content;
 mod original_files;
 pub mod parquet_images;
 mod scan;
 pub mod sidecar;
-mod text_encoding;
 pub mod unpack;
 mod unpacker;
 mod unrecognized;
 pub mod video;
 mod video_container;
-mod video_input;
 mod video_program;
 mod zip_member;
 
 pub use companions::{CompanionFinder, Companions};
 pub use folder_patterns::{EXCLUDED, FolderPatterns, PATTERNS_FILE};
-pub use indexed_content::{HASHED_BEFORE_SENDING, IndexedContent, is_changed};
 pub use original_files::{
-    OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
+    HASHED_BEFORE_SENDING, IndexedContent, OriginalFiles, SandboxedDir, SourceFile, is_changed,
+    is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
     ANNEX_POINTER, FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile,
@@ -36,5 +33,4 @@ pub use scan::{
 };
 pub use unrecognized::{pointer_reason, unrecognized_reason};
 pub use video_container::{VideoContainer, audio_format};
-pub use video_input::VideoInput;
-pub use video_program::VideoError;
+pub use video_program::{VideoError, VideoInput};

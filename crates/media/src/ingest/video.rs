@@ -11,8 +11,7 @@ use std::{
 
 use super::{
     video_container::VideoContainer,
-    video_input::VideoInput,
-    video_program::{VideoError, VideoProgram},
+    video_program::{VideoError, VideoInput, VideoProgram},
 };
 use image::{RgbImage, imageops};
 use serde::Deserialize;

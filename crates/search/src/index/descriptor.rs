@@ -9,7 +9,7 @@ use std::{f32::consts::PI, sync::LazyLock};
 use half::f16;
 use image::RgbImage;
 
-use super::plain_picture::{add_color_and_size, plain_color};
+use super::quality::{add_color_and_size, plain_color};
 
 /// Length and factor of each block of the descriptor.
 ///

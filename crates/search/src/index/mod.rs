@@ -14,7 +14,6 @@
 mod descriptor;
 mod features;
 mod keypoints;
-mod plain_picture;
 pub mod quality;
 
 pub use descriptor::DIMENSION;

@@ -12,9 +12,7 @@
 mod approximate_graph;
 mod copy_search;
 mod diverse_rows;
-mod duplicate_groups;
 mod duplicates;
-mod exact_graph;
 mod geometric_verification;
 mod kernel;
 mod keypoint_index;
@@ -28,8 +26,7 @@ mod vectors;
 pub use approximate_graph::approximate_neighbor_graph;
 pub use copy_search::{CopyCandidate, CopySearch, MAX_COPY_CANDIDATES};
 pub use diverse_rows::diverse_rows;
-pub use duplicate_groups::{GroupedRow, order_by_group};
-pub use duplicates::{DuplicatePair, near_duplicates};
+pub use duplicates::{DuplicatePair, GroupedRow, near_duplicates, order_by_group};
 pub use keypoint_index::KeypointSource;
 pub use map_layout::{MapPosition, map_positions};
 pub use neighbor_graph::{Neighbor, NeighborGraph};
@@ -37,7 +34,7 @@ pub use progress::Stoppable;
 pub use row_lists::{RowCandidates, RowLists};
 pub use vectors::{VectorFile, VectorMemory, Vectors};
 
-use exact_graph::exact_neighbor_graph;
+use neighbor_graph::exact_neighbor_graph;
 
 /// Number of rows up to which all pairs are compared. At this number, both methods take the same time.
 pub const MAX_EXACT_ROWS: usize = 65_536;

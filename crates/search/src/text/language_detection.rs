@@ -4,8 +4,7 @@ use std::{collections::HashMap, ops::RangeInclusive, sync::LazyLock};
 
 use super::{
     language::{LANGUAGE_COUNT, Language, LanguageSet, WordTable},
-    stop_words,
-    words::words,
+    words::{self, words},
 };
 
 /// Frequent words of captions in languages whose stop words are nearly the same.
@@ -39,7 +38,7 @@ pub fn detect_language<T: AsRef<str>>(captions: impl IntoIterator<Item = T>) -> 
     };
     for caption in captions {
         for word in words(caption.as_ref()) {
-            add(stop_words::languages_of(&word), WORD_WEIGHT);
+            add(words::languages_of(&word), WORD_WEIGHT);
             add(languages_of_caption_word(&word), WORD_WEIGHT);
             add(languages_of_letters(&word), 1);
         }

@@ -7,7 +7,6 @@ pub mod language;
 mod language_detection;
 pub mod lsa;
 pub mod name_words;
-mod stop_words;
 pub mod words;
 
 pub use language_detection::detect_language;

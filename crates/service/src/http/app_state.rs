@@ -18,11 +18,10 @@ use tokio::{
 };
 
 use super::{
-    auth::Authenticator,
+    auth::{Authenticator, Refreshed},
     connections::ConnectionSlots,
     options::{AllowedHost, ServerLimits},
     problem::Problem,
-    refreshed::Refreshed,
     request_observer::RequestObserver,
 };
 use crate::{Deployment, usecase::ServiceError};

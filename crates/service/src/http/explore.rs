@@ -2,6 +2,7 @@
 //! that select and rank are read here, for exports as well.
 
 use axum::{Json, extract::State};
+use time::OffsetDateTime;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
@@ -17,11 +18,11 @@ use super::{
 };
 use crate::{
     Deployment,
-    usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams},
+    usecase::{ClusterPage, Map, NamedColumn, RequestedAnchor, ScoredCluster, SearchParams},
 };
 use tessera_model::{
     DatasetId, Filter, MediaId, TagId, UserTags,
-    vql::{Fraction, LabelRule},
+    vql::{Fraction, IssueKind, LabelRule},
 };
 use tessera_retrieval::tag_id;
 use tessera_store::cluster::{ClusterRecord, StoredPreview};
@@ -29,10 +30,10 @@ use tessera_wire::{
     endpoints::query,
     error_body::ProblemBody,
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
+    map::{MapBody, MapIssueBody, MapNamesBody, write_coordinate},
     preview::{BY_NAME, BoundingBoxBody, PreviewBody, write_columns},
     vql,
 };
-use time::OffsetDateTime;
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(explore))
@@ -271,4 +272,47 @@ fn parse_list(
         let read = serde_json::from_str(raw).ok();
         if state.compat { read.or_else(plain) } else { read }
     })
+}
+
+// `GET /local/dataset/{id}/map`: where media items are on the map of their dataset. The API document has no map.
+
+pub(crate) fn add_local_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(map))
+}
+
+/// Returns the positions of the media items that a search finds, or of all. Similar media items are near each other. A
+/// map of more than 100,000 media items has a sample, which is the same each time.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/map",
+    params(DatasetPath, ExploreParams),
+    responses((status = 200, description = "The positions", body = MapBody), StatusErrors, BusyError),
+)]
+pub(crate) async fn map(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    params: QueryParams,
+) -> Result<Json<MapBody>, Problem> {
+    let search = parse_optional_search(&state, &params)?;
+    let map =
+        state.run_expensive(move |deployment| deployment.map(id, &search).map(map_body)).await?;
+    Ok(Json(map))
+}
+
+fn map_body(Map { media, points, labels, tags, issues }: Map) -> MapBody {
+    let coordinate = |axis: usize| {
+        points.iter().map(|point| write_coordinate(point.position[axis])).collect::<Vec<i64>>()
+    };
+    let names = |NamedColumn { names, values }| MapNamesBody { names, values };
+    let issue = |(kind, percents)| MapIssueBody { name: IssueKind::as_str(kind), percents };
+    MapBody {
+        media_count: media,
+        x: coordinate(0),
+        y: coordinate(1),
+        labels: names(labels),
+        tags: names(tags),
+        issues: issues.into_iter().map(issue).collect(),
+        media_ids: points.iter().map(|point| point.media.0).collect(),
+        paths: points.into_iter().map(|point| point.path).collect(),
+    }
 }

@@ -8,11 +8,11 @@ use std::{future::pending, io, pin::pin, sync::Arc, time::Duration};
 use super::{
     AppState, add_media,
     app_state::{self, CurrentPhase, ReadinessCheck, ServerPhase},
-    auth::{self, Authenticator},
+    auth::{self, Authenticator, Refreshed},
     checked_routes::{CheckedRoutes, method_not_allowed},
     compat,
     connections::{self, ClientConnection, ConnectionSlot, ConnectionSlots},
-    credentials, dataset, explore, export, local_dataset, map, media,
+    credentials, dataset, explore, export, local_dataset, media,
     metrics::metrics_router,
     monitored_stream::{self, MonitoredStream},
     openapi::{self, OpenApiDocument},
@@ -20,7 +20,6 @@ use super::{
     origin_check, probes,
     problem::Problem,
     query_image,
-    refreshed::Refreshed,
     request_observer::{RequestMetrics, RequestObserver},
     tags,
 };
@@ -281,7 +280,7 @@ fn root_routes(state: &AppState) -> CheckedRoutes {
 /// Returns the routes that are not in the API document. They need a token, like those of the API.
 fn local_routes(state: &AppState) -> CheckedRoutes {
     let routes = local_dataset::add_routes(CheckedRoutes::new(state));
-    map::add_routes(tags::add_routes(export::add_local_routes(routes)))
+    explore::add_local_routes(tags::add_routes(export::add_local_routes(routes)))
 }
 
 /// Returns the routes that accept any host name, in every phase.

@@ -10,10 +10,9 @@ use super::{
     context::ProgressRange,
     member_features::{
         GRAPH_NEIGHBORS, MemberVectors, Scope, SimilarMembers, StoredKeypoints, read_members,
-        similar_members,
+        similar_members, with_embeddings,
     },
     several_processes::{is_shared, shared_similar_members},
-    weighted_vectors::with_embeddings,
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, Granularity};

@@ -268,6 +268,20 @@ impl TaskContext {
         self.store.write_rows(|tx| lease::release(tx, &self.lease))
     }
 
+    /// Ends a task that has no result: it is released if it was stopped, and kept if it is postponed. `fail` writes why
+    /// it failed.
+    pub fn end(
+        &self,
+        cause: TaskError,
+        fail: impl FnOnce(&Transaction, &str) -> Result<(), QueryError>,
+    ) -> Result<(), StoreError> {
+        match cause {
+            TaskError::Stopped => self.release(),
+            TaskError::Postponed(cause) => Err(cause),
+            TaskError::Failed(reason) => self.write_end(|tx| fail(tx, &reason)),
+        }
+    }
+
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn report_progress(&self, dataset: DatasetId, share: f64) -> Result<(), TaskError> {
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;

@@ -18,13 +18,12 @@ mod runner;
 mod several_processes;
 mod text_step;
 mod wake_signal;
-mod weighted_vectors;
 
 use context::TaskContext;
 pub use context::WorkerContext;
 pub use encoding_runs::EncodingRuns;
+pub(crate) use member_features::with_embeddings;
 pub use runner::TaskRunner;
-pub(crate) use weighted_vectors::with_embeddings;
 
 /// The version of the stored features and words. Increase it if `index::extract` or `text::words` change their results,
 /// so that existing datasets are indexed again.

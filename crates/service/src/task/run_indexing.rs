@@ -65,14 +65,7 @@ fn run_indexing(context: &TaskContext, running: &IndexingTask) -> Result<(), Sto
         Ok(written) => written.map_err(TaskError::from),
         Err(cause) => Err(cause),
     };
-    match written {
-        Ok(()) => Ok(()),
-        Err(TaskError::Stopped) => context.release(),
-        Err(TaskError::Postponed(cause)) => Err(cause),
-        Err(TaskError::Failed(reason)) => {
-            context.write_end(|tx| indexing_task::fail(tx, running, &reason))
-        }
-    }
+    written.or_else(|cause| context.end(cause, |tx, why| indexing_task::fail(tx, running, why)))
 }
 
 fn write_result(

@@ -3,14 +3,12 @@
 //! The values of columns and parameters have the types of `rusqlite`, whichever engine is used.
 
 mod connection;
-mod error;
 pub mod query;
 
-pub use connection::{Connection, Row, Transaction};
+pub use connection::{Connection, QueryError, Result, Row, Transaction};
 pub(crate) use connection::{
     EngineConnection, EngineRow, Params, ReadRow, SqlDialect, WaitingRows,
 };
-pub use error::{QueryError, Result};
 pub use query::StatementBatch;
 pub(crate) use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 /// The parameters of a statement. `params![first, second]` gives the values of `?1` and `?2`.

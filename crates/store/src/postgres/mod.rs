@@ -4,13 +4,10 @@ mod address;
 mod column_types;
 mod connection;
 mod full_text;
-mod schema;
 mod server;
-mod text_match;
 mod tls;
 
 pub use address::StoreAddress;
-pub(super) use full_text::{index_captions, merge_word_counts, search};
+pub(super) use full_text::{all_of, index_captions, merge_word_counts, search};
 pub(super) use server::PostgresServer;
 pub use server::{StoreHealth, StoreStatus, connect, health, init, reset_settings, status};
-pub(super) use text_match::all_of;

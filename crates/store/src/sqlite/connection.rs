@@ -2,7 +2,7 @@
 
 use rusqlite::{ErrorCode, types::ValueRef};
 
-use super::integrity::register_functions;
+use super::recovery::register_functions;
 use crate::engine::{
     Connection, EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect,
     WaitingRows,

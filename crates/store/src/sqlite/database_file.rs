@@ -15,7 +15,7 @@ use std::{
 
 use rusqlite::Connection as SqliteConnection;
 
-use super::{integrity, recovery, schema};
+use super::{recovery, schema};
 use crate::{
     StoreError,
     engine::{Connection, QueryError, params, query},
@@ -141,9 +141,9 @@ impl DatabaseFile {
         }
         if is_intact {
             // The definitions are always checked, because nothing can be read without them, and the check is cheap.
-            integrity::check_definitions(&existing)?;
+            recovery::check_definitions(&existing)?;
         } else {
-            integrity::check(&existing)?;
+            recovery::check(&existing)?;
         }
         Ok(Some(existing))
     }
@@ -174,7 +174,7 @@ impl DatabaseFile {
 
     fn open_connection(&self) -> rusqlite::Result<SqliteConnection> {
         let connection = SqliteConnection::open(self.path())?;
-        integrity::register_functions(&connection)?;
+        recovery::register_functions(&connection)?;
         // With a write-ahead log, no reader waits for a writer. With a rollback journal, each connection waits for all
         // others.
         let journal = if self.network.is_some() { "TRUNCATE" } else { "WAL" };
@@ -211,7 +211,7 @@ impl From<rusqlite::Error> for StoreError {
 /// Creates a store in memory, for tests of single functions.
 pub fn open_in_memory() -> Result<Connection, QueryError> {
     let mut connection = SqliteConnection::open_in_memory()?;
-    integrity::register_functions(&connection)?;
+    recovery::register_functions(&connection)?;
     schema::create(&mut connection)?;
     Ok(Connection::new(connection))
 }

@@ -2,7 +2,6 @@
 
 mod connection;
 mod database_file;
-mod integrity;
 mod recovery;
 mod schema;
 

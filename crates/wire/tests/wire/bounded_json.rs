@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, error::Category, json};
 
-use tessera_wire::bounded_json::parse;
+use tessera_wire::tolerant_json::parse_strict;
 
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -26,7 +26,7 @@ proptest! {
     #[test]
     fn a_value_within_the_limit_is_read_whole(value in values()) {
         let json = value.to_string();
-        prop_assert_eq!(parse(json.as_bytes(), usize::MAX).unwrap(), value);
+        prop_assert_eq!(parse_strict(json.as_bytes(), usize::MAX).unwrap(), value);
     }
 }
 
@@ -56,9 +56,9 @@ fn a_value_is_refused_when_it_would_take_one_byte_more_than_the_limit() {
         (r#"{"a":1,"b":2,"c":3,"d":4}"#, 4 * 25 + 8 * SLOT),
         (r#"{"a":[true]}"#, 25 + 4 * VALUE + 4 * SLOT),
     ] {
-        assert!(parse(json.as_bytes(), bytes).is_ok(), "{json} takes more than {bytes}");
+        assert!(parse_strict(json.as_bytes(), bytes).is_ok(), "{json} takes more than {bytes}");
         if let Some(less) = bytes.checked_sub(1) {
-            let error = parse(json.as_bytes(), less).unwrap_err();
+            let error = parse_strict(json.as_bytes(), less).unwrap_err();
             assert_eq!(error.classify(), Category::Data, "{json} {error}");
             assert!(error.to_string().starts_with("too many values"), "{error}");
         }
@@ -73,7 +73,11 @@ fn what_is_not_json_is_not_called_too_large() {
         ("[1] 2", Category::Syntax),
         ("{1:2}", Category::Syntax),
     ] {
-        assert_eq!(parse(json.as_bytes(), 1 << 20).unwrap_err().classify(), category, "{json}");
+        assert_eq!(
+            parse_strict(json.as_bytes(), 1 << 20).unwrap_err().classify(),
+            category,
+            "{json}"
+        );
     }
-    assert_eq!(parse(b" [1, {\"a\": null}] ", 1 << 20).unwrap(), json!([1, {"a": null}]));
+    assert_eq!(parse_strict(b" [1, {\"a\": null}] ", 1 << 20).unwrap(), json!([1, {"a": null}]));
 }

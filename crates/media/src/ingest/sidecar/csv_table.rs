@@ -4,20 +4,18 @@
 
 use std::{borrow::Cow, collections::HashSet, path::Path};
 
-use tessera_model::text::needs_apostrophe;
+use tessera_model::{Annotation, text::needs_apostrophe};
 
 use super::{
     annotation_files::unread,
-    column_names::{CAPTION_ALIASES, known_name, name_file_column, name_label_column},
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     metadata_row::{BoxUnit, collect_names, read_objects},
-    own_columns::push_cell,
+    own_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
     stated_size::StatedSize,
 };
-use tessera_model::Annotation;
 
 pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     let tables = METADATA_TABLES.map(|name| reader.files.with_name(name));

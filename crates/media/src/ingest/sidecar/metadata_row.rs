@@ -9,12 +9,11 @@ use serde_json::value::RawValue;
 use tessera_model::Annotation;
 
 use super::{
-    column_names::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name},
     description::{
         BoundingBox, LabeledBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name,
     },
     diagnostics::{Reason, SidecarDiagnostics},
-    own_columns::push_json,
+    own_columns::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name, push_json},
     sidecar_reader::SidecarReader,
     stated_size::StatedSize,
 };

@@ -8,7 +8,6 @@
 mod annotation_files;
 mod class_names;
 mod coco;
-mod column_names;
 mod csv_table;
 mod cvat;
 mod description;
@@ -16,7 +15,6 @@ mod diagnostics;
 mod export_document;
 mod file_index;
 mod folder_labels;
-mod image_tables;
 mod labelme;
 mod mask_reader;
 mod metadata_row;
@@ -39,9 +37,9 @@ pub use sidecar_names::unused_sidecar;
 pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 
-pub(crate) use column_names::file_column;
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use file_index::parallel_path;
+pub(crate) use own_columns::file_column;
 pub(crate) use sidecar_names::describes_many;
 
 use super::{FolderScan, OriginalFiles};
@@ -49,8 +47,7 @@ use annotation_files::{read_json, read_xml};
 use class_names::ClassNames;
 use csv_table::read_csv;
 use file_index::FileIndex;
-use image_tables::read_image_tables;
-use metadata_tables::{read_jsonl, read_parquet};
+use metadata_tables::{read_image_tables, read_jsonl, read_parquet};
 use photo_files::{read_takeout, read_xmp};
 use sidecar_reader::SidecarReader;
 use text_file::{LABEL_FOLDERS, read_class_files};

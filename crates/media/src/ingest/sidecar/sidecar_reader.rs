@@ -20,10 +20,10 @@ use super::{
     own_columns::{MAX_OWN_COLUMNS, Refusal, RefusedColumns},
 };
 use crate::ingest::{
-    OriginalFiles, SourceFile, documents,
+    OriginalFiles, SourceFile,
+    documents::{self, to_utf8},
     file_names::printable_path,
     parquet_images::{ReadFailure, parquet_source},
-    text_encoding::to_utf8,
     unrecognized::pointer_reason,
 };
 

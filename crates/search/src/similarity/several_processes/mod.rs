@@ -1,7 +1,6 @@
 //! Computes the neighbor graph and the near-duplicates of one dataset in several processes, with the results of one
 //! process. A deployment of one process needs nothing from here.
 
-mod range_result;
 mod range_step;
 mod shared_search;
 mod step_worker;

@@ -1,39 +1,44 @@
-//! Computes ranges of indexing tasks that other workers run.
+//! Computes ranges of the indexing tasks of all workers: extracts files, and computes the neighbor graph and the
+//! near-duplicates.
 
 use std::{
     cell::RefCell,
     fs::File,
     sync::{Mutex, TryLockError},
+    thread,
+    time::Duration,
 };
 
-use super::{
-    super::{
+use super::shared_ranges::{candidates_name, graph_name, read_parts};
+use crate::{
+    task::{
         TaskContext, WorkerContext,
         clustered_media::ClusteredMedia,
-        member_features::{MemberVectors, Scope, read_members},
+        extract_media::{extract_media, percent},
+        member_features::{GRAPH_NEIGHBORS, MemberVectors, Scope, StoredKeypoints, read_members},
     },
-    shared_ranges::{candidates_name, graph_name, read_parts},
-};
-use crate::{
-    task::member_features::{GRAPH_NEIGHBORS, StoredKeypoints},
     task_error::TaskError,
 };
 use tessera_files::open_locked;
+use tessera_media::ingest::FileToExtract;
 use tessera_model::DatasetId;
 use tessera_search::similarity::{
     DuplicatePair, NeighborGraph, RowCandidates,
     several_processes::{LINK_ROUNDS, RangeResult, RangeStep, StepWorker},
 };
 use tessera_store::{
-    StoreError, indexing_task,
+    StoreError,
+    extraction::{self, ExtractionRange, ExtractionState},
+    indexing_task,
     lease::LeasedTask,
     similarity_range::{self, ClusteredMembers, SimilarityRange},
+    source::{self, SourceFolder},
 };
 
 /// Keeps the members of an indexing task while it may have ranges. Only one thread of a process and one process of a
 /// machine compute ranges at a time, because each range uses all cores and the members take much memory.
 #[derive(Default)]
-pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
+pub struct RangeWorker(Mutex<CurrentMembers>);
 
 #[derive(Default)]
 struct CurrentMembers {
@@ -56,9 +61,15 @@ enum ComputedRange {
     Duplicates(Vec<DuplicatePair>),
 }
 
-impl SimilarityRangeWorker {
-    /// Computes the oldest range that no worker is computing. Returns whether there was one.
+impl RangeWorker {
+    /// Computes the oldest range that no worker is computing. Returns whether there was one. A store in a file has no
+    /// ranges.
     pub fn run_next(&self, worker: &WorkerContext) -> bool {
+        worker.store.is_on_server()
+            && (extract_next_range(worker, None) || self.run_next_similarity(worker))
+    }
+
+    fn run_next_similarity(&self, worker: &WorkerContext) -> bool {
         let mut current = match self.0.try_lock() {
             Ok(current) => current,
             Err(TryLockError::Poisoned(current)) => current.into_inner(),
@@ -109,12 +120,9 @@ fn run_range(
                 similarity_range::finish(tx, range.row, found.parts())
             }
         }),
-        Err(TaskError::Stopped) => context.release(),
-        Err(TaskError::Postponed(cause)) => Err(cause),
         // The worker of the indexing task computes the range, or fails with a reason.
-        Ok(None) | Err(TaskError::Failed(_)) => {
-            context.write_end(|tx| similarity_range::remove(tx, range.row))
-        }
+        Ok(None) => context.write_end(|tx| similarity_range::remove(tx, range.row)),
+        Err(cause) => context.end(cause, |tx, _| similarity_range::remove(tx, range.row)),
     }
 }
 
@@ -214,4 +222,80 @@ impl Members {
             }
         })
     }
+}
+
+// Extracts files in ranges. The worker of an indexing task creates the ranges, and extracts them together with all
+// workers that have nothing else to do. It continues when no range is left.
+
+/// The number of ranges that are added in one transaction, which bounds the time that other transactions wait in a
+/// database file.
+const ADDED_RANGES: usize = 16;
+/// The interval at which the worker of an indexing task checks whether other workers have extracted their last ranges.
+/// A check reads two rows.
+const CHECK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Extracts `files` into the store, together with all workers. `all` is the number of files in the folder, from which
+/// the progress is computed.
+pub fn extract_in_ranges(
+    context: &TaskContext,
+    indexing_task: i64,
+    source: &SourceFolder,
+    files: &[FileToExtract],
+    all: usize,
+) -> Result<(), TaskError> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let length = context.settings.range_files.max(1);
+    context.write(|tx| extraction::begin(tx, indexing_task, all, all - files.len()))?;
+    for files in files.chunks(ADDED_RANGES * length) {
+        context.write(|tx| {
+            let mut ranges = files.chunks(length);
+            ranges.try_for_each(|files| extraction::add_range(tx, indexing_task, source.row, files))
+        })?;
+    }
+    loop {
+        context.check_cancelled()?;
+        if extract_next_range(context, Some(indexing_task)) {
+            continue;
+        }
+        match context.store.read(|c| extraction::state(c, indexing_task))? {
+            ExtractionState::Running => thread::sleep(CHECK_PAUSE),
+            ExtractionState::Ended => return Ok(()),
+            ExtractionState::Failed(reason) => return Err(TaskError::Failed(reason)),
+        }
+    }
+}
+
+/// Extracts the oldest range that no worker is extracting, of one indexing task or of any. Returns whether there was
+/// one.
+fn extract_next_range(worker: &WorkerContext, indexing_task: Option<i64>) -> bool {
+    worker.run_next(
+        |tx| {
+            let found = extraction::next_unleased(tx, indexing_task)?;
+            Ok(found.map(|range| (LeasedTask::Range(range.row), range)))
+        },
+        |tx, range| extraction::find(tx, range.row),
+        run_extraction,
+    )
+}
+
+/// Extracts a range. Fails only if the store cannot even record the failure.
+fn run_extraction(context: &TaskContext, range: &ExtractionRange) -> Result<(), StoreError> {
+    match context.run(|| extract_range(context, range)) {
+        Ok(()) => context.write_end(|tx| extraction::end_range(tx, range)),
+        Err(cause) => context.end(cause, |tx, reason| extraction::fail_range(tx, range, reason)),
+    }
+}
+
+fn extract_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), TaskError> {
+    let (source, files) = context
+        .store
+        .read(|c| Ok((source::find(c, range.source)?, extraction::files(c, range.row)?)))?;
+    let source = source.ok_or(TaskError::Stopped)?;
+    let folder = context.open_source(&source)?;
+    extract_media(context, &source, &*folder, &files, |tx, extracted| {
+        let progress = extraction::finish_files(tx, range, extracted.iter().copied())?;
+        Ok(percent(progress.done, progress.files))
+    })
 }
