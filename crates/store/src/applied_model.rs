@@ -2,13 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    columns::{from_json, to_json},
-    engine::{Connection, QueryError, Result, Row, params},
-    media, now_micros, query,
-    vectors::MODEL_VECTORS,
-};
-use tessera_model::DatasetId;
+use super::prelude::*;
+use crate::{media, now_micros, vectors::MODEL_VECTORS};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppliedModel {

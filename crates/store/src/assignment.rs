@@ -1,6 +1,6 @@
 //! The clusters and scores of each media item, as the latest clustering computed them.
 
-use super::engine::{Connection, Result, Row, StatementBatch, params};
+use super::prelude::*;
 use tessera_model::Granularity;
 
 /// The confidence (0.0-1.0) that a media item has each issue.

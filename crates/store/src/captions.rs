@@ -4,13 +4,12 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
+use super::prelude::*;
 use crate::{
-    columns::from_json,
-    engine::{Connection, QueryError, Result, Row, params},
     media::{entity_condition, model_labels, user_given, with_model_labels, with_user_tags},
-    postgres, query,
+    postgres,
 };
-use tessera_model::{DatasetId, EntityType, caption_words};
+use tessera_model::caption_words;
 use tessera_search::text::{full_text_query::FullTextQuery, language::Language};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,21 +5,16 @@ use std::{collections::HashMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::prelude::*;
 use crate::{
-    columns::{from_json, path_from_bytes, to_json},
     duplicate_group,
-    engine::{Connection, Result, Row, StatementBatch, params},
     media::{
-        self, FramePosition, MediaKind, MediaRecord, content_version, file_name, read_frame,
-        region_to_array,
+        self, FramePosition, MediaKind, MediaRecord, camera, content_version, date, day_taken,
+        file_name, model_labels, picture_labels, read_frame, region_to_array, with_model_labels,
     },
-    media::{camera, date, day_taken, model_labels, picture_labels, with_model_labels},
     own_columns::own_columns,
-    query,
 };
-use tessera_model::{
-    ClusterId, DatasetId, EntityType, Granularity, MediaId, Page, vql::OwnColumns,
-};
+use tessera_model::{ClusterId, Granularity, Page, vql::OwnColumns};
 use tessera_search::member_search::Grouping;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::{
     },
 };
 
+use super::prelude::*;
 use super::{
     StoreError,
     connection_pool::{ConnectionPool, Outage},
-    engine::{Connection, QueryError, Result, Transaction},
     postgres::{PostgresServer, StoreAddress},
     setting,
     several_processes::{

@@ -2,15 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    captions::CaptionLanguage,
-    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
-    engine::{Connection, Result, Row, Transaction, params},
-    now_micros, query,
-    several_processes::search_table,
-    source,
-};
-use tessera_model::{DatasetId, PatternLists, Status};
+use super::prelude::*;
+use super::{captions::CaptionLanguage, now_micros, several_processes::search_table, source};
+use tessera_model::{PatternLists, Status};
 
 #[derive(Clone, Debug)]
 pub struct DatasetRecord {

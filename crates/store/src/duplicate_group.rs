@@ -8,13 +8,12 @@ use std::{
     collections::{BTreeMap, HashMap},
 };
 
+use super::prelude::*;
 use crate::{
     cluster::{ClusterRecord, MemberCounts, ShownCluster, ShownMembers, StoredPreview},
-    engine::{Connection, Result, params},
     media::{self, MediaRecord, entity_condition},
-    query,
 };
-use tessera_model::{ClusterId, DatasetId, EntityType, MediaId};
+use tessera_model::ClusterId;
 
 /// The bytes of a media ID at the start of the ID of a group, before the byte with the version of both IDs.
 const PREFIX: usize = 6;

@@ -6,17 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::prelude::*;
 use super::{
-    columns::{encode_f16, path_from_bytes, path_to_bytes},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
+    columns::encode_f16,
     media::{FramePosition, MediaKind},
     picture_pack::PackedPictures,
     picture_table::{FRAME_PICTURES, THUMBNAILS},
-    query,
     source::SourceFolder,
 };
 use tessera_media::ingest::{FileStat, KnownFile, video::VideoFrame};
-use tessera_model::{DatasetId, MediaId};
 use tessera_search::index::Features;
 
 /// The number of files that are read at a time, which bounds the memory.

@@ -7,16 +7,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::prelude::*;
 use super::{
-    columns::{from_json, to_json},
     dataset,
-    engine::{Connection, QueryError, Result, Row, Transaction, params},
     lease::{self, LeasedTask},
-    now_micros, query, remove_ranges, store_now,
+    now_micros, remove_ranges, store_now,
 };
 use serde::{Deserialize, Serialize};
 use tessera_files::staging::UNPACKED_DIR_NAME;
-use tessera_model::{DatasetId, Status, keyword_enum};
+use tessera_model::{Status, keyword_enum};
 
 keyword_enum!(
     IndexingTaskKind {

@@ -31,6 +31,7 @@ pub mod picture_features;
 pub mod picture_pack;
 pub mod picture_table;
 pub mod postgres;
+mod prelude;
 pub mod query_image;
 pub mod setting;
 mod several_processes;

@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::prelude::*;
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    columns::{from_json, path_from_bytes},
-    engine::{Connection, Result, Row, StatementBatch, params},
     media::{
         entity_condition, file_path, model_labels, read_frame, user_given, with_model_labels,
         with_user_tags,
     },
-    query,
 };
-use tessera_model::{DatasetId, EntityType, MediaId};
 
 /// Number of points that one statement reads.
 const POINTS_PER_STATEMENT: usize = 1_024;

@@ -9,17 +9,16 @@ use std::{
 use half::f16;
 use serde::{Deserialize, Serialize};
 
+use super::prelude::*;
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    columns::{decode_f16, from_json, path_from_bytes, path_to_bytes, to_json},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
+    columns::decode_f16,
     own_columns::own_columns,
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
-    query,
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{
-    DatasetId, EntityType, MediaId, Region, UserTags, keyword_enum,
+    Region, UserTags, keyword_enum,
     text::spellings,
     vql::{OwnColumns, Period},
 };

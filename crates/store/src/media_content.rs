@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::prelude::*;
 use super::{
-    columns::{from_json, path_from_bytes},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     export::ExportChoices,
     media::{file_name, model_labels, read_frame},
-    query,
 };
-use tessera_model::{Annotation, DatasetId};
+use tessera_model::Annotation;
 
 /// What an image, a frame or an object has.
 #[derive(Clone, Debug)]

@@ -4,13 +4,8 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::{
-    columns::{from_json, to_json},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
-    indexed_files::put_features,
-    media::region_to_array,
-    picture_pack::PackedPictures,
-};
+use super::prelude::*;
+use super::{indexed_files::put_features, media::region_to_array, picture_pack::PackedPictures};
 use tessera_model::{Annotation, LabeledRegion};
 use tessera_search::index::Features;
 

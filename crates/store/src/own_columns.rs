@@ -3,16 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::prelude::*;
 use crate::{
     captions::{Counts, count_values},
-    columns::{from_json, path_from_bytes, to_json},
-    engine::{Connection, QueryError, Result, StatementBatch, params},
     media::{date, day_taken, picture_labels},
-    query,
     sidecar::TextMetadata,
 };
 use tessera_model::{
-    DatasetId, Distribution, EntityType,
+    Distribution,
     vql::{ColumnValue, FileProperty, ItemValue, OwnColumns},
 };
 use time::OffsetDateTime;

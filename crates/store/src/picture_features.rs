@@ -4,14 +4,12 @@ use std::{collections::HashMap, ops::RangeInclusive};
 
 use half::f16;
 
+use super::prelude::*;
 use crate::{
     columns::decode_f16,
-    engine::{Connection, QueryError, Result, Row, params},
     media::entity_condition,
     picture_table::{PictureTable, StoredPicture, THUMBNAILS},
-    query,
 };
-use tessera_model::{DatasetId, EntityType, MediaId};
 use tessera_search::index::Keypoints;
 
 /// The features of a picture that a visual search compares.

@@ -7,11 +7,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    columns::micros,
-    engine::{Connection, Result, StatementBatch, params},
-    query, store_now,
-};
+use super::prelude::*;
+use crate::{columns::micros, store_now};
 
 /// The location of a picture in a pack, and a checksum of its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::{
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
-    picture_pack::{PackedPicture, PackedPictures},
-    query,
-};
+use super::picture_pack::{PackedPicture, PackedPictures};
+use super::prelude::*;
 
 /// A picture, or the location of its bytes.
 #[derive(Clone, Debug)]

@@ -1,13 +1,8 @@
 //! Query images, with which searches compare media. A query image is kept for one day, unless newer ones replace it.
 
-use super::{
-    columns::encode_f16,
-    engine::{Connection, Result, params},
-    now_micros,
-    picture_features::PictureFeatures,
-    query,
-};
-use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
+use super::prelude::*;
+use super::{columns::encode_f16, now_micros, picture_features::PictureFeatures};
+use tessera_model::Granularity;
 
 /// The time for which a query image can be used, in microseconds.
 const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;

@@ -3,14 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    captions,
-    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
-    engine::{Connection, Result, StatementBatch, params},
-    indexed_files, own_columns, query,
-};
+use super::prelude::*;
+use crate::{captions, indexed_files, own_columns};
 use tessera_media::ingest::{FileStat, embedded_text::EmbeddedText};
-use tessera_model::{DatasetId, vql::OwnColumns};
+use tessera_model::vql::OwnColumns;
 
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {

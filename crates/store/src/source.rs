@@ -2,12 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    columns::{from_json, path_from_bytes, path_to_bytes},
-    engine::{Connection, Result, Row, params},
-    query,
-};
-use tessera_model::{DatasetId, MediaId, PatternLists};
+use super::prelude::*;
+use tessera_model::PatternLists;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFolder {

@@ -8,13 +8,9 @@ use std::{
 
 use uuid::Uuid;
 
-use crate::{
-    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    query,
-    tags::{self, TagDefinition, increase_revision},
-};
-use tessera_model::{DatasetId, UserTags};
+use super::prelude::*;
+use crate::tags::{self, TagDefinition, increase_revision};
+use tessera_model::UserTags;
 
 /// What users have given to a media item, with what finds the item again in another index.
 #[derive(Clone, Debug, PartialEq)]

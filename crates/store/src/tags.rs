@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::prelude::*;
 use crate::{
     assignment::{ASSIGNMENT_COLUMNS, read_assignment},
-    columns::{from_json, to_json},
-    engine::{Connection, QueryError, Result, Row, Transaction, params},
     media::with_user_tags,
-    query,
 };
-use tessera_model::{DatasetId, Granularity, MediaId, TagChangeId, TagColor, TagEdit, UserTags};
+use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, UserTags};
 
 /// The number of media items that are read at a time.
 const MEDIA_AT_A_TIME: usize = 8_192;

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use half::f16;
 
+use super::prelude::*;
 use crate::{
-    columns::{decode_f16, encode_f16, from_json, path_from_bytes},
-    engine::{Connection, Result, Row, StatementBatch, params},
+    columns::{decode_f16, encode_f16},
     media::{model_labels, read_region, with_model_labels},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
-    query,
 };
-use tessera_model::{DatasetId, Region, is_metadata_label};
+use tessera_model::{Region, is_metadata_label};
 
 /// A table with the columns `media` and `vector`, given by its name.
 pub struct VectorTable(&'static str);

@@ -7,24 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use axum::{
-    Extension, Json,
-    body::HttpBody as _,
-    extract::{Request, State},
-    http::StatusCode,
-};
+use axum::{body::HttpBody as _, http::StatusCode};
 use tokio::io::AsyncWriteExt as _;
-use utoipa_axum::routes;
 
+use super::prelude::*;
 use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
     connection_monitor::ConnectionGroup,
-    connections::ClientConnection,
     multipart_form::{FormPart, MultipartForm, SizeLimit, content_length},
-    openapi::{StatusErrors, UploadErrors},
-    parameters::{BOOLEAN_HINT, DatasetPath, ProcessParams, QueryParams},
-    problem::Problem,
+    openapi::UploadErrors,
+    parameters::{BOOLEAN_HINT, ProcessParams},
 };
 use crate::usecase::{AddMediaRequest, AddMediaSource};
 use tessera_files::{
@@ -39,13 +30,9 @@ use tessera_media::{
     },
     object_storage::RoleArn,
 };
-use tessera_model::{DatasetId, FileKind, text::parse_boolean};
+use tessera_model::{FileKind, text::parse_boolean};
 use tessera_store::is_storage_full;
-use tessera_wire::{
-    add_media::{ProcessBody, field},
-    endpoints::query,
-    error_body::ProblemBody,
-};
+use tessera_wire::add_media::{ProcessBody, field};
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add(routes!(reindex)).add(routes!(add_media)).add_unsafe_get(routes!(process_add_media))

@@ -4,26 +4,23 @@
 
 use std::fs::File;
 
-use axum::{Json, extract::State, http::HeaderMap, response::Response};
-use utoipa_axum::routes;
+use axum::{http::HeaderMap, response::Response};
 use uuid::Uuid;
 
+use super::prelude::*;
 use super::{
-    AppState, add_media,
-    checked_routes::CheckedRoutes,
+    add_media,
     dataset::ServiceModel,
     explore::{cluster_body, parse_sorted_search, preview_body},
     media::{FileContent, FileResponse, respond_with_file},
-    openapi::{BusyError, CommonErrors, DatasetErrors, StatusErrors},
     parameters::{
-        ClusterPath, CountParams, DatasetPath, DirectExportParams, ExploreParams, ImagePath,
-        PageParams, QueryParams, SortParams, UserConfigParams,
+        ClusterPath, CountParams, DirectExportParams, ImagePath, PageParams, SortParams,
+        UserConfigParams,
     },
-    problem::Problem,
     signed_links::SignedLinks,
 };
 use crate::usecase::{ScoredCluster, SearchParams};
-use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
+use tessera_model::{EntityType, ExportFormat, Granularity};
 use tessera_retrieval::tag_id;
 use tessera_store::{captions::TextCoverage, cluster::StoredPreview, own_columns::ColumnCounts};
 use tessera_wire::{
@@ -33,7 +30,6 @@ use tessera_wire::{
         TagCountBody, TextSearchBody, UserConfigBody, ValueCountBody,
     },
     dataset::DatasetBody,
-    endpoints::query,
     explore::ClusterBody,
     preview::ImageBody,
     vql::write_scalar,

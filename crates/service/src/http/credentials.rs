@@ -9,22 +9,16 @@ use std::{
     path::Path,
 };
 
-use axum::{Json, extract::State, http::HeaderMap};
+use axum::http::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
 use serde::{Deserialize, Serialize};
-use utoipa_axum::routes;
 
-use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
-    openapi::CommonErrors,
-    options::{KeyPair, LoginStorage, ServiceCredentials},
-    problem::Problem,
-};
-use crate::{Deployment, LocalError};
+use super::options::{KeyPair, LoginStorage, ServiceCredentials};
+use super::prelude::*;
+use crate::LocalError;
 use tessera_files::{if_exists, restrict, wait_for_lock, write_durably};
 use tessera_store::{QueryError, Store, StoreError, postgres::StoreAddress, setting};
-use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
+use tessera_wire::credentials::CredentialsBody;
 
 pub(crate) fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
     routes.add_session_get(routes!(api_credentials))

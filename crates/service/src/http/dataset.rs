@@ -3,18 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use axum::{Json, extract::State};
-use utoipa_axum::routes;
 use uuid::Uuid;
 
-use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
-    openapi::{CommonErrors, DatasetErrors},
-    parameters::DatasetPath,
-    problem::Problem,
-};
-use crate::{Deployment, usecase::Enrichments};
+use super::prelude::*;
+use crate::usecase::Enrichments;
 use tessera_encoder::Encoder;
 use tessera_model::IMPORTED_EMBEDDINGS;
 use tessera_store::{captions::CaptionLanguage, dataset::DatasetRecord};

@@ -1,34 +1,22 @@
 //! `GET explore/{id}`: the clusters of a dataset, largest first, or the clusters that match a query. The parameters
 //! that select and rank are read here, for exports as well.
 
-use axum::{Json, extract::State};
 use time::OffsetDateTime;
-use utoipa_axum::routes;
 use uuid::Uuid;
 
+use super::prelude::*;
 use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
-    openapi::{BusyError, StatusErrors},
-    parameters::{
-        DatasetPath, ExploreParams, MAX_CAPTION_CHARS, PageParams, QueryParams, SortParams,
-    },
-    problem::Problem,
+    parameters::{MAX_CAPTION_CHARS, PageParams, SortParams},
     signed_links::SignedLinks,
 };
-use crate::{
-    Deployment,
-    usecase::{ClusterPage, Map, NamedColumn, RequestedAnchor, ScoredCluster, SearchParams},
-};
+use crate::usecase::{ClusterPage, Map, NamedColumn, RequestedAnchor, ScoredCluster, SearchParams};
 use tessera_model::{
-    DatasetId, Filter, MediaId, TagId, UserTags,
+    Filter, MediaId, TagId, UserTags,
     vql::{Fraction, IssueKind, LabelRule},
 };
 use tessera_retrieval::tag_id;
 use tessera_store::cluster::{ClusterRecord, StoredPreview};
 use tessera_wire::{
-    endpoints::query,
-    error_body::ProblemBody,
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
     map::{MapBody, MapIssueBody, MapNamesBody, write_coordinate},
     preview::{BY_NAME, BoundingBoxBody, PreviewBody, write_columns},

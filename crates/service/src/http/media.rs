@@ -8,21 +8,18 @@ use std::{
 
 use axum::{
     body::{Body, Bytes},
-    extract::{FromRequestParts, State},
+    extract::FromRequestParts,
     http::{HeaderMap, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
 };
 use futures_util::{Stream, stream};
 use tokio::task::spawn_blocking;
-use utoipa_axum::routes;
 
+use super::prelude::*;
 use super::{
-    AppState,
     auth::unix_seconds,
-    checked_routes::CheckedRoutes,
     openapi::MediaResponses,
-    parameters::{MediaLinkPath, QueryParams, SignedLinkParams},
-    problem::Problem,
+    parameters::{MediaLinkPath, SignedLinkParams},
     signed_links::SignedLinks,
 };
 use crate::{
@@ -32,7 +29,6 @@ use crate::{
 use tessera_media::ingest::{SourceFile, VideoContainer};
 use tessera_model::MediaId;
 use tessera_store::media::MediaRecord;
-use tessera_wire::endpoints::query;
 
 /// Returns how a response to a link may be cached. The content for the current version never changes. A link with an
 /// earlier version gets the current content, which the client must not keep as that version.

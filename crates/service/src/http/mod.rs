@@ -20,6 +20,7 @@ mod openapi;
 mod options;
 mod origin_check;
 mod parameters;
+mod prelude;
 mod probes;
 mod problem;
 mod query_image;

@@ -1,15 +1,10 @@
 //! Probes for load balancers and supervisors: whether the process runs, and whether it can serve. Probes need no login
 //! and may use any host name, so their responses contain nothing else.
 
-use axum::extract::State;
-use utoipa_axum::routes;
-
+use super::prelude::*;
 use super::{
-    AppState,
     app_state::{NOT_READY, ServerPhase},
-    checked_routes::CheckedRoutes,
     openapi::NotReadyError,
-    problem::Problem,
 };
 use crate::usecase::ServiceError;
 

@@ -1,28 +1,19 @@
 //! `POST search-image-similarity`, which registers a query image as an anchor. Whether the request is allowed is
 //! decided before its body is read.
 
-use axum::{
-    Extension, Json,
-    body::Bytes,
-    extract::{Request, State},
-};
+use axum::body::Bytes;
 use serde_json::Value;
-use utoipa_axum::routes;
 
+use super::prelude::*;
 use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
-    connections::ClientConnection,
     multipart_form::{MultipartForm, SizeLimit, check_content_length, content_length},
-    openapi::{BusyError, StatusErrors, UploadErrors},
-    parameters::{DatasetPath, QueryImageParams, QueryParams},
-    problem::Problem,
+    openapi::UploadErrors,
+    parameters::QueryImageParams,
     request_body::{BodyBuffer, MAX_BODY},
 };
-use crate::{Deployment, usecase::QueryRegion};
-use tessera_model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation};
+use crate::usecase::QueryRegion;
+use tessera_model::{Anchor, AnchorKind, EntityType, Granularity, Operation};
 use tessera_wire::{
-    endpoints::query,
     explore::{AnchorBody, FILE_FIELD},
     preview::read_region,
 };

@@ -1,25 +1,12 @@
 //! Lists and changes tags and ratings, below `/local`. The API document has `user_tags`, which these requests change,
 //! but no request that changes them.
 
-use axum::{
-    Extension, Json,
-    extract::{Request, State},
-};
 use serde::Deserialize;
-use utoipa_axum::routes;
 
-use super::{
-    AppState,
-    checked_routes::CheckedRoutes,
-    connections::ClientConnection,
-    explore::parse_optional_search,
-    export::read_json,
-    openapi::{BusyError, DatasetErrors, StatusErrors},
-    parameters::{DatasetPath, ExploreParams, QueryParams},
-    problem::Problem,
-};
+use super::prelude::*;
+use super::{explore::parse_optional_search, export::read_json};
 use crate::usecase::{MadeChange, TagList, TagTarget};
-use tessera_model::{DatasetId, TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
+use tessera_model::{TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
 use tessera_retrieval::tag_id;
 use tessera_store::tags::AppliedChange;
 use tessera_wire::tags::{

@@ -1,10 +1,7 @@
 //! Full-text search on a server. The words, phrases and scores are the same as those of the full-text index of
 //! `SQLite`.
 
-use crate::{
-    engine::{Connection, QueryError, Result, StatementBatch, params},
-    query,
-};
+use crate::prelude::*;
 use tessera_search::text::{
     bm25::{CaptionTotals, PhraseScore},
     full_text_query::{FullTextQuery, TextExpression},

@@ -2,11 +2,11 @@
 //! its extensions and its workers.
 
 use super::{StoreAddress, connection::PostgresConnection, full_text};
+use crate::prelude::*;
 use crate::{
     StoreError,
-    engine::{Connection, Result, params},
     indexing_task::{self, UnfinishedTasks},
-    now_micros, query, setting,
+    now_micros, setting,
     several_processes::{
         extraction, lease,
         search_table::{self, VectorSupport},

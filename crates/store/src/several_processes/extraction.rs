@@ -7,11 +7,8 @@
 use std::path::Path;
 
 use super::lease::{self, LeasedTask};
-use crate::{
-    columns::{path_from_bytes, path_to_bytes},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    query, store_now,
-};
+use crate::prelude::*;
+use crate::store_now;
 use tessera_media::ingest::{FileStat, FileToExtract, ScannedFile};
 
 pub(crate) const TABLES: &str = "

@@ -3,11 +3,8 @@
 //! itself. The tables are therefore not restored after a crash of the server.
 
 use super::lease::{self, LeasedTask};
-use crate::{
-    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    query, store_now,
-};
-use tessera_model::EntityType;
+use crate::prelude::*;
+use crate::store_now;
 
 /// The content of these tables can be computed again, so the server does not log it.
 pub(crate) const TABLES: &str = "

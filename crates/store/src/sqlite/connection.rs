@@ -3,10 +3,8 @@
 use rusqlite::{ErrorCode, types::ValueRef};
 
 use super::recovery::register_functions;
-use crate::engine::{
-    Connection, EngineConnection, EngineRow, Params, QueryError, ReadRow, Result, Row, SqlDialect,
-    WaitingRows,
-};
+use crate::engine::{EngineConnection, EngineRow, Params, ReadRow, SqlDialect, WaitingRows};
+use crate::prelude::*;
 
 /// Only one transaction at a time changes the file.
 static DIALECT: SqlDialect = SqlDialect {

@@ -2,10 +2,7 @@
 //! rules are those of [`PropertyFilter::holds`].
 
 use super::{match_conditions::MatchConditions, registry::SearchTable};
-use crate::{
-    engine::{Connection, Result, params},
-    query,
-};
+use crate::prelude::*;
 use tessera_model::vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue};
 
 /// The name of the file of a row.

@@ -1,11 +1,7 @@
 //! Lists the search tables, records which of them belong to current generations, and finds pgvector, the extension of
 //! PostgreSQL that search tables need.
 
-use crate::{
-    engine::{Connection, Result, Row, Transaction, params},
-    query,
-};
-use tessera_model::{DatasetId, EntityType};
+use crate::prelude::*;
 
 /// A row describes the search table with that number. Its generation is null until the indexing task that wrote the
 /// table ends. Rows of the search table with a higher version belong to an indexing task that has not ended.

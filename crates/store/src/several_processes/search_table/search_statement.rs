@@ -10,12 +10,10 @@ use super::{
     registry::SearchTable,
     table_writer::NAME_WORDS,
 };
+use crate::prelude::*;
 use crate::{
-    cluster::MAX_PREVIEWS,
-    cluster::MemberCounts,
-    engine::{Connection, QueryError, Result, Row},
+    cluster::{MAX_PREVIEWS, MemberCounts},
     postgres::all_of,
-    query,
 };
 use tessera_model::Page;
 use tessera_search::{

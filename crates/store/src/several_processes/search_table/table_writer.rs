@@ -7,15 +7,14 @@ use super::{
     match_conditions::{column_of, issue_column, json_names},
     registry::{SearchTable, table_name},
 };
+use crate::prelude::*;
 use crate::{
     assignment::ClusterAssignment,
-    columns::{encode_f16, path_to_bytes},
-    engine::{QueryError, Result, StatementBatch, Transaction, params},
+    columns::encode_f16,
     media::{MediaKind, MediaRecord},
-    query,
 };
 use tessera_model::{
-    DatasetId, EntityType, Granularity, TagId,
+    Granularity, TagId,
     text::composed,
     vql::{ColumnValue, IssueKind, ItemValue, format_of_file},
 };
