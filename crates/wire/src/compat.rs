@@ -190,15 +190,14 @@ pub const MAX_FOLDERS: usize = 1_000;
 /// send nothing else. Returns `None` if there is no list of labels.
 pub fn read_overview<'a>(overview: impl Into<Fields<'a>>) -> Option<Overview> {
     let overview = overview.into();
-    let list = |key| overview.read(key, Value::as_array);
     let facets = |key: &'static str, rows: &Vec<Value>| -> Vec<Facet> {
         rows.iter().filter_map(|row| read_facet(overview.element(key, row))).collect()
     };
-    let Some(labels) = list("labels") else {
-        overview.note("labels");
-        return None;
+    let labels = overview.list("labels")?;
+    let optional = |key| {
+        let rows = overview.read(key, Value::as_array);
+        rows.map(|rows| facets(key, rows)).unwrap_or_default()
     };
-    let optional = |key| list(key).map(|rows| facets(key, rows)).unwrap_or_default();
     Some(Overview {
         media: count(overview, "media_count"),
         labels: facets("labels", labels),
@@ -238,12 +237,8 @@ fn read_distributions(rows: &Value) -> Option<Vec<Distribution>> {
 }
 
 fn read_facet(row: Fields<'_>) -> Option<Facet> {
-    let (name, count) = (first_text(row, &["name"]), count(row, "count"));
-    for (key, is_missing) in [("name", name.is_none()), ("count", count.is_none())] {
-        if is_missing {
-            row.note(key);
-        }
-    }
+    let name = row.needed("name", first_text(row, &["name"]));
+    let count = row.needed_count("count");
     let tag = first_text(row, &["id"]).and_then(|id| id.parse().ok());
     Some(Facet { name: SafeText::name(&name?), tag, count: count? })
 }

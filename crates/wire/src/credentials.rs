@@ -40,12 +40,8 @@ pub struct IssuedCredentials {
 pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<IssuedCredentials> {
     let object = object.into();
     let filled = |key: &str| text(object, key).filter(|text| !text.trim().is_empty());
-    let Some(api_key) = filled("api_key") else {
-        object.note("api_key");
-        return None;
-    };
     Some(IssuedCredentials {
-        api_key,
+        api_key: object.needed("api_key", filled("api_key"))?,
         api_secret: filled("api_secret").map(SecretString::from),
         message: filled("message").map(|message| SafeText::detail(&message)),
     })

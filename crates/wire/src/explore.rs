@@ -156,10 +156,7 @@ fn list_or_null<T, U>(items: &[T], write: impl Fn(&T) -> U) -> Option<Vec<U>> {
 /// empty page.
 pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
     let page = page.into();
-    let Some(rows) = page.get("clusters").and_then(Value::as_array) else {
-        page.note("clusters");
-        return None;
-    };
+    let rows = page.list("clusters")?;
     let read = |row| read_cluster(page.element("clusters", row));
     let mut seen = HashSet::new();
     let clusters: Vec<Cluster> =
@@ -178,29 +175,21 @@ pub fn read_members<'a>(cluster: impl Into<Fields<'a>>) -> Option<Vec<Preview>> 
     if cluster.value().is_null() {
         return Some(Vec::new());
     }
-    let Some(rows) = cluster.get("previews").and_then(Value::as_array) else {
-        cluster.note("previews");
-        return None;
-    };
+    read_previews(cluster)
+}
+
+/// Reads the previews of a cluster. Returns `None` if there is no list, or no preview in the list can be read.
+fn read_previews(cluster: Fields<'_>) -> Option<Vec<Preview>> {
+    let rows = cluster.list("previews")?;
     let read = |row| read_preview(cluster.element("previews", row));
-    let members: Vec<Preview> = rows.iter().filter_map(read).collect();
-    (rows.is_empty() || !members.is_empty()).then_some(members)
+    let previews: Vec<Preview> = rows.iter().filter_map(read).collect();
+    (rows.is_empty() || !previews.is_empty()).then_some(previews)
 }
 
 fn read_cluster(value: Fields<'_>) -> Option<Cluster> {
     let id = required(value, &["cluster_id"])?;
-    let read = |row| read_preview(value.element("previews", row));
-    let previews = match value.get("previews") {
-        None => Vec::new(),
-        Some(Value::Array(rows)) => {
-            let previews: Vec<Preview> = rows.iter().filter_map(read).collect();
-            (rows.is_empty() || !previews.is_empty()).then_some(previews)?
-        }
-        Some(_) => {
-            value.note("previews");
-            return None;
-        }
-    };
+    let has_previews = value.get("previews").is_some();
+    let previews = if has_previews { read_previews(value)? } else { Vec::new() };
     Some(Cluster {
         id,
         entity: parsed(value, "type").unwrap_or_default(),

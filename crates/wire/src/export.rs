@@ -118,20 +118,14 @@ pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<
 /// Reads what the format of an export leaves out or changes.
 pub fn read_preview<'a>(preview: impl Into<Fields<'a>>) -> Option<ExportPreview> {
     let preview = preview.into();
-    let media_count = count(preview, "media_count");
+    let media_count = preview.needed_count("media_count");
     let omissions = preview.get("omissions").and_then(Value::as_array);
     let omission = |it: &Value| {
         let (count, text) = (count(it, "count")?, text(it, "text")?);
         Some(Omission { count, text: SafeText::detail(&text) })
     };
     let omissions = omissions.and_then(|list| list.iter().map(omission).collect());
-    for (key, is_missing) in
-        [("media_count", media_count.is_none()), ("omissions", omissions.is_none())]
-    {
-        if is_missing {
-            preview.note(key);
-        }
-    }
+    let omissions = preview.needed("omissions", omissions);
     Some(ExportPreview { media_count: media_count?, omissions: omissions? })
 }
 

@@ -54,11 +54,25 @@ impl<'a> Fields<'a> {
 
     /// Reads a field, unless it is missing or null. The field is noted as unreadable if `read` returns `None`.
     pub fn read<T>(self, key: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Option<T> {
-        let read = read(self.get(key)?);
-        if read.is_none() {
+        self.needed(key, read(self.get(key)?))
+    }
+
+    /// Returns the value of a field, which is noted as unreadable if there is no value.
+    pub(crate) fn needed<T>(self, key: &str, value: Option<T>) -> Option<T> {
+        if value.is_none() {
             self.note(key);
         }
-        read
+        value
+    }
+
+    /// Returns a list that is needed.
+    pub(crate) fn list(self, key: &str) -> Option<&'a Vec<Value>> {
+        self.needed(key, self.get(key).and_then(Value::as_array))
+    }
+
+    /// Reads a number that is needed.
+    pub(crate) fn needed_count(self, key: &str) -> Option<u64> {
+        self.needed(key, count(self, key))
     }
 
     /// Returns an element of a list in this object.
@@ -183,9 +197,7 @@ pub fn names<'a>(object: impl Into<Fields<'a>>, key: &str, limit: usize) -> Vec<
         _ => {
             let item = Fields::noting(item, &unreadable);
             let name = first_text(item, &["name", "text", "caption", "id"]);
-            if name.is_none() {
-                item.note("name");
-            }
+            let name = item.needed("name", name);
             name.map(|name| clean(&name))
         }
     };

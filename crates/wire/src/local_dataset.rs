@@ -137,9 +137,9 @@ impl From<PatternsBody> for PatternLists {
 pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDataset> {
     let local = local.into();
     Some(LocalDataset {
-        folder_missing: required_flag(local, "folder_missing")?,
-        uploads: required_count(local, "uploads")?,
-        excluded: required_count(local, "excluded")?,
+        folder_missing: needed_flag(local, "folder_missing")?,
+        uploads: local.needed_count("uploads")?,
+        excluded: local.needed_count("excluded")?,
         patterns: read_patterns(local)?,
         encoding: read_encoding(local),
     })
@@ -147,12 +147,12 @@ pub fn read_local_dataset<'a>(local: impl Into<Fields<'a>>) -> Option<LocalDatas
 
 /// Reads the number of uploads that a removal has kept.
 pub fn read_removed<'a>(removed: impl Into<Fields<'a>>) -> Option<u64> {
-    required_count(removed.into(), "uploads")
+    removed.into().needed_count("uploads")
 }
 
 pub fn read_rescan<'a>(rescan: impl Into<Fields<'a>>) -> Option<RescanResult> {
     let rescan = rescan.into();
-    let is_indexing = required_flag(rescan, "indexing")?;
+    let is_indexing = needed_flag(rescan, "indexing")?;
     let keys = ["added", "changed", "removed"];
     let changes = match keys.map(|key| count(rescan, key)) {
         [Some(added), Some(changed), Some(removed)] => {
@@ -183,26 +183,11 @@ fn read_encoding(local: Fields<'_>) -> Option<EncodingProgress> {
 }
 
 fn read_patterns(local: Fields<'_>) -> Option<PatternLists> {
-    let patterns =
-        local.get("patterns").and_then(|patterns| PatternsBody::deserialize(patterns).ok());
-    if patterns.is_none() {
-        local.note("patterns");
-    }
-    patterns.map(PatternLists::from)
+    let patterns = local.get("patterns");
+    let patterns = patterns.and_then(|patterns| PatternsBody::deserialize(patterns).ok());
+    local.needed("patterns", patterns).map(PatternLists::from)
 }
 
-pub(crate) fn required_count(object: Fields<'_>, key: &str) -> Option<u64> {
-    let value = count(object, key);
-    if value.is_none() {
-        object.note(key);
-    }
-    value
-}
-
-fn required_flag(object: Fields<'_>, key: &str) -> Option<bool> {
-    let value = object.get(key).and_then(Value::as_bool);
-    if value.is_none() {
-        object.note(key);
-    }
-    value
+fn needed_flag(object: Fields<'_>, key: &str) -> Option<bool> {
+    object.needed(key, object.get(key).and_then(Value::as_bool))
 }

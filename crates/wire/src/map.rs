@@ -6,7 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::{fields::Fields, local_dataset::required_count};
+use crate::fields::Fields;
 use tessera_model::{MapIssue, MapPoint, MediaId, MediaMap, SafeText};
 
 /// The unit of coordinates.
@@ -66,7 +66,7 @@ fn read_coordinate(coordinate: i32) -> f32 {
 /// together.
 pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
     let map = map.into();
-    let media = required_count(map, "media_count")?;
+    let media = map.needed_count("media_count")?;
     let (ids, paths): (Vec<MediaId>, Vec<String>) =
         (column(map, "media_ids")?, column(map, "paths")?);
     let (x, y): (Vec<i32>, Vec<i32>) = (column(map, "x")?, column(map, "y")?);
@@ -95,19 +95,12 @@ pub fn read_map<'a>(map: impl Into<Fields<'a>>) -> Option<MediaMap> {
 
 /// Reads a list with an entry for each media item.
 fn column<T: DeserializeOwned>(map: Fields<'_>, key: &str) -> Option<Vec<T>> {
-    let read = map.get(key).and_then(|list| Vec::deserialize(list).ok());
-    if read.is_none() {
-        map.note(key);
-    }
-    read
+    map.needed(key, map.get(key).and_then(|list| Vec::deserialize(list).ok()))
 }
 
 /// Reads the names, and which of them each media item has.
 fn read_names(map: Fields<'_>, key: &'static str) -> Option<(Vec<SafeText>, Vec<Option<u32>>)> {
-    let Some(object) = map.get(key).filter(|object| object.is_object()) else {
-        map.note(key);
-        return None;
-    };
+    let object = map.needed(key, map.get(key).filter(|object| object.is_object()))?;
     let object = map.element(key, object);
     let names: Vec<String> = column(object, "names")?;
     let values: Vec<Option<u32>> = column(object, "values")?;
@@ -119,16 +112,10 @@ fn read_names(map: Fields<'_>, key: &'static str) -> Option<(Vec<SafeText>, Vec<
 }
 
 fn read_issues(map: Fields<'_>) -> Option<Vec<MapIssue>> {
-    let Some(issues) = map.get("issues").and_then(Value::as_array) else {
-        map.note("issues");
-        return None;
-    };
+    let issues = map.list("issues")?;
     let read = |issue| {
         let issue = map.element("issues", issue);
-        let Some(name) = issue.get("name").and_then(Value::as_str) else {
-            issue.note("name");
-            return None;
-        };
+        let name = issue.needed("name", issue.get("name").and_then(Value::as_str))?;
         Some(MapIssue { name: SafeText::name(name), percents: column(issue, "percents")? })
     };
     issues.iter().map(read).collect()

@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use crate::{
     fields::{Fields, first_text, names, parsed, required, text},
-    local_dataset::required_count,
     selection,
 };
 use tessera_model::{
@@ -153,17 +152,13 @@ pub fn schemas() -> [(&'static str, Value); 3] {
 
 pub fn read_tag_list<'a>(list: impl Into<Fields<'a>>) -> Option<DatasetTags> {
     let list = list.into();
-    let Some(items) = list.get("tags").and_then(Value::as_array) else {
-        list.note("tags");
-        return None;
-    };
-    let items = items.iter().map(|item| list.element("tags", item));
+    let items = list.list("tags")?.iter().map(|item| list.element("tags", item));
     let tag = |item: Fields<'_>| {
         Some(DatasetTag {
             id: required(item, &["id"])?,
             name: SafeText::name(&first_text(item, &["name"])?),
             color: parsed(item, "color"),
-            count: required_count(item, "count")?,
+            count: item.needed_count("count")?,
         })
     };
     Some(DatasetTags {
@@ -177,8 +172,8 @@ pub fn read_tag_change<'a>(change: impl Into<Fields<'a>>) -> Option<TagChange> {
     let change = change.into();
     Some(TagChange {
         id: parsed(change, "change_id"),
-        changed: required_count(change, "changed")?,
-        kept: required_count(change, "kept")?,
+        changed: change.needed_count("changed")?,
+        kept: change.needed_count("kept")?,
         file_problems: names(change, "file_problems", SafeText::MAX_NAME),
     })
 }

@@ -158,7 +158,7 @@ pub(crate) async fn read_form(
         return Err(storage_problem(ErrorKind::StorageFull.into()));
     }
     let claim = disk.claim_in(uploads);
-    let mut draft = FormReader { uploads, claim, source: None, texts: Vec::new() };
+    let mut draft = FormReader { uploads, claim, source: None, files: None, texts: Vec::new() };
     draft.read_parts(&mut parts).await?;
     draft.finish()
 }
@@ -166,14 +166,10 @@ pub(crate) async fn read_form(
 struct FormReader<'a> {
     uploads: &'a Path,
     claim: SpaceClaim,
-    source: Option<IncomingSource>,
+    source: Option<AddMediaSource>,
+    /// The names in the folder of a source of files.
+    files: Option<UniqueFiles>,
     texts: Vec<(&'static str, String)>,
-}
-
-enum IncomingSource {
-    Files(StagingDir, UniqueFiles),
-    Archive(StagingDir, ArchiveKind),
-    Storage(String),
 }
 
 impl FormReader<'_> {
@@ -210,7 +206,7 @@ impl FormReader<'_> {
             if self.source.is_some() {
                 return Err(single_source_required());
             }
-            self.source = Some(IncomingSource::Storage(text.clone()));
+            self.source = Some(AddMediaSource::Storage(text.clone()));
         }
         self.texts.push((name, text));
         Ok(())
@@ -222,12 +218,10 @@ impl FormReader<'_> {
         };
         if self.source.is_none() {
             let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
-            let files = UniqueFiles::new(staged.path());
-            self.source = Some(IncomingSource::Files(staged, files));
+            self.files = Some(UniqueFiles::new(staged.path()));
+            self.source = Some(AddMediaSource::Files(staged));
         }
-        let Some(IncomingSource::Files(_, files)) = &mut self.source else {
-            return Err(single_source_required());
-        };
+        let files = self.files.as_mut().ok_or_else(single_source_required)?;
         let (_, file) = files.create(&sanitized_path(&name)).map_err(storage_problem)?;
         let largest = FileKind::from_name(&name).max_size();
         let message = "A file is larger than 256 MiB, or 4 GiB for a video";
@@ -240,7 +234,7 @@ impl FormReader<'_> {
         };
         match self.source {
             None => {}
-            Some(IncomingSource::Archive(..)) => return Err(duplicate_field(field::ARCHIVE)),
+            Some(AddMediaSource::Archive(..)) => return Err(duplicate_field(field::ARCHIVE)),
             Some(_) => return Err(single_source_required()),
         }
         let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
@@ -258,7 +252,7 @@ impl FormReader<'_> {
             let message = format!("The archive is not a {} file", kind.extension());
             return Err(Problem::bad_request(message));
         }
-        self.source = Some(IncomingSource::Archive(staged, kind));
+        self.source = Some(AddMediaSource::Archive(staged, kind));
         Ok(())
     }
 
@@ -271,11 +265,7 @@ impl FormReader<'_> {
         }
         let message = "Input should be the ARN of a role: arn:aws:iam::<account>:role/<name>";
         let assume_role = self.text_value(field::ASSUME_ROLE, message, RoleArn::parse)?;
-        let source = match self.source.ok_or_else(single_source_required)? {
-            IncomingSource::Files(staged, _) => AddMediaSource::Files(staged),
-            IncomingSource::Archive(staged, kind) => AddMediaSource::Archive(staged, kind),
-            IncomingSource::Storage(uri) => AddMediaSource::Storage(uri),
-        };
+        let source = self.source.ok_or_else(single_source_required)?;
         Ok(AddMediaRequest { source, auto_reindex: auto_reindex.unwrap_or(false), assume_role })
     }
 

@@ -9,16 +9,16 @@ use super::{
     parameters::{MAX_CAPTION_CHARS, PageParams, SortParams},
     signed_links::SignedLinks,
 };
-use crate::usecase::{ClusterPage, Map, NamedColumn, RequestedAnchor, ScoredCluster, SearchParams};
+use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 use tessera_model::{
     Filter, MediaId, TagId, UserTags,
-    vql::{Fraction, IssueKind, LabelRule},
+    vql::{Fraction, LabelRule},
 };
 use tessera_retrieval::tag_id;
 use tessera_store::cluster::{ClusterRecord, StoredPreview};
 use tessera_wire::{
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
-    map::{MapBody, MapIssueBody, MapNamesBody, write_coordinate},
+    map::MapBody,
     preview::{BY_NAME, BoundingBoxBody, PreviewBody, write_columns},
     vql,
 };
@@ -282,25 +282,5 @@ pub(crate) async fn map(
     params: QueryParams,
 ) -> Result<Json<MapBody>, Problem> {
     let search = parse_optional_search(&state, &params)?;
-    let map =
-        state.run_expensive(move |deployment| deployment.map(id, &search).map(map_body)).await?;
-    Ok(Json(map))
-}
-
-fn map_body(Map { media, points, labels, tags, issues }: Map) -> MapBody {
-    let coordinate = |axis: usize| {
-        points.iter().map(|point| write_coordinate(point.position[axis])).collect::<Vec<i64>>()
-    };
-    let names = |NamedColumn { names, values }| MapNamesBody { names, values };
-    let issue = |(kind, percents)| MapIssueBody { name: IssueKind::as_str(kind), percents };
-    MapBody {
-        media_count: media,
-        x: coordinate(0),
-        y: coordinate(1),
-        labels: names(labels),
-        tags: names(tags),
-        issues: issues.into_iter().map(issue).collect(),
-        media_ids: points.iter().map(|point| point.media.0).collect(),
-        paths: points.into_iter().map(|point| point.path).collect(),
-    }
+    Ok(Json(state.run_expensive(move |deployment| deployment.map(id, &search)).await?))
 }

@@ -124,104 +124,74 @@ pub(crate) fn input_schemas() -> Map<String, Value> {
 
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
-pub(crate) struct CommonErrors;
-/// The errors of an endpoint of a dataset, including the common errors.
-pub(crate) struct DatasetErrors;
-/// The errors of an endpoint that needs permission or a status, including those of a dataset.
-pub(crate) struct StatusErrors;
-pub(crate) struct UploadErrors;
-pub(crate) struct BusyError;
-pub(crate) struct NotReadyError;
-/// The errors of a service that has no room for another export.
-pub(crate) struct ExportErrors;
-pub(crate) struct FileResponses;
-/// The errors of a file that a token or a signed link opens, including those of any file.
-pub(crate) struct MediaResponses;
+/// Defines sets of responses that endpoints share. A set is an expression of the responses by their codes.
+macro_rules! responses {
+    ($($(#[$doc:meta])* $name:ident => $responses:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
 
-impl IntoResponses for CommonErrors {
-    fn responses() -> ResponseMap {
-        error_responses(&[
-            (401, "The token or session is not valid"),
-            (403, "Not allowed, or sent by a page of another site"),
-            (414, "The address is longer than 64 KiB"),
-            (500, "A fault of the service"),
-        ])
-        .into_iter()
-        .chain([retry_response(503, "The service is shutting down, or has too many requests")])
-        .collect()
-    }
+        impl IntoResponses for $name {
+            fn responses() -> ResponseMap {
+                $responses
+            }
+        }
+    )*};
 }
 
-impl IntoResponses for DatasetErrors {
-    fn responses() -> ResponseMap {
-        let further = [(404, "Not found"), (422, "A parameter or body is wrong")];
-        CommonErrors::responses().into_iter().chain(error_responses(&further)).collect()
-    }
+responses! {
+    CommonErrors => error_responses(&[
+        (401, "The token or session is not valid"),
+        (403, "Not allowed, or sent by a page of another site"),
+        (414, "The address is longer than 64 KiB"),
+        (500, "A fault of the service"),
+    ])
+    .into_iter()
+    .chain([retry_response(503, "The service is shutting down, or has too many requests")])
+    .collect();
+    /// The errors of an endpoint of a dataset, including the common errors.
+    DatasetErrors => with_errors::<CommonErrors>(&[
+        (404, "Not found"),
+        (422, "A parameter or body is wrong"),
+    ]);
+    /// The errors of an endpoint that needs permission or a status, including those of a dataset.
+    StatusErrors => with_errors::<DatasetErrors>(&[(409, "The status of the dataset forbids it")]);
+    UploadErrors => error_responses(&[
+        (400, "A parameter or the form is wrong, or a file is missing or cannot be read"),
+        (408, "The body did not arrive in time"),
+        (413, "The body or a part of it is too large"),
+    ]);
+    BusyError => BTreeMap::from([retry_response(
+        503,
+        "Too many searches are running, or object storage cannot be reached",
+    )]);
+    NotReadyError => BTreeMap::from([retry_response(503, "The service cannot serve requests now")]);
+    /// The errors of a service that has no room for another export.
+    ExportErrors => BTreeMap::from([
+        retry_response(429, "Too many exports are waiting"),
+        retry_response(503, "Too many searches are running, or the disk is full"),
+    ]);
+    FileResponses => error_responses(&[
+        (206, "The requested range"),
+        (304, "The client has it already"),
+        (403, "The link is not valid, or opened by a page of another site"),
+        (404, "The file does not exist"),
+        (414, "The address is longer than 64 KiB"),
+        (416, "The range is outside"),
+        (500, "A fault of the service"),
+    ])
+    .into_iter()
+    .chain([retry_response(503, "Object storage cannot be reached")])
+    .collect();
+    /// The errors of a file that a token or a signed link opens, including those of any file.
+    MediaResponses => with_errors::<FileResponses>(&[
+        (401, "No signature and no token"),
+        (410, "The file has changed since it was indexed"),
+    ]);
 }
 
-impl IntoResponses for StatusErrors {
-    fn responses() -> ResponseMap {
-        let further = [(409, "The status of the dataset forbids it")];
-        DatasetErrors::responses().into_iter().chain(error_responses(&further)).collect()
-    }
-}
-
-impl IntoResponses for UploadErrors {
-    fn responses() -> ResponseMap {
-        error_responses(&[
-            (400, "A parameter or the form is wrong, or a file is missing or cannot be read"),
-            (408, "The body did not arrive in time"),
-            (413, "The body or a part of it is too large"),
-        ])
-    }
-}
-
-impl IntoResponses for BusyError {
-    fn responses() -> ResponseMap {
-        let description = "Too many searches are running, or object storage cannot be reached";
-        BTreeMap::from([retry_response(503, description)])
-    }
-}
-
-impl IntoResponses for NotReadyError {
-    fn responses() -> ResponseMap {
-        BTreeMap::from([retry_response(503, "The service cannot serve requests now")])
-    }
-}
-
-impl IntoResponses for ExportErrors {
-    fn responses() -> ResponseMap {
-        BTreeMap::from([
-            retry_response(429, "Too many exports are waiting"),
-            retry_response(503, "Too many searches are running, or the disk is full"),
-        ])
-    }
-}
-
-impl IntoResponses for FileResponses {
-    fn responses() -> ResponseMap {
-        let mut responses = error_responses(&[
-            (206, "The requested range"),
-            (304, "The client has it already"),
-            (403, "The link is not valid, or opened by a page of another site"),
-            (404, "The file does not exist"),
-            (414, "The address is longer than 64 KiB"),
-            (416, "The range is outside"),
-            (500, "A fault of the service"),
-        ]);
-        responses.extend([retry_response(503, "Object storage cannot be reached")]);
-        responses
-    }
-}
-
-impl IntoResponses for MediaResponses {
-    fn responses() -> ResponseMap {
-        let further = [
-            (401, "No signature and no token"),
-            (410, "The file has changed since it was indexed"),
-        ];
-        FileResponses::responses().into_iter().chain(error_responses(&further)).collect()
-    }
+/// Returns the responses of a set, and further errors.
+fn with_errors<T: IntoResponses>(further: &[(u16, &str)]) -> ResponseMap {
+    T::responses().into_iter().chain(error_responses(further)).collect()
 }
 
 fn error_responses(codes: &[(u16, &str)]) -> ResponseMap {

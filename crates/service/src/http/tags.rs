@@ -5,13 +5,9 @@ use serde::Deserialize;
 
 use super::prelude::*;
 use super::{explore::parse_optional_search, export::read_json};
-use crate::usecase::{MadeChange, TagList, TagTarget};
+use crate::usecase::TagTarget;
 use tessera_model::{TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
-use tessera_retrieval::tag_id;
-use tessera_store::tags::AppliedChange;
-use tessera_wire::tags::{
-    DatasetTagBody, TagChangeBody, TagDefinitionBody, TagEditBody, TagListBody, UndoBody,
-};
+use tessera_wire::tags::{TagChangeBody, TagDefinitionBody, TagEditBody, TagListBody, UndoBody};
 
 const BODY: &str = "body";
 
@@ -31,22 +27,7 @@ pub(crate) async fn tags(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<TagListBody>, Problem> {
-    let list = state.run_expensive(move |deployment| deployment.tag_list(id)).await?;
-    Ok(Json(tag_list_body(id, list)))
-}
-
-fn tag_list_body(id: DatasetId, list: TagList) -> TagListBody {
-    let tags = list.tags.into_iter().map(|(name, color, count)| DatasetTagBody {
-        id: tag_id(id, &name).0,
-        name,
-        color,
-        count,
-    });
-    TagListBody {
-        tags: tags.collect(),
-        last_change: list.last_change,
-        file_problems: list.file_problems,
-    }
+    Ok(Json(state.run_expensive(move |deployment| deployment.tag_list(id)).await?))
 }
 
 /// Adds tags to media items, removes tags from them, or rates them. The body selects the media items like an export,
@@ -84,7 +65,7 @@ pub(crate) async fn change_tags(
         }
     };
     let change = state.run_expensive(move |deployment| deployment.change_tags(id, &target, &edit));
-    Ok(Json(tag_change_body(change.await?)))
+    Ok(Json(change.await?))
 }
 
 /// Creates a tag, changes its color, renames it, or deletes it from all media items.
@@ -119,9 +100,8 @@ pub(crate) async fn define_tag(
         }
     };
     let name = name_of(&name)?;
-    let change =
-        state.spawn_blocking(move |deployment| deployment.define_tag(id, &name, &edit)).await?;
-    Ok(Json(tag_change_body(change)))
+    let change = move |deployment: &Deployment| deployment.define_tag(id, &name, &edit);
+    Ok(Json(state.spawn_blocking(change).await?))
 }
 
 /// Undoes a change of tags: the one in the body, or else the last one.
@@ -141,8 +121,7 @@ pub(crate) async fn undo_tags(
     let body = read_json(connection, request, BODY).await?;
     let UndoBody { change_id } = read_body(&body)?;
     let change = change_id.map(TagChangeId);
-    let undone = state.spawn_blocking(move |deployment| deployment.undo_tags(id, change)).await?;
-    Ok(Json(tag_change_body(undone)))
+    Ok(Json(state.spawn_blocking(move |deployment| deployment.undo_tags(id, change)).await?))
 }
 
 fn read_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
@@ -158,9 +137,4 @@ fn read_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Problem> {
 fn capitalized(reason: &str) -> String {
     let mut letters = reason.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn tag_change_body(made: MadeChange) -> TagChangeBody {
-    let MadeChange { applied: AppliedChange { id, changed, kept }, file_problems } = made;
-    TagChangeBody { change_id: id.map(|id| id.0), changed, kept, file_problems }
 }

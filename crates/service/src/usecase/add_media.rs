@@ -142,10 +142,7 @@ impl Deployment {
             IndexingTaskKind::Reindex => Operation::Reindex,
             IndexingTaskKind::Creation | IndexingTaskKind::Addition => Operation::AddMedia,
         };
-        let started = self.store.write(|tx| {
-            let Some(record) = self.find_dataset(tx, id)? else {
-                return Ok(Err(ServiceError::dataset_not_found()));
-            };
+        self.write_dataset(id, |tx, record| {
             let running = indexing_task::find_running(tx, id)?;
             let allowed = check_status(&record, needed, running.as_ref()).and_then(|()| {
                 self.inject(InjectedFailure::Trigger, "The pipeline could not be triggered")
@@ -165,7 +162,6 @@ impl Deployment {
             };
             indexing_task::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
         })?;
-        started?;
         self.tasks.wake();
         Ok(())
     }

@@ -9,7 +9,7 @@ use tessera_encoder::Encoder;
 use tessera_files::staging::StagingDir;
 use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation};
 use tessera_store::{
-    Connection, QueryError, StoreError,
+    Connection, QueryError, StoreError, Transaction,
     applied_model::{self, AppliedModel},
     captions::{self, Counts, TextCoverage},
     cluster,
@@ -140,6 +140,21 @@ impl Deployment {
         }
         let message = format!("You do not have write access to dataset {}", record.id);
         Err(ServiceError::Forbidden(message))
+    }
+
+    /// Runs a change of a dataset that exists and that this deployment may change, as one transaction.
+    pub(super) fn write_dataset<T>(
+        &self,
+        id: DatasetId,
+        change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
+    ) -> Result<T, ServiceError> {
+        self.store.write(|tx| match self.find_dataset(tx, id)? {
+            None => Ok(Err(ServiceError::dataset_not_found())),
+            Some(record) => match self.require_write_access(&record) {
+                Ok(()) => change(tx, record),
+                Err(forbidden) => Ok(Err(forbidden)),
+            },
+        })?
     }
 
     pub(super) fn inject(

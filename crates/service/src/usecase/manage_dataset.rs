@@ -184,23 +184,15 @@ impl Deployment {
         operation: &str,
         change: impl FnOnce(&Transaction, DatasetRecord) -> Result<Result<T, ServiceError>, QueryError>,
     ) -> Result<T, ServiceError> {
-        self.store.write(|tx| {
-            let Some(record) = self.find_dataset(tx, id)? else {
-                return Ok(Err(ServiceError::dataset_not_found()));
-            };
-            if let Err(forbidden) = self.require_write_access(&record) {
-                return Ok(Err(forbidden));
+        self.write_dataset(id, |tx, record| match indexing_task::find_running(tx, id)? {
+            Some(running) => {
+                let kind = running.kind.as_str();
+                let message =
+                    format!("Operation '{operation}' is blocked while {kind} task is running");
+                Ok(Err(ServiceError::Conflict(message)))
             }
-            match indexing_task::find_running(tx, id)? {
-                Some(running) => {
-                    let kind = running.kind.as_str();
-                    let message =
-                        format!("Operation '{operation}' is blocked while {kind} task is running");
-                    Ok(Err(ServiceError::Conflict(message)))
-                }
-                None => change(tx, record),
-            }
-        })?
+            None => change(tx, record),
+        })
     }
 }
 

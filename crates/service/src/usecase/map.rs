@@ -13,36 +13,25 @@ use crate::Deployment;
 use tessera_model::{DatasetId, MAX_MAP_POINTS, is_metadata_label, vql::IssueKind};
 use tessera_retrieval::issues::confidence;
 use tessera_store::map_position::{self, StoredMapPoint};
+use tessera_wire::map::{MapBody, MapIssueBody, MapNamesBody, write_coordinate};
 
 /// The maximum number of names of labels or tags. Nobody looks through a longer list.
 const MAX_NAMES: usize = 50;
 /// The lowest confidence, in percent, with which an issue colors a point.
 const MIN_PERCENT: u8 = 50;
 
-pub(crate) struct Map {
-    /// The number of media items that the search finds.
-    pub media: u64,
-    pub points: Vec<StoredMapPoint>,
-    pub labels: NamedColumn,
-    pub tags: NamedColumn,
-    /// The issues that any point may have, with the confidence of each point in percent.
-    pub issues: Vec<(IssueKind, Vec<u8>)>,
-}
-
-/// Names, the most frequent first, and which of them each point has.
-pub(crate) struct NamedColumn {
-    pub names: Vec<String>,
-    pub values: Vec<Option<u32>>,
-}
-
 impl Deployment {
     /// Returns the map of what a search finds. A map of more than [`MAX_MAP_POINTS`] media items has a sample, which is
     /// the same each time.
-    pub(crate) fn map(&self, id: DatasetId, params: &SearchParams) -> Result<Map, ServiceError> {
+    pub(crate) fn map(
+        &self,
+        id: DatasetId,
+        params: &SearchParams,
+    ) -> Result<MapBody, ServiceError> {
         until_current(|| self.current_map(id, params))
     }
 
-    fn current_map(&self, id: DatasetId, params: &SearchParams) -> Result<Map, ServiceError> {
+    fn current_map(&self, id: DatasetId, params: &SearchParams) -> Result<MapBody, ServiceError> {
         let operation = params.operation();
         let record = self.require_ready(id, operation)?;
         require_searchable(&record, operation)?;
@@ -56,44 +45,50 @@ impl Deployment {
             point.labels.iter().find(|label| !is_metadata_label(label)).cloned()
         };
         let first_tag = |point: &StoredMapPoint| point.tags.first().cloned();
-        Ok(Map {
-            media: rows.len() as u64,
-            labels: NamedColumn::new(&points.iter().map(first_label).collect::<Vec<_>>()),
-            tags: NamedColumn::new(&points.iter().map(first_tag).collect::<Vec<_>>()),
+        let coordinates = |axis: usize| {
+            points.iter().map(|point| write_coordinate(point.position[axis])).collect()
+        };
+        Ok(MapBody {
+            media_count: rows.len() as u64,
+            x: coordinates(0),
+            y: coordinates(1),
+            labels: names(&points.iter().map(first_label).collect::<Vec<_>>()),
+            tags: names(&points.iter().map(first_tag).collect::<Vec<_>>()),
             issues: issues(&points),
-            points,
+            media_ids: points.iter().map(|point| point.media.0).collect(),
+            paths: points.into_iter().map(|point| point.path).collect(),
         })
     }
 }
 
-impl NamedColumn {
-    fn new(names: &[Option<String>]) -> Self {
-        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-        for name in names.iter().flatten() {
-            *counts.entry(name).or_default() += 1;
-        }
-        let mut frequent: Vec<(&String, usize)> = counts.into_iter().collect();
-        // The sort is stable, so that equally frequent names stay in alphabetical order.
-        frequent.sort_by_key(|(_, count)| Reverse(*count));
-        frequent.truncate(MAX_NAMES);
-        let positions: HashMap<&String, u32> =
-            frequent.iter().zip(0..).map(|((name, _), position)| (*name, position)).collect();
-        let value = |name: &Option<String>| positions.get(name.as_ref()?).copied();
-        let values = names.iter().map(value).collect();
-        Self { names: frequent.into_iter().map(|(name, _)| name.clone()).collect(), values }
+/// Returns the names, the most frequent first, and which of them each point has.
+fn names(names: &[Option<String>]) -> MapNamesBody {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for name in names.iter().flatten() {
+        *counts.entry(name).or_default() += 1;
     }
+    let mut frequent: Vec<(&String, usize)> = counts.into_iter().collect();
+    // The sort is stable, so that equally frequent names stay in alphabetical order.
+    frequent.sort_by_key(|(_, count)| Reverse(*count));
+    frequent.truncate(MAX_NAMES);
+    let positions: HashMap<&String, u32> =
+        frequent.iter().zip(0..).map(|((name, _), position)| (*name, position)).collect();
+    let value = |name: &Option<String>| positions.get(name.as_ref()?).copied();
+    let values = names.iter().map(value).collect();
+    MapNamesBody { names: frequent.into_iter().map(|(name, _)| name.clone()).collect(), values }
 }
 
-fn issues(points: &[StoredMapPoint]) -> Vec<(IssueKind, Vec<u8>)> {
+/// Returns the issues that any point may have, with the confidence of each point in percent.
+fn issues(points: &[StoredMapPoint]) -> Vec<MapIssueBody> {
     let kinds = IssueKind::ALL.iter().filter(|kind| **kind != IssueKind::Normal);
     let columns = kinds.map(|kind| {
         let percent = |point: &StoredMapPoint| {
             let StoredMapPoint { sharpness, brightness, assignment, .. } = point;
             percent(confidence(*kind, *sharpness, *brightness, assignment))
         };
-        (*kind, points.iter().map(percent).collect::<Vec<u8>>())
+        MapIssueBody { name: kind.as_str(), percents: points.iter().map(percent).collect() }
     });
-    columns.filter(|(_, percents)| percents.iter().any(|it| *it >= MIN_PERCENT)).collect()
+    columns.filter(|issue| issue.percents.iter().any(|it| *it >= MIN_PERCENT)).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]

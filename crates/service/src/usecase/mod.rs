@@ -17,7 +17,6 @@ pub(crate) use dataset::Enrichments;
 pub(crate) use error::{ServiceError, UNREADABLE_MODEL};
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use manage_dataset::CANCELLED;
-pub(crate) use map::{Map, NamedColumn};
 pub(crate) use media::{Original, OriginalFile, QueryRegion};
 pub(crate) use search::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
-pub(crate) use tags::{MadeChange, TagList, TagTarget};
+pub(crate) use tags::TagTarget;

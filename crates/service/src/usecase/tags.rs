@@ -11,12 +11,14 @@ use crate::{Deployment, LocalError};
 use tessera_model::{
     DatasetId, EntityType, Operation, SafeText, TagChangeId, TagColor, TagDefinition, TagEdit,
 };
+use tessera_retrieval::tag_id;
 use tessera_store::{
     QueryError, Transaction, captions,
     dataset::DatasetRecord,
     media, source,
     tags::{self, AppliedChange},
 };
+use tessera_wire::tags::{DatasetTagBody, TagChangeBody, TagListBody};
 
 /// The media items whose tags are changed.
 pub(crate) enum TagTarget {
@@ -27,24 +29,8 @@ pub(crate) enum TagTarget {
     Files(Vec<String>),
 }
 
-/// The tags of a dataset.
-pub(crate) struct TagList {
-    /// The tags of users in the order of their creation, each with the number of media items that have it. A tag that
-    /// only sidecars have has no color.
-    pub tags: Vec<(String, Option<String>, u64)>,
-    pub last_change: Option<String>,
-    pub file_problems: Vec<String>,
-}
-
-/// A change of tags that was made.
-#[derive(Debug)]
-pub(crate) struct MadeChange {
-    pub applied: AppliedChange,
-    pub file_problems: Vec<String>,
-}
-
 impl Deployment {
-    pub(crate) fn tag_list(&self, id: DatasetId) -> Result<TagList, ServiceError> {
+    pub(crate) fn tag_list(&self, id: DatasetId) -> Result<TagListBody, ServiceError> {
         self.require_dataset(id)?;
         let (definitions, counts, last_change) = self.store.read(|c| {
             let mut counts = captions::tag_counts(c, id, EntityType::Images)?;
@@ -60,12 +46,18 @@ impl Deployment {
         let is_defined = |name: &str| definitions.iter().any(|tag| tag.name == name);
         let own = definitions.iter().map(|tag| {
             let count = count_of(&tag.name).map_or(0, |(_, count)| *count);
-            (tag.name.clone(), Some(tag.color.clone()), count)
+            (&tag.name, Some(tag.color.clone()), count)
         });
         let others = counts.iter().filter(|(name, _)| !is_defined(name));
-        let others = others.map(|(name, count)| (name.clone(), None, *count));
-        let tags = own.chain(others).collect();
-        Ok(TagList { tags, last_change, file_problems: self.tag_writer.problems(id) })
+        let others = others.map(|(name, count)| (name, None, *count));
+        let tags = own.chain(others).map(|(name, color, count)| DatasetTagBody {
+            id: tag_id(id, name).0,
+            name: name.clone(),
+            color,
+            count,
+        });
+        let (tags, file_problems) = (tags.collect(), self.tag_writer.problems(id));
+        Ok(TagListBody { tags, last_change, file_problems })
     }
 
     /// Changes the tags and ratings of media items.
@@ -74,7 +66,7 @@ impl Deployment {
         id: DatasetId,
         target: &TagTarget,
         edit: &TagEdit,
-    ) -> Result<MadeChange, ServiceError> {
+    ) -> Result<TagChangeBody, ServiceError> {
         let rows = until_current(|| self.tagged_rows(id, target))?;
         let description = describe(edit, rows.len());
         self.write_tags(id, |tx| tags::apply(tx, id, &rows, edit, &description).map(Ok))
@@ -86,7 +78,7 @@ impl Deployment {
         id: DatasetId,
         name: &str,
         edit: &TagDefinition,
-    ) -> Result<MadeChange, ServiceError> {
+    ) -> Result<TagChangeBody, ServiceError> {
         let unknown = || Err(ServiceError::NotFound("Tag not found".to_owned()));
         self.write_tags(id, |tx| match edit {
             TagDefinition::Create(color) => {
@@ -111,7 +103,7 @@ impl Deployment {
         &self,
         id: DatasetId,
         change: Option<TagChangeId>,
-    ) -> Result<MadeChange, ServiceError> {
+    ) -> Result<TagChangeBody, ServiceError> {
         let nothing = || Err(ServiceError::NotFound("There is no change to undo".to_owned()));
         self.write_tags(id, |tx| {
             let undone = tags::undo(tx, id, change)?;
@@ -123,18 +115,11 @@ impl Deployment {
         &self,
         id: DatasetId,
         change: impl FnOnce(&Transaction) -> Result<Result<AppliedChange, ServiceError>, QueryError>,
-    ) -> Result<MadeChange, ServiceError> {
-        let (record, applied) = self.store.write(|tx| {
-            let Some(record) = self.find_dataset(tx, id)? else {
-                return Ok(Err(ServiceError::dataset_not_found()));
-            };
-            if let Err(forbidden) = self.require_write_access(&record) {
-                return Ok(Err(forbidden));
-            }
-            Ok(change(tx)?.map(|applied| (record, applied)))
-        })??;
+    ) -> Result<TagChangeBody, ServiceError> {
+        let (record, AppliedChange { id, changed, kept }) =
+            self.write_dataset(id, |tx, record| Ok(change(tx)?.map(|applied| (record, applied))))?;
         let file_problems = self.tag_writer.note_change(&record);
-        Ok(MadeChange { applied, file_problems })
+        Ok(TagChangeBody { change_id: id.map(|id| id.0), changed, kept, file_problems })
     }
 
     /// Returns the rows of the media items whose tags are changed.
