@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ratatui::layout::Rect;
 use tessera_model::{
-    Dataset, Failure, FailureKind, Preview, Query, Search, StateKey, task_tracker::PollTarget,
+    Dataset, Failure, FailureKind, Preview, Query, Search, StateKey, polling::PollTarget,
     text::count_with_noun,
 };
 use tessera_picture::Protocol;

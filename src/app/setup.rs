@@ -13,7 +13,7 @@ use crate::{
 };
 use tessera_model::{
     DatasetId, EntityType, ExportFormat, Granularity, SafeText, SavedSession, ShellCommand,
-    Timestamp, task_tracker::PollingIntervals,
+    Timestamp, polling::PollingIntervals,
 };
 use tessera_picture::Protocol;
 

@@ -14,8 +14,7 @@ use crate::{
 };
 use tessera_model::{
     Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
-    SavedJobState, StateKey, StateValue, job,
-    task_tracker::{PollTarget, TaskTracker},
+    SavedJobState, StateKey, StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
 };
 
 pub struct JobRecorder<'a> {

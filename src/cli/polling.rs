@@ -12,9 +12,7 @@ use crate::cli::{
     messages::ProgressBar,
     values::{now_rfc3339, timestamp_now},
 };
-use tessera_model::{
-    Dataset, DatasetId, EncodingProgress, Failure, Status, task_tracker::PollTarget,
-};
+use tessera_model::{Dataset, DatasetId, EncodingProgress, Failure, Status, polling::PollTarget};
 
 /// The longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use tessera_model::{EntityType, ExportFormat, Granularity, task_tracker::PollingIntervals};
+use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
 use tessera_picture::Protocol;
 use toml::Value;
 

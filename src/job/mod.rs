@@ -10,7 +10,8 @@ use std::time::Duration;
 use tessera_model::{
     Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
     JobKind, JobRecord, MediaAddition, SafeText, SavedJobState, Timestamp,
-    task_tracker::{PollTarget, PollingIntervals, TaskTracker},
+    polling::{PollTarget, PollingIntervals},
+    task_tracker::TaskTracker,
 };
 
 use crate::remote::{Remote, Uptime};

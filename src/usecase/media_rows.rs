@@ -11,7 +11,7 @@ use serde_json::Value;
 use tessera_client::{Client, ExistingFile, OriginalLookup};
 use tessera_model::{
     ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportTask, Failure, MediaId,
-    task_tracker::{PollTarget, PollingIntervals},
+    polling::{PollTarget, PollingIntervals},
     text::composed,
     vql::IssueKind,
 };

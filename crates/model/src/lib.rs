@@ -21,6 +21,7 @@ mod keyword;
 pub mod local_files;
 mod media_map;
 pub mod picture_source;
+pub mod polling;
 pub mod pseudorandom;
 pub mod region;
 mod saved_state;

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use super::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp};
+use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp};
 
 /// After this time, a higher number of media is enough to conclude that the addition finished.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
@@ -147,60 +147,4 @@ fn failed(sentence: &str, dataset: &Dataset) -> TaskStatus {
 
 fn media_count(dataset: &Dataset) -> Option<u64> {
     Some(dataset.n_images? + dataset.n_videos.unwrap_or(0))
-}
-
-// Defines how often a dataset or an export is polled. The interval grows while an export or another
-// task runs. Repeated failures double the interval, from 2 s up to 30 s.
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PollTarget {
-    IdleDatasets,
-    BusyDatasets,
-    /// An export that has been running for this long.
-    Export(Duration),
-    /// A dataset that has not changed for this long.
-    Dataset(Duration),
-}
-
-/// The `poll` settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PollingIntervals {
-    /// The interval for work that progresses.
-    pub min: Duration,
-    /// The interval for idle datasets, and the longest one for long tasks.
-    pub max: Duration,
-    /// The interval while the window is not focused.
-    pub unfocused: Duration,
-}
-
-impl Default for PollingIntervals {
-    fn default() -> Self {
-        let [min, max, unfocused] = [1, 15, 30].map(Duration::from_secs);
-        Self { min, max, unfocused }
-    }
-}
-
-const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
-const UNFOCUSED_FACTOR: u32 = 3;
-
-impl PollingIntervals {
-    /// Returns the time until the next poll, after `failures` consecutive failures.
-    pub fn interval(self, target: PollTarget, failures: u32) -> Duration {
-        let regular = match target {
-            PollTarget::IdleDatasets => self.max,
-            PollTarget::BusyDatasets => self.min,
-            PollTarget::Export(age) | PollTarget::Dataset(age) => {
-                (age / 8).max(self.min).min(self.max)
-            }
-        };
-        if failures == 0 {
-            return regular;
-        }
-        let backoff = Duration::from_secs(2) * 2u32.saturating_pow(failures.min(5) - 1);
-        backoff.min(MAX_RETRY_INTERVAL)
-    }
-
-    pub fn unfocused_interval(self, interval: Duration) -> Duration {
-        (interval * UNFOCUSED_FACTOR).min(self.unfocused).max(interval)
-    }
 }

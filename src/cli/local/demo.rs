@@ -24,7 +24,7 @@ use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Preview, Query,
     ScoreScale, Search,
-    task_tracker::{PollTarget, PollingIntervals},
+    polling::{PollTarget, PollingIntervals},
     text::count_with_noun,
 };
 

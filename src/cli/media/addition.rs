@@ -13,7 +13,7 @@ use serde_json::json;
 use tessera_client::Client;
 use tessera_model::{
     AdditionJob, Dataset, Failure, FailureKind, JobKind, MediaAddition, MediaSource, Operation,
-    Preflight, SafeText, ShellCommand, Status, task_tracker::PollTarget,
+    Preflight, SafeText, ShellCommand, Status, polling::PollTarget,
 };
 use tokio::time::timeout;
 

@@ -9,7 +9,7 @@ use ratatui::{
 use tessera_model::{
     Dataset, EncodingProgress, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission,
     SafeText, Status,
-    task_tracker::PollTarget,
+    polling::PollTarget,
     text::{
         format_age, format_duration, group_digits, grouped_with_noun, truncate, truncate_start,
     },

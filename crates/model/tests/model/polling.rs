@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use tessera_model::task_tracker::*;
+use tessera_model::polling::*;
 
 #[test]
 fn intervals_by_state_age_and_failures() {

@@ -5,20 +5,17 @@
 use std::{
     collections::{BTreeMap, HashSet},
     io::Read as _,
-    path::Path,
 };
 
+use super::prelude::*;
 use super::{
-    coco, cvat,
-    description::MediaDescription,
-    diagnostics::SidecarDiagnostics,
-    labelme,
+    coco, cvat, labelme,
     metadata_row::{SidecarRow, describe_row},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::MAX_SHARED_SIDECAR_BYTES,
     streamed_json::MAX_STREAMED_BYTES,
     voc,
 };
-use crate::ingest::documents::{self, XmlLimits, parse_xml};
+use crate::ingest::documents::{XmlLimits, parse_xml};
 use serde_json::value::RawValue;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.

@@ -3,20 +3,20 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    path::{Path, PathBuf},
+    path::PathBuf,
     rc::Rc,
 };
 
 use saphyr_parser::{Event, Parser};
 use serde::Deserialize;
 
+use super::prelude::*;
 use super::{
-    description::normalized_name,
     file_index::FileIndex,
     sidecar_names::{CLASS_NAME_FILES, NOTES_JSON, is_named},
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
 };
-use crate::ingest::{documents, file_names::printable_path};
+use crate::ingest::file_names::printable_path;
 
 pub(super) type ClassMap = BTreeMap<u64, String>;
 

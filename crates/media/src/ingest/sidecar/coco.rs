@@ -6,23 +6,20 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, hash_map::Entry},
     io::Read as _,
-    path::Path,
     sync::Arc,
 };
 
+use super::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tessera_model::{Annotation, Mask};
+use tessera_model::Mask;
 
 use super::{
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    diagnostics::{Reason, SidecarDiagnostics},
     file_index::FileIndex,
-    sidecar_reader::{SidecarReader, unreadable},
-    stated_size::StatedSize,
+    sidecar_reader::unreadable,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
 };
-use crate::ingest::{OriginalFiles, documents};
+use crate::ingest::OriginalFiles;
 
 #[derive(Deserialize)]
 pub(super) struct CocoDocument<'a> {

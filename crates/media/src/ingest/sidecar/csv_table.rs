@@ -2,19 +2,17 @@
 //! with `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one
 //! that describes them.
 
-use std::{borrow::Cow, collections::HashSet, path::Path};
+use std::{borrow::Cow, collections::HashSet};
 
-use tessera_model::{Annotation, text::needs_apostrophe};
+use super::prelude::*;
+use tessera_model::text::needs_apostrophe;
 
 use super::{
     annotation_files::unread,
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
     metadata_row::{BoxUnit, collect_names, read_objects},
     own_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
-    stated_size::StatedSize,
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
 
 pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {

@@ -1,22 +1,15 @@
 //! Reads the XML of CVAT. The file has an `image` for each picture, with tags and with shapes in pixels,
 //! or it has tracks of shapes over the frames of a video. The frames must be files in the folder.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, HashMap};
 
+use super::prelude::*;
 use roxmltree::Node;
-use tessera_model::{Annotation, Mask};
+use tessera_model::Mask;
 
 use super::{
-    description::{
-        BoundingBox, MediaDescription, POINT_OR_LINE, normalized_name, push_name, turned_corners,
-    },
-    diagnostics::{Reason, SidecarDiagnostics},
+    description::{POINT_OR_LINE, turned_corners},
     mask_reader::MaskReader,
-    sidecar_reader::SidecarReader,
-    stated_size::StatedSize,
 };
 
 pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, root: Node<'_, '_>) {

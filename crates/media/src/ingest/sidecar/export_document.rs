@@ -2,21 +2,18 @@
 //! write it. Each item has a list of typed `metadata_items`, and its boxes are in pixels. The file is read item by
 //! item, because it has a line for each media item of a dataset.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::prelude::*;
 use super::{
-    description::{MediaDescription, push_name},
-    diagnostics::{Reason, SidecarDiagnostics},
     metadata_row::{BoxUnit, read_object},
     own_columns::push_json,
     sidecar_names::METADATA_JSON,
-    sidecar_reader::SidecarReader,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
 };
-use crate::ingest::documents;
 
 const ITEMS: &str = "media_items";
 

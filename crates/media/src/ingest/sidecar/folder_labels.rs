@@ -4,14 +4,10 @@
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     ffi::OsStr,
-    path::Path,
 };
 
-use super::{
-    description::{MediaDescription, push_name},
-    file_index::{FileIndex, split_name},
-    sidecar_reader::SidecarReader,
-};
+use super::file_index::{FileIndex, split_name};
+use super::prelude::*;
 use crate::ingest::is_parquet;
 
 /// Names of folders that contain the pictures of something.

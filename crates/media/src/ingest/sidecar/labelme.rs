@@ -1,20 +1,16 @@
 //! Reads the JSON of `LabelMe` and of tools that write the same format: the shapes in one picture, and labels of the
 //! whole picture.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tessera_model::Annotation;
 
+use super::prelude::*;
 use super::{
-    annotation_files::PictureAnnotations,
-    description::{BoundingBox, MediaDescription, POINT_OR_LINE, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
-    mask_reader::MaskReader,
-    stated_size::StatedSize,
+    annotation_files::PictureAnnotations, description::POINT_OR_LINE, mask_reader::MaskReader,
 };
-use crate::ingest::documents::{self, parse_name, parse_number, parse_numbers, parse_string};
+use crate::ingest::documents::{parse_name, parse_number, parse_numbers, parse_string};
 
 #[derive(Deserialize)]
 struct LabelMeDocument<'a> {

@@ -2,22 +2,16 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tessera_model::Annotation;
 
+use super::prelude::*;
 use super::{
-    description::{
-        BoundingBox, LabeledBox, MAX_OBJECTS, MediaDescription, normalized_name, push_name,
-    },
-    diagnostics::{Reason, SidecarDiagnostics},
+    description::{LabeledBox, MAX_OBJECTS},
     own_columns::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name, push_json},
-    sidecar_reader::SidecarReader,
-    stated_size::StatedSize,
 };
-use crate::ingest::documents;
 
 /// A row of JSON values, by the names of their columns.
 pub(crate) struct SidecarRow<'a>(BTreeMap<String, &'a RawValue>);

@@ -1,26 +1,22 @@
 //! Reads the metadata tables of image folder datasets: `metadata.jsonl` and `metadata.parquet`. `metadata_row` converts
 //! the rows.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value, json};
 
+use super::prelude::*;
 use super::{
     csv_table::collect_cell_names,
-    diagnostics::{Reason, SidecarDiagnostics},
     metadata_row::{SidecarRow, describe_row, read_row},
     own_columns::{
         CAPTION_ALIASES, Refusal, RefusedColumns, is_exported, is_known, known_name,
         name_file_column,
     },
     sidecar_names::METADATA_JSONL,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
 use crate::ingest::{
-    documents,
     features::Features,
     parquet_images::MAX_ROWS,
     scan::{METADATA_PARQUET, is_parquet, row_of},

@@ -22,6 +22,7 @@ mod metadata_tables;
 mod open_images;
 mod own_columns;
 mod photo_files;
+mod prelude;
 mod sidecar_names;
 mod sidecar_reader;
 mod stated_size;

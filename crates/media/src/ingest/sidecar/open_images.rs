@@ -4,16 +4,12 @@
 use std::{
     collections::{BTreeMap, HashMap},
     io::{BufRead, Read as _},
-    path::Path,
 };
 
-use tessera_model::Annotation;
-
+use super::prelude::*;
 use super::{
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
     sidecar_names::{OpenImagesTable, open_images_table},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, SidecarReader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
 
 /// Maximum size of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.

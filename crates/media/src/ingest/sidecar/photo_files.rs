@@ -1,21 +1,15 @@
 //! Reads the files that photo programs keep beside a picture: XMP of editors, and JSON of Google Takeout.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashMap, path::PathBuf};
 
 use serde::Deserialize;
 
+use super::prelude::*;
 use super::{
-    description::{MediaDescription, push_name},
     file_index::{FileIndex, is_media},
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
 };
-use crate::ingest::{
-    documents,
-    embedded_text::{self, EmbeddedText, labels_of_photo},
-};
+use crate::ingest::embedded_text::{self, EmbeddedText, labels_of_photo};
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {

@@ -2,17 +2,12 @@
 //! file next to the image contains boxes if every line is a box, and a caption otherwise. A `.cls` file contains a
 //! class.
 
-use std::{collections::HashMap, path::Path, rc::Rc};
+use std::{collections::HashMap, rc::Rc};
 
-use tessera_model::Annotation;
-
+use super::prelude::*;
 use super::{
-    annotation_files::unread,
-    class_names::ClassNames,
-    description::{BoundingBox, MediaDescription, normalized_caption, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
-    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
-    yolo,
+    annotation_files::unread, class_names::ClassNames, description::normalized_caption,
+    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES, yolo,
 };
 
 /// The folders, parallel to the image folder, in which YOLO and KITTI keep boxes.

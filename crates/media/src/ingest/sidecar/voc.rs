@@ -1,17 +1,10 @@
 //! Reads the XML of Pascal VOC, and of tools that write turned boxes or polygons in the same format, such as
 //! `roLabelImg` and the first `LabelMe`. A document describes the objects in one picture.
 
-use std::path::Path;
-
 use roxmltree::Node;
-use tessera_model::Annotation;
 
-use super::{
-    annotation_files::PictureAnnotations,
-    description::{BoundingBox, MediaDescription, normalized_name, turned_corners},
-    diagnostics::SidecarDiagnostics,
-    stated_size::StatedSize,
-};
+use super::prelude::*;
+use super::{annotation_files::PictureAnnotations, description::turned_corners};
 
 /// The folders, parallel to the image folder, in which VOC keeps its documents.
 pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];

@@ -2,14 +2,8 @@
 //! of two or three numbers. A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does,
 //! or all lines of a dataset together.
 
-use tessera_model::Annotation;
-
-use super::{
-    class_names::ClassMap,
-    description::{BoundingBox, MediaDescription},
-    diagnostics::SidecarDiagnostics,
-};
-use crate::ingest::documents;
+use super::class_names::ClassMap;
+use super::prelude::*;
 
 /// The numbers of a box: the center, the width and the height.
 const BOX_COLUMNS: usize = 4;
