@@ -59,54 +59,82 @@ pub const DATASET_ID: &str = "dataset_id";
 /// The path parameter that names a media item.
 pub const MEDIA_ID: &str = "media_id";
 
-/// An endpoint that a client can request. A client test runs every endpoint against every fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Endpoint {
-    Datasets,
-    Dataset,
-    Explore,
+/// Defines the endpoints: what a request does, phrased to follow "cannot"; the error text for a 404; the number of
+/// attempts; and what `status` means in the response.
+macro_rules! endpoints {
+    ($($(#[$doc:meta])* $name:ident: $purpose:literal, $not_found:expr, $attempts:literal, $status:ident;)*) => {
+        /// An endpoint that a client can request. A client test runs every endpoint against every fault.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Endpoint {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Endpoint {
+            pub fn retry_rule(self) -> RetryRule {
+                let (purpose, not_found_text, max_attempts) =
+                    [$(($purpose, $not_found, $attempts)),*][self as usize];
+                RetryRule { purpose, not_found_text, max_attempts }
+            }
+
+            /// Returns what `status` means in the response of the endpoint.
+            pub fn status_field(self) -> StatusField {
+                [$(StatusField::$status),*][self as usize]
+            }
+        }
+    };
+}
+
+const DATASET: &str = "dataset not found, or no access to it";
+const LOCAL_DATASET: &str = "dataset not found, or not a dataset of a local service";
+
+endpoints! {
+    Datasets: "list the datasets", "no dataset service at this address", 3, State;
+    Dataset: "read the dataset", DATASET, 3, State;
+    Explore: "fetch the clusters", DATASET, 3, Outcome;
     /// The members of a cluster. Only local services and those like `serve --compat` have this endpoint.
-    Members,
+    Members: "fetch the members of a cluster", "no such cluster, or no list of members", 3, Outcome;
     /// How often labels, tags and words occur in a dataset. The same services have this endpoint.
-    Overview,
-    RegisterAnchor,
-    StartExport,
-    StartSelection,
-    ExportStatus,
-    /// Reclusters the whole dataset.
-    Reindex,
-    AddMedia,
-    /// Adds media through the pipeline of an on-premises deployment.
-    ProcessMedia,
-    Enrichment,
-    /// What only a local service knows about a dataset.
-    LocalDataset,
-    /// Removes a dataset of a local service from its index.
-    RemoveDataset,
-    RenameDataset,
-    /// Compares the folder of a dataset of a local service with its index.
-    Rescan,
-    /// Cancels the indexing of a dataset of a local service.
-    CancelIndexing,
+    Overview: "read the overview", "dataset not found, or no overview of it", 3, Outcome;
+    // A second anchor for the same image is harmless.
+    RegisterAnchor: "register the query image", DATASET, 2, Outcome;
+    StartExport: "start the export", DATASET, 1, State;
+    StartSelection: "start the export", DATASET, 1, State;
+    ExportStatus: "read the status of the export", "no such export", 3, State;
     /// Cancels an export of a local service.
-    CancelExport,
+    CancelExport: "cancel the export", "no such export, or not a local service", 1, State;
+    /// Reclusters the whole dataset.
+    Reindex: "start the reindex", DATASET, 1, Outcome;
+    AddMedia: "add the media", DATASET, 1, Outcome;
+    /// Adds media through the pipeline of an on-premises deployment.
+    ProcessMedia: "add the media", DATASET, 1, Outcome;
+    Enrichment: "read the enrichments", DATASET, 3, State;
+    /// What only a local service knows about a dataset.
+    LocalDataset: "read the state of the folder", LOCAL_DATASET, 3, State;
+    /// Removes a dataset of a local service from its index.
+    RemoveDataset: "remove the dataset", LOCAL_DATASET, 1, Outcome;
+    RenameDataset: "rename the dataset", LOCAL_DATASET, 1, State;
+    /// Compares the folder of a dataset of a local service with its index.
+    Rescan: "rescan the folder", LOCAL_DATASET, 1, Outcome;
+    /// Cancels the indexing of a dataset of a local service.
+    CancelIndexing: "cancel the indexing", LOCAL_DATASET, 1, State;
     /// The tags of a dataset of a local service.
-    Tags,
+    Tags: "list the tags", LOCAL_DATASET, 3, Outcome;
     /// Changes the tags and ratings of media items.
-    ChangeTags,
+    ChangeTags: "change the tags", "dataset or media item not found", 1, Outcome;
     /// Creates, recolors, renames or deletes a tag.
-    DefineTag,
-    UndoTags,
+    DefineTag: "change the tag", "dataset or tag not found", 1, Outcome;
+    UndoTags: "undo the change of tags", "dataset or change not found", 1, Outcome;
     /// The positions of media items on the map of a dataset of a local service.
-    Map,
+    Map: "read the map", LOCAL_DATASET, 3, Outcome;
     /// Says what the format of an export leaves out. Only a local service has this endpoint.
-    ExportPreview,
+    ExportPreview: "preview the export", LOCAL_DATASET, 3, Outcome;
     /// A GET that may create a key pair, so it has a side effect.
-    Credentials,
+    Credentials: "create a key pair", "this service does not issue key pairs", 1, Outcome;
     /// A path typed by the user, whose effects are unknown.
-    Raw,
-    Picture,
-    Download,
+    Raw: "send the request", "path not found, or no access to it", 1, State;
+    Picture: "fetch the picture", "picture not found", 3, Outcome;
+    // The number of attempts without a byte of progress. Any progress resets the count.
+    Download: "download the archive", "archive not found", 5, Outcome;
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -131,85 +159,9 @@ impl RetryRule {
 }
 
 impl Endpoint {
-    pub fn retry_rule(self) -> RetryRule {
-        const DATASET: &str = "dataset not found, or no access to it";
-        const LOCAL_DATASET: &str = "dataset not found, or not a dataset of a local service";
-        let (purpose, not_found_text, max_attempts) = match self {
-            Self::Datasets => ("list the datasets", "no dataset service at this address", 3),
-            Self::Dataset => ("read the dataset", DATASET, 3),
-            Self::Explore => ("fetch the clusters", DATASET, 3),
-            Self::Members => {
-                ("fetch the members of a cluster", "no such cluster, or no list of members", 3)
-            }
-            Self::Overview => ("read the overview", "dataset not found, or no overview of it", 3),
-            // A second anchor for the same image is harmless.
-            Self::RegisterAnchor => ("register the query image", DATASET, 2),
-            Self::StartExport | Self::StartSelection => ("start the export", DATASET, 1),
-            Self::Reindex => ("start the reindex", DATASET, 1),
-            Self::AddMedia | Self::ProcessMedia => ("add the media", DATASET, 1),
-            Self::Enrichment => ("read the enrichments", DATASET, 3),
-            Self::LocalDataset => ("read the state of the folder", LOCAL_DATASET, 3),
-            Self::RemoveDataset => ("remove the dataset", LOCAL_DATASET, 1),
-            Self::RenameDataset => ("rename the dataset", LOCAL_DATASET, 1),
-            Self::Rescan => ("rescan the folder", LOCAL_DATASET, 1),
-            Self::CancelIndexing => ("cancel the indexing", LOCAL_DATASET, 1),
-            Self::CancelExport => {
-                ("cancel the export", "no such export, or not a local service", 1)
-            }
-            Self::Tags => ("list the tags", LOCAL_DATASET, 3),
-            Self::ChangeTags => ("change the tags", "dataset or media item not found", 1),
-            Self::DefineTag => ("change the tag", "dataset or tag not found", 1),
-            Self::UndoTags => ("undo the change of tags", "dataset or change not found", 1),
-            Self::Map => ("read the map", LOCAL_DATASET, 3),
-            Self::ExportPreview => ("preview the export", LOCAL_DATASET, 3),
-            Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
-            Self::Raw => ("send the request", "path not found, or no access to it", 1),
-            Self::ExportStatus => ("read the status of the export", "no such export", 3),
-            Self::Picture => ("fetch the picture", "picture not found", 3),
-            // The number of attempts without a byte of progress. Any progress resets the count.
-            Self::Download => ("download the archive", "archive not found", 5),
-        };
-        RetryRule { purpose, not_found_text, max_attempts }
-    }
-
     /// Whether the endpoint is a link to any host, without login.
     pub fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
-    }
-
-    /// Returns what `status` means in the response of the endpoint.
-    pub fn status_field(self) -> StatusField {
-        match self {
-            Self::Datasets
-            | Self::Dataset
-            | Self::StartExport
-            | Self::StartSelection
-            | Self::ExportStatus
-            | Self::Enrichment
-            | Self::LocalDataset
-            | Self::RenameDataset
-            | Self::CancelIndexing
-            | Self::CancelExport
-            | Self::Raw => StatusField::State,
-            Self::Explore
-            | Self::Members
-            | Self::Overview
-            | Self::RegisterAnchor
-            | Self::Reindex
-            | Self::AddMedia
-            | Self::ProcessMedia
-            | Self::RemoveDataset
-            | Self::Rescan
-            | Self::Tags
-            | Self::ChangeTags
-            | Self::DefineTag
-            | Self::UndoTags
-            | Self::Map
-            | Self::ExportPreview
-            | Self::Credentials
-            | Self::Picture
-            | Self::Download => StatusField::Outcome,
-        }
     }
 
     /// Whether the endpoint manages a dataset of a local service, and is not in the API document.
@@ -245,104 +197,58 @@ pub fn api_credentials() -> String {
     format!("{API_PREFIX}/api_credentials")
 }
 
-pub fn dataset(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}")
-}
-
-pub fn explore(id: DatasetId) -> String {
-    format!("{API_PREFIX}/explore/{id}")
-}
-
-pub fn similarity_cluster(id: DatasetId, cluster: ClusterId) -> String {
-    format!("{API_PREFIX}/explore/{id}/similarity_cluster/{cluster}")
-}
-
-pub fn exploration_metadata(id: DatasetId) -> String {
-    format!("{API_PREFIX}/explore/{id}/exploration_metadata")
-}
-
-pub fn search_image_similarity(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
-}
-
-/// The path of the `GET` that starts an export, which is never retried automatically.
-pub fn export_context_async(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/export_context_async")
-}
-
-/// The path of the `POST` that starts an export of a selection, which is never retried automatically.
-pub fn export_entities_async(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/export_entities_async")
-}
-
-/// The path of the `POST` that reclusters a dataset, which is never retried automatically.
-pub fn reindex(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/reindex")
-}
-
-/// The path of the `POST` that adds media, which is never retried automatically.
-pub fn add_media(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/add_media")
-}
-
 /// The path of the pipeline's `GET` that adds a folder, which is never retried automatically. The pipeline must be able
 /// to read the folder.
 pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
-
-pub fn enrichment_context(id: DatasetId) -> String {
-    format!("{API_PREFIX}/enrichment/{id}/context")
-}
-
-pub fn export_status(id: DatasetId) -> String {
-    format!("{API_PREFIX}/dataset/{id}/export_status")
-}
 
 /// The prefix of the paths with which a local service manages its datasets. The API document does not have them, so
 /// they are not below [`API_PREFIX`].
 pub const LOCAL_PREFIX: &str = "/local";
 
-pub fn local_dataset(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}")
+/// Defines the paths of requests about a dataset, below a prefix.
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident($($id:ident: $Id:ty),*) => $prefix:ident, $path:literal;)*) => {$(
+        $(#[$doc])*
+        pub fn $name($($id: $Id),*) -> String {
+            [$prefix, &format!($path)].concat()
+        }
+    )*};
 }
 
-/// The path of the `POST` that removes a dataset from the index, which is never retried automatically.
-pub fn remove_dataset(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/remove")
-}
-
-/// The path of the `POST` that renames a dataset, which is never retried automatically.
-pub fn rename_dataset(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/rename")
-}
-
-/// The path of the `POST` that rescans a folder, which is never retried automatically.
-pub fn rescan(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/rescan")
-}
-
-/// The path of the `POST` that cancels the indexing of a dataset, which is never retried automatically.
-pub fn cancel_indexing(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/cancel")
-}
-
-/// The path of the `POST` that cancels an export, which is never retried automatically.
-pub fn cancel_export(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/cancel_export")
-}
-
-/// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried automatically.
-pub fn tags(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/tags")
-}
-
-/// The path of the map, which takes the parameters of `explore`.
-pub fn map(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/map")
-}
-
-/// The path of the `POST` that says what the format of an export leaves out.
-pub fn export_preview(id: DatasetId) -> String {
-    format!("{LOCAL_PREFIX}/dataset/{id}/export_preview")
+paths! {
+    dataset(id: DatasetId) => API_PREFIX, "/dataset/{id}";
+    explore(id: DatasetId) => API_PREFIX, "/explore/{id}";
+    similarity_cluster(id: DatasetId, cluster: ClusterId) => API_PREFIX, "/explore/{id}/similarity_cluster/{cluster}";
+    exploration_metadata(id: DatasetId) => API_PREFIX, "/explore/{id}/exploration_metadata";
+    search_image_similarity(id: DatasetId) => API_PREFIX, "/dataset/{id}/search-image-similarity";
+    /// The path of the `GET` that starts an export, which is never retried automatically.
+    export_context_async(id: DatasetId) => API_PREFIX, "/dataset/{id}/export_context_async";
+    /// The path of the `POST` that starts an export of a selection, which is never retried automatically.
+    export_entities_async(id: DatasetId) => API_PREFIX, "/dataset/{id}/export_entities_async";
+    /// The path of the `POST` that reclusters a dataset, which is never retried automatically.
+    reindex(id: DatasetId) => API_PREFIX, "/dataset/{id}/reindex";
+    /// The path of the `POST` that adds media, which is never retried automatically.
+    add_media(id: DatasetId) => API_PREFIX, "/dataset/{id}/add_media";
+    enrichment_context(id: DatasetId) => API_PREFIX, "/enrichment/{id}/context";
+    export_status(id: DatasetId) => API_PREFIX, "/dataset/{id}/export_status";
+    local_dataset(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}";
+    /// The path of the `POST` that removes a dataset from the index, which is never retried automatically.
+    remove_dataset(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/remove";
+    /// The path of the `POST` that renames a dataset, which is never retried automatically.
+    rename_dataset(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/rename";
+    /// The path of the `POST` that rescans a folder, which is never retried automatically.
+    rescan(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/rescan";
+    /// The path of the `POST` that cancels the indexing of a dataset, which is never retried automatically.
+    cancel_indexing(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/cancel";
+    /// The path of the `POST` that cancels an export, which is never retried automatically.
+    cancel_export(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/cancel_export";
+    /// The path of the list of tags, and the prefix of the paths that change them. Changes are never retried
+    /// automatically.
+    tags(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/tags";
+    /// The path of the map, which takes the parameters of `explore`.
+    map(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/map";
+    /// The path of the `POST` that says what the format of an export leaves out.
+    export_preview(id: DatasetId) => LOCAL_PREFIX, "/dataset/{id}/export_preview";
 }
 
 pub fn explore_parameters(search: &Search) -> Parameters {

@@ -1,6 +1,6 @@
-//! Keeps the neighbor graph in memory. The neighbors of all rows are in one allocation, because a vector for each row
-//! would take half as much again. The exact graph is computed here too, and the other one by `approximate_graph`. The parent module
-//! chooses between them.
+//! Keeps the neighbor graph in memory, and computes the exact one. The neighbors of all rows are in one allocation,
+//! because a vector for each row would take half as much again. `approximate_graph` computes the graph of many rows, and
+//! the parent module chooses between the two.
 
 use std::{
     cmp::Ordering,
