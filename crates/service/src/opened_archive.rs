@@ -57,7 +57,7 @@ pub(crate) fn folder_of_archive(
     };
     let (place, version) = prepare().map_err(|cause| refused(cause.to_string()))?;
     // The dataset is named like the folder. The name of an archive may be no safe name of a folder, as in `...zip`.
-    let folder = place.join(sanitized_path(&name[..name.len() - kind.extension().len()]));
+    let folder = place.join(sanitized_path(&name[..name.len() - kind.as_str().len()]));
     if folder.is_dir() && read_record(&place).is_some_and(|record| record.version == version) {
         return Ok(Some(folder));
     }

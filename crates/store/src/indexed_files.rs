@@ -307,17 +307,17 @@ pub fn skipped_files(
 ) -> Result<Vec<(PathBuf, String)>> {
     let sql = "SELECT path, reason, require(intact) FROM skipped
                WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path";
-    query::all(connection, sql, params![dataset.0], |row| {
-        Ok((path_from_bytes(row.get(0)?), row.get(1)?))
-    })
+    query::all(connection, sql, params![dataset.0], read_skipped)
 }
 
 /// Returns the skipped files of a source with their reasons, in the order of their paths.
 pub fn skipped_in_source(connection: &Connection, source: i64) -> Result<Vec<(PathBuf, String)>> {
     let sql = "SELECT path, reason, require(intact) FROM skipped WHERE source = ?1 ORDER BY path";
-    query::all(connection, sql, params![source], |row| {
-        Ok((path_from_bytes(row.get(0)?), row.get(1)?))
-    })
+    query::all(connection, sql, params![source], read_skipped)
+}
+
+fn read_skipped(row: &Row) -> Result<(PathBuf, String)> {
+    Ok((path_from_bytes(row.get(0)?), row.get(1)?))
 }
 
 /// Returns the number of files of a dataset that were skipped for a reason.

@@ -497,10 +497,8 @@ pub fn for_each_by_path(
         each(read_media(row)?, row.get(MEDIA_COLUMN_COUNT)?);
         Ok(())
     };
-    match source {
-        None => query::for_each(connection, &sql, params![dataset.0], read),
-        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
-    }
+    let params = params![dataset.0, source];
+    query::for_each(connection, &sql, &params[..=usize::from(source.is_some())], read)
 }
 
 /// Calls `each` with the path of every file of a source that is a picture or video.
@@ -572,10 +570,8 @@ pub fn for_each_with_features<E: From<QueryError>>(
         if source.is_some() { "AND source = ?2" } else { "" },
     );
     let read = |row: &Row| each(read_features(row)?);
-    match source {
-        None => query::for_each(connection, &sql, params![dataset.0], read),
-        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
-    }
+    let params = params![dataset.0, source];
+    query::for_each(connection, &sql, &params[..=usize::from(source.is_some())], read)
 }
 
 fn read_features(row: &Row) -> Result<MediaFeatures> {

@@ -97,12 +97,8 @@ pub fn for_each_look<E: From<QueryError>>(
     );
     let (first, last) = rows.into_inner();
     let read = |row: &Row| each(read_look(row)?);
-    match source {
-        None => query::for_each(connection, &sql, params![dataset.0, first, last], read),
-        Some(source) => {
-            query::for_each(connection, &sql, params![dataset.0, first, last, source], read)
-        }
-    }
+    let params = params![dataset.0, first, last, source];
+    query::for_each(connection, &sql, &params[..3 + usize::from(source.is_some())], read)
 }
 
 fn read_look<'a>(row: &'a Row) -> Result<StoredLook<'a>> {

@@ -190,8 +190,6 @@ pub fn texts(
         }
         Ok((row.get(0)?, text))
     };
-    match source {
-        None => query::all(connection, &sql, params![dataset.0], read),
-        Some(source) => query::all(connection, &sql, params![dataset.0, source], read),
-    }
+    let params = params![dataset.0, source];
+    query::all(connection, &sql, &params[..=usize::from(source.is_some())], read)
 }

@@ -277,5 +277,5 @@ pub fn changed() -> io::Error {
 }
 
 pub fn is_changed(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<ChangedFile>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<ChangedFile>)
 }

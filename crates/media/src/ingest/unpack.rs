@@ -15,6 +15,7 @@ use std::{
 use tar::{Archive, Entry, EntryType, Header};
 use tessera_compression::Compression;
 use tessera_files::{create_private_dir, if_exists, staging::UniqueFiles};
+use tessera_model::keyword_enum;
 use zip::{
     read::{Config, ZipFileEntry, read_zipfile_from_stream},
     unstable::read::ZipIterable,
@@ -28,33 +29,23 @@ use super::{
 
 pub use super::unpacker::{UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveKind {
-    Zip,
-    Tar,
-    TarGz,
-    TarXz,
-    TarZst,
-}
+keyword_enum!(
+    /// The format of an archive, with the extension of its files.
+    ArchiveKind {
+        Zip = ".zip",
+        Tar = ".tar",
+        TarGz = ".tar.gz",
+        TarXz = ".tar.xz",
+        TarZst = ".tar.zst",
+    }
+);
 
 impl ArchiveKind {
-    const ALL: [Self; 5] = [Self::Zip, Self::Tar, Self::TarGz, Self::TarXz, Self::TarZst];
-
     /// Returns the format by the file name, in any case.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
-        Self::ALL.into_iter().find(|kind| ends(kind.extension()))
-    }
-
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Zip => ".zip",
-            Self::Tar => ".tar",
-            Self::TarGz => ".tar.gz",
-            Self::TarXz => ".tar.xz",
-            Self::TarZst => ".tar.zst",
-        }
+        Self::ALL.into_iter().find(|kind| ends(kind.as_str()))
     }
 
     /// Whether a file that starts with `head` (its first 512 bytes) may have this format.

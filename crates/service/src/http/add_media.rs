@@ -249,7 +249,7 @@ impl FormReader<'_> {
         let limit = SizeLimit { bytes: u64::MAX, message: TOO_LARGE };
         save_part(part, file, limit, &mut self.claim).await?;
         if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
-            let message = format!("The archive is not a {} file", kind.extension());
+            let message = format!("The archive is not a {} file", kind.as_str());
             return Err(Problem::bad_request(message));
         }
         self.source = Some(AddMediaSource::Archive(staged, kind));

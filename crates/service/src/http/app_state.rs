@@ -26,6 +26,9 @@ use super::{
 };
 use crate::{Deployment, usecase::ServiceError};
 
+const BUSY_WITH_SEARCHES: &str = "Too many searches are running; try again in a moment";
+const SHUTTING_DOWN: &str = "The service is shutting down; try again in a moment";
+
 #[derive(Clone)]
 pub(crate) struct AppState {
     pub deployment: Deployment,
@@ -61,7 +64,7 @@ impl AppState {
     ) -> Result<T, Problem> {
         let free = self.expensive_slots.clone().acquire_owned();
         let slot = timeout(self.limits.queue_timeout, free).await;
-        let slot = slot.map_err(|_| Problem::busy_with_searches())?;
+        let slot = slot.map_err(|_| Problem::unavailable(BUSY_WITH_SEARCHES))?;
         self.spawn_blocking(move |deployment| {
             // Work that has started cannot be canceled, so it keeps its slot until it ends.
             let _slot = slot;
@@ -172,7 +175,7 @@ pub(crate) async fn refuse_while_closing(
     if phase.get() != ServerPhase::Closing {
         return next.run(request).await;
     }
-    let mut response = Problem::shutting_down().into_response();
+    let mut response = Problem::unavailable(SHUTTING_DOWN).into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::prelude::*;
 use super::{
     add_media,
-    dataset::ServiceModel,
+    dataset::{MODELS, ServiceModel},
     explore::{cluster_body, parse_sorted_search, preview_body},
     media::{FileContent, FileResponse, respond_with_file},
     parameters::{
@@ -193,17 +193,17 @@ pub(crate) async fn list_models(
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<Vec<ListedModelBody>>, Problem> {
     let own = state.spawn_blocking(move |deployment| deployment.own_model(id)).await?;
-    let is_available = |model: &ServiceModel| model.is_available(own.as_deref());
-    let listed = |model: ServiceModel| ListedModelBody {
-        id: model.id(),
-        name: model.name(),
-        r#type: model.enrichment(),
+    let available = MODELS.iter().filter(|model| (model.is_available)(own.as_deref()));
+    let listed = |model: &ServiceModel| ListedModelBody {
+        id: model.id,
+        name: model.name,
+        r#type: model.enrichment,
         status: "Active",
         vendor: "tessera",
-        description: model.description(),
+        description: model.description,
         dependencies: None,
     };
-    Ok(Json(ServiceModel::ALL.into_iter().filter(is_available).map(listed).collect()))
+    Ok(Json(available.map(listed).collect()))
 }
 
 /// Returns `metadata.json` for the whole dataset.

@@ -36,6 +36,7 @@ use tessera_store::lock;
 const EVICTION_INTERVAL: Duration = Duration::from_millis(20);
 /// At most one of this many members of a group is evicted at a time.
 const EVICTED_AT_A_TIME: usize = 16;
+const BUSY: &str = "Too many requests are running; try again in a moment";
 
 pub(crate) struct ConnectionSlots {
     limits: Arc<ServerLimits>,
@@ -189,7 +190,7 @@ impl ClientConnection {
     /// Waits for a slot of a group. Fails with 503 if none becomes free in time.
     pub(crate) async fn join(&self, group: ConnectionGroup) -> Result<GroupSlot, Problem> {
         let permit = timeout(self.slots.limits.queue_timeout, self.slots.take(group)).await;
-        let permit = permit.ok().flatten().ok_or_else(Problem::busy)?;
+        let permit = permit.ok().flatten().ok_or_else(|| Problem::unavailable(BUSY))?;
         self.monitor.set_member(group, true);
         Ok(GroupSlot { monitor: self.monitor.clone(), group, _permit: permit })
     }

@@ -84,10 +84,10 @@ pub(crate) async fn enrichment_context(
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {
     let dataset = state.spawn_blocking(move |deployment| deployment.enrichments(id)).await?;
-    let applied = ServiceModel::ALL.into_iter().filter(|model| model.is_applied(&dataset));
+    let applied = MODELS.iter().filter(|model| (model.is_applied)(&dataset));
     let applied = applied.map(|model| {
         let metadata = model.metadata(&dataset);
-        (model.enrichment(), ModelBody { id: model.id().to_owned(), metadata })
+        (model.enrichment, ModelBody { id: model.id.to_owned(), metadata })
     });
     let models: BTreeMap<_, _> = applied.collect();
     Ok(Json(EnrichmentBody {
@@ -97,106 +97,105 @@ pub(crate) async fn enrichment_context(
     }))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServiceModel {
-    /// The user's own model, for pictures and texts.
-    OwnPair,
-    /// The user's own model, for pictures only.
-    OwnImageEncoder,
-    /// Imported embeddings, which are listed instead of a model for pictures.
-    ImportedEmbeddings,
-    TextSpace,
-    Labels,
-    /// The labels of the user's own model, which are listed instead of `Labels`.
-    OwnLabels,
-    Objects,
+/// A model behind an enrichment of this service.
+pub(crate) struct ServiceModel {
+    /// The enrichment in the spelling of the wire. An image encoder has a name of our own, because the known enrichments
+    /// include texts.
+    pub enrichment: &'static str,
+    pub id: &'static str,
+    pub name: &'static str,
+    pub description: &'static str,
+    /// Whether a dataset with the given model of its own can have this model.
+    pub is_available: fn(Option<&Encoder>) -> bool,
+    is_applied: fn(&Enrichments) -> bool,
+}
+
+const OWN_MODEL: &str = "own-model";
+const TEXT_SPACE: &str = "tessera-text-space";
+const SIDECARS: &str = "tessera-sidecar";
+
+/// The models in the order in which they are listed.
+pub(crate) const MODELS: [ServiceModel; 7] = [
+    ServiceModel {
+        enrichment: "MULTIMODEL_IMAGE_ENCODING",
+        id: OWN_MODEL,
+        name: "Your model",
+        description: "your model: similar images, and texts that describe them",
+        is_available: |own| own.is_some_and(Encoder::takes_texts),
+        is_applied: |dataset| has_own_model(dataset, true),
+    },
+    ServiceModel {
+        enrichment: "IMAGE_ENCODING",
+        id: OWN_MODEL,
+        name: "Your model",
+        description: "your model: similar images",
+        is_available: |own| own.is_some_and(|own| !own.takes_texts()),
+        is_applied: |dataset| has_own_model(dataset, false),
+    },
+    // Listed instead of a model for pictures.
+    ServiceModel {
+        enrichment: "IMAGE_ENCODING",
+        id: IMPORTED_EMBEDDINGS,
+        name: "Imported embeddings",
+        description: "imported embeddings: similar images and clusters; no text encoder belongs to them",
+        is_available: |_| false,
+        is_applied: |it| it.model.as_ref().is_some_and(|(model, _)| model.record.is_imported),
+    },
+    ServiceModel {
+        enrichment: "CAPTION_IMAGES",
+        id: TEXT_SPACE,
+        name: "Text space",
+        description: "captions from beside the images; searched by a text space trained on them, not by a model",
+        is_available: |_| true,
+        is_applied: |dataset| dataset.coverage.has_captions,
+    },
+    ServiceModel {
+        enrichment: "IMAGE_TAGGING",
+        id: SIDECARS,
+        name: "Labels",
+        description: "labels from beside the images",
+        is_available: |_| true,
+        is_applied: |dataset| dataset.coverage.has_labels,
+    },
+    // Listed instead of the labels from beside the images.
+    ServiceModel {
+        enrichment: "IMAGE_TAGGING",
+        id: OWN_MODEL,
+        name: "Labels of your model",
+        description: "labels from beside the images, and after them those of your model: classes that it is confident of, \
+                      and what they are kinds of",
+        is_available: |own| own.is_some_and(Encoder::gives_labels),
+        is_applied: |dataset| dataset.coverage.has_model_labels,
+    },
+    ServiceModel {
+        enrichment: "OBJECT_DETECTION",
+        id: SIDECARS,
+        name: "Boxes",
+        description: "boxes from beside the images",
+        is_available: |_| true,
+        is_applied: |dataset| dataset.record.n_objects > 0,
+    },
+];
+
+fn has_own_model(dataset: &Enrichments, takes_texts: bool) -> bool {
+    let model = dataset.model.as_ref().map(|(model, _)| &model.record);
+    model.is_some_and(|it| !it.is_imported && it.takes_texts == takes_texts)
 }
 
 impl ServiceModel {
-    pub const ALL: [Self; 7] = [
-        Self::OwnPair,
-        Self::OwnImageEncoder,
-        Self::ImportedEmbeddings,
-        Self::TextSpace,
-        Self::Labels,
-        Self::OwnLabels,
-        Self::Objects,
-    ];
-
-    /// Whether a dataset with the given model of its own can have this model.
-    pub(crate) fn is_available(self, own: Option<&Encoder>) -> bool {
-        let Some(own) = own else {
-            return matches!(self, Self::TextSpace | Self::Labels | Self::Objects);
-        };
-        match self {
-            Self::OwnPair => own.takes_texts(),
-            Self::OwnImageEncoder => !own.takes_texts(),
-            Self::OwnLabels => own.gives_labels(),
-            Self::ImportedEmbeddings => false,
-            Self::TextSpace | Self::Labels | Self::Objects => true,
-        }
-    }
-
-    pub(crate) fn is_applied(self, dataset: &Enrichments) -> bool {
-        let Enrichments { record, coverage, model, .. } = dataset;
-        let record_of_model = model.as_ref().map(|(model, _)| &model.record);
-        let own = |takes_texts| {
-            record_of_model.is_some_and(|it| !it.is_imported && it.takes_texts == takes_texts)
-        };
-        match self {
-            Self::OwnPair => own(true),
-            Self::OwnImageEncoder => own(false),
-            Self::ImportedEmbeddings => record_of_model.is_some_and(|it| it.is_imported),
-            Self::TextSpace => coverage.has_captions,
-            Self::Labels => coverage.has_labels,
-            Self::OwnLabels => coverage.has_model_labels,
-            Self::Objects => record.n_objects > 0,
-        }
-    }
-
-    /// Returns the enrichment in the spelling of the wire. An image encoder has a name of our own, because the known
-    /// enrichments include texts.
-    pub fn enrichment(self) -> &'static str {
-        self.names().0
-    }
-
-    pub fn id(self) -> &'static str {
-        self.names().1
-    }
-
-    pub fn name(self) -> &'static str {
-        self.names().2
-    }
-
-    /// Returns the enrichment, the ID and the name.
-    fn names(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::OwnPair => ("MULTIMODEL_IMAGE_ENCODING", "own-model", "Your model"),
-            Self::OwnImageEncoder => ("IMAGE_ENCODING", "own-model", "Your model"),
-            Self::ImportedEmbeddings => {
-                ("IMAGE_ENCODING", IMPORTED_EMBEDDINGS, "Imported embeddings")
-            }
-            Self::TextSpace => ("CAPTION_IMAGES", "tessera-text-space", "Text space"),
-            Self::Labels => ("IMAGE_TAGGING", "tessera-sidecar", "Labels"),
-            Self::OwnLabels => ("IMAGE_TAGGING", "own-model", "Labels of your model"),
-            Self::Objects => ("OBJECT_DETECTION", "tessera-sidecar", "Boxes"),
-        }
-    }
-
     /// Returns what is special about this model in a dataset.
-    pub fn metadata(self, dataset: &Enrichments) -> ModelMetadataBody {
+    pub fn metadata(&self, dataset: &Enrichments) -> ModelMetadataBody {
         let CaptionLanguage { indexed, chosen } = dataset.record.language;
         let origin = if chosen.is_some() { "as chosen" } else { "as detected in them" };
-        let description = match self {
-            Self::TextSpace => {
-                let (language, captions) = (indexed.name(), self.description());
-                format!("{captions}; the captions are searched in {language}, {origin}")
+        let mut description = self.description.to_owned();
+        let counts = match self.id {
+            TEXT_SPACE => {
+                let language = indexed.name();
+                description =
+                    format!("{description}; the captions are searched in {language}, {origin}");
+                Some(dataset.captions)
             }
-            _ => self.description().to_owned(),
-        };
-        let counts = match self {
-            Self::TextSpace => Some(dataset.captions),
-            Self::ImportedEmbeddings => Some(dataset.embeddings),
+            IMPORTED_EMBEDDINGS => Some(dataset.embeddings),
             _ => None,
         };
         let (covered_media, all_media) = counts.unzip();
@@ -208,7 +207,7 @@ impl ServiceModel {
             all_media,
             files: Vec::new(),
         };
-        let is_own = [IMPORTED_EMBEDDINGS, Self::OwnPair.id()].contains(&self.id());
+        let is_own = [IMPORTED_EMBEDDINGS, OWN_MODEL].contains(&self.id);
         if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_own) {
             body.name = Some(model.record.name.clone());
             body.applied_at = Some(format_iso8601(*applied_at));
@@ -218,24 +217,5 @@ impl ServiceModel {
             body.files = file.collect();
         }
         body
-    }
-
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::OwnPair => "your model: similar images, and texts that describe them",
-            Self::OwnImageEncoder => "your model: similar images",
-            Self::ImportedEmbeddings => {
-                "imported embeddings: similar images and clusters; no text encoder belongs to them"
-            }
-            Self::TextSpace => {
-                "captions from beside the images; searched by a text space trained on them, not by a model"
-            }
-            Self::Labels => "labels from beside the images",
-            Self::OwnLabels => {
-                "labels from beside the images, and after them those of your model: classes that it is confident of, \
-                 and what they are kinds of"
-            }
-            Self::Objects => "boxes from beside the images",
-        }
     }
 }

@@ -27,17 +27,6 @@ use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
 
 pub(crate) const MAX_CAPTION_CHARS: usize = 1_000;
 
-pub(crate) struct DatasetPath(pub DatasetId);
-
-pub(crate) struct ClusterPath(pub DatasetId, pub ClusterId);
-
-pub(crate) struct ImagePath(pub MediaId);
-
-/// The media item of a link, and its content version.
-pub(crate) struct MediaLinkPath(pub MediaId, pub String);
-
-pub(crate) struct ExportLinkPath(pub ExportTaskId);
-
 /// Reads the raw parameters of the path, which are empty if they are not text.
 async fn raw_path<T, S>(parts: &mut Parts, state: &S) -> T
 where
@@ -52,53 +41,30 @@ fn parse_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
     raw.parse().map_err(|_| Problem::invalid_id("path", name, raw))
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw: String = raw_path(parts, state).await;
-        Ok(Self(parse_id(DATASET_ID, &raw)?))
-    }
+/// Reads the version in a link, which must be plain, because it is written to a header.
+fn parse_version(raw: String) -> Result<String, Problem> {
+    let is_plain = (1..=8).contains(&raw.len())
+        && raw.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    Ok(is_plain.then_some(raw).ok_or_else(ServiceError::media_not_found)?)
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ClusterPath {
-    type Rejection = Problem;
+/// Defines the parameters of paths: how they are described, and how they are read from their texts.
+macro_rules! path_parameters {
+    ($($(#[$doc:meta])* $name:ident($($field:ty),*) => $list:expr, $Raw:ty, |$raw:pat_param| $read:expr;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name($(pub $field),*);
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let (dataset, cluster): (String, String) = raw_path(parts, state).await;
-        Ok(Self(parse_id(DATASET_ID, &dataset)?, parse_id(query::CLUSTER_ID, &cluster)?))
-    }
-}
+        described!($name => $list);
 
-impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
-    type Rejection = Problem;
+        impl<S: Send + Sync> FromRequestParts<S> for $name {
+            type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw: String = raw_path(parts, state).await;
-        Ok(Self(parse_id(MEDIA_ID, &raw)?))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let (media, version): (String, String) = raw_path(parts, state).await;
-        // The version must be plain, because it is written to a header.
-        let is_valid = (1..=8).contains(&version.len())
-            && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let media = media.parse().ok().filter(|_| is_valid);
-        Ok(Self(media.ok_or_else(ServiceError::media_not_found)?, version))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw: String = raw_path(parts, state).await;
-        Ok(Self(raw.parse().map_err(|_| ServiceError::export_not_found())?))
-    }
+            async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+                let $raw: $Raw = raw_path(parts, state).await;
+                Ok($read)
+            }
+        }
+    )*};
 }
 
 pub(crate) const BOOLEAN_HINT: &str = "Input should be a valid boolean";
@@ -191,11 +157,19 @@ macro_rules! described {
     };
 }
 
-described!(DatasetPath => [path(DATASET_ID, uuid())]);
-described!(ClusterPath => [path(DATASET_ID, uuid()), path(query::CLUSTER_ID, uuid())]);
-described!(ImagePath => [path(MEDIA_ID, uuid())]);
-described!(ExportLinkPath => [path(query::EXPORT_TASK_ID, uuid())]);
-described!(MediaLinkPath => [path(MEDIA_ID, uuid()), path("version", pattern("^[0-9a-f]{1,8}$"))]);
+path_parameters! {
+    DatasetPath(DatasetId) => [path(DATASET_ID, uuid())], String, |raw| Self(parse_id(DATASET_ID, &raw)?);
+    ClusterPath(DatasetId, ClusterId) => [path(DATASET_ID, uuid()), path(query::CLUSTER_ID, uuid())],
+        (String, String), |(dataset, cluster)|
+        Self(parse_id(DATASET_ID, &dataset)?, parse_id(query::CLUSTER_ID, &cluster)?);
+    ImagePath(MediaId) => [path(MEDIA_ID, uuid())], String, |raw| Self(parse_id(MEDIA_ID, &raw)?);
+    ExportLinkPath(ExportTaskId) => [path(query::EXPORT_TASK_ID, uuid())],
+        String, |raw| Self(raw.parse().map_err(|_| ServiceError::export_not_found())?);
+    /// The media item of a link, and its content version.
+    MediaLinkPath(MediaId, String) => [path(MEDIA_ID, uuid()), path("version", pattern("^[0-9a-f]{1,8}$"))],
+        (String, String), |(media, version)|
+        Self(media.parse().map_err(|_| ServiceError::media_not_found())?, parse_version(version)?);
+}
 
 parameters! {
     ExploreParams => [vec![required(query::ENTITY_TYPE, entity())], search_parameters()].concat();

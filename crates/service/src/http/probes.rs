@@ -52,5 +52,5 @@ pub(crate) async fn healthz() -> &'static str {
     security(()),
 )]
 pub(crate) async fn readyz(State(state): State<AppState>) -> Result<&'static str, Problem> {
-    state.readiness().await.map(|()| "ready\n").map_err(Problem::not_ready)
+    state.readiness().await.map(|()| "ready\n").map_err(Problem::unavailable)
 }

@@ -79,26 +79,8 @@ impl Problem {
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
 
-    /// Creates a 503: no slot for the request became free in time.
-    pub(crate) fn busy() -> Self {
-        let message = "Too many requests are running; try again in a moment";
-        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
-    }
-
-    /// Creates a 503: no slot for an expensive request became free in time.
-    pub fn busy_with_searches() -> Self {
-        let message = "Too many searches are running; try again in a moment";
-        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
-    }
-
-    /// Creates a 503: the service is not ready.
-    pub(crate) fn not_ready(reason: &'static str) -> Self {
-        Self::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
-    }
-
-    /// Creates a 503: the server is closing.
-    pub(crate) fn shutting_down() -> Self {
-        let message = "The service is shutting down; try again in a moment";
+    /// Creates a 503: the request can be sent again later.
+    pub(crate) fn unavailable(message: &'static str) -> Self {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
@@ -150,9 +132,7 @@ impl From<ServiceError> for Problem {
             }
             ServiceError::Retrieval(cause) => cause.into(),
             ServiceError::TooMany(message) => Self::plain(StatusCode::TOO_MANY_REQUESTS, message),
-            ServiceError::Unavailable(message) => {
-                Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
-            }
+            ServiceError::Unavailable(message) => Self::unavailable(message),
             ServiceError::Failed(message) => {
                 Self::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
             }
@@ -190,8 +170,7 @@ impl From<RetrievalError> for Problem {
             RetrievalError::LargePattern => {
                 Self::invalid_query(query::VQL, "path.value: the pattern is too long")
             }
-            RetrievalError::Outdated => Self::plain(
-                StatusCode::SERVICE_UNAVAILABLE,
+            RetrievalError::Outdated => Self::unavailable(
                 "Tasks on this dataset end faster than it is searched; try again later",
             ),
             RetrievalError::Store(_)

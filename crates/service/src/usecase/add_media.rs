@@ -84,7 +84,7 @@ impl Deployment {
         let (staging, origin) = match request.source {
             AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
             AddMediaSource::Archive(staging, kind) => {
-                (staging, BatchOrigin::Archive(kind.extension().to_owned()))
+                (staging, BatchOrigin::Archive(kind.as_str().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
                 let staging = StagingDir::create(&self.store.uploads_dir()).map_err(failed)?;

@@ -184,15 +184,7 @@ pub fn state(connection: &Connection, indexing_task: i64) -> Result<ExtractionSt
 
 /// Removes what is left of the extraction of an indexing task. Workers that extract its ranges lose their leases.
 pub fn remove(transaction: &Transaction, indexing_task: i64) -> Result<()> {
-    let select = "SELECT row FROM extraction_range WHERE indexing_task = ?1 ORDER BY row";
-    let delete = "DELETE FROM extraction_range WHERE indexing_task = ?1 RETURNING row";
-    // Leases are ended before the ranges are deleted, and again afterwards, because a lease may have been taken
-    // meanwhile.
-    for sql in [select, delete] {
-        let ranges: Vec<i64> =
-            query::all(transaction, sql, params![indexing_task], |row| row.get(0))?;
-        lease::end_all(transaction, ranges.into_iter().map(LeasedTask::Range))?;
-    }
+    lease::remove_ranges(transaction, "extraction_range", indexing_task, LeasedTask::Range)?;
     let sql = "DELETE FROM extraction WHERE indexing_task = ?1";
     query::execute(transaction, sql, params![indexing_task])
 }

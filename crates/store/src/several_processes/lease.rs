@@ -152,6 +152,24 @@ pub(crate) fn end_all(
     deletes.finish().map(drop)
 }
 
+/// Deletes the ranges of an indexing task. Their leases are ended before the ranges are deleted, and again afterwards,
+/// because a lease may have been taken meanwhile.
+pub(crate) fn remove_ranges(
+    transaction: &Transaction,
+    table: &str,
+    indexing_task: i64,
+    task: fn(i64) -> LeasedTask,
+) -> Result<()> {
+    let select = format!("SELECT row FROM {table} WHERE indexing_task = ?1 ORDER BY row");
+    let delete = format!("DELETE FROM {table} WHERE indexing_task = ?1 RETURNING row");
+    for sql in [select, delete] {
+        let ranges: Vec<i64> =
+            query::all(transaction, &sql, params![indexing_task], |row| row.get(0))?;
+        end_all(transaction, ranges.into_iter().map(task))?;
+    }
+    Ok(())
+}
+
 /// Takes a task away from its worker. A worker that is taking the task at the same time waits until this transaction
 /// ends.
 pub(crate) fn revoke(transaction: &Transaction, task: LeasedTask) -> Result<()> {

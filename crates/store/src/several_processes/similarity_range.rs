@@ -6,6 +6,8 @@ use super::lease::{self, LeasedTask};
 use crate::prelude::*;
 use crate::store_now;
 
+const TABLE: &str = "similarity_range";
+
 /// The content of these tables can be computed again, so the server does not log it.
 pub(crate) const TABLES: &str = "
 CREATE UNLOGGED TABLE similarity_range (
@@ -67,7 +69,7 @@ pub fn begin_step(
     ranges: usize,
 ) -> Result<()> {
     let ClusteredMembers { indexing_task, fence, entity, source } = members;
-    remove_ranges(transaction, indexing_task)?;
+    lease::remove_ranges(transaction, TABLE, indexing_task, LeasedTask::SimilarityRange)?;
     let sql = "INSERT INTO similarity_range (indexing_task, fence, entity, source, step, number)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut inserts = StatementBatch::new(transaction, sql);
@@ -221,20 +223,7 @@ pub fn is_open(connection: &Connection, members: ClusteredMembers) -> Result<boo
 
 /// Removes all ranges and inputs of an indexing task. Workers that compute its ranges lose their leases.
 pub fn remove_all(transaction: &Transaction, indexing_task: i64) -> Result<()> {
-    remove_ranges(transaction, indexing_task)?;
+    lease::remove_ranges(transaction, TABLE, indexing_task, LeasedTask::SimilarityRange)?;
     let sql = "DELETE FROM similarity_input WHERE indexing_task = ?1";
     query::execute(transaction, sql, params![indexing_task])
-}
-
-/// Ends leases before it removes ranges, because a worker also locks the lease of its range first.
-fn remove_ranges(transaction: &Transaction, indexing_task: i64) -> Result<()> {
-    let select = "SELECT row FROM similarity_range WHERE indexing_task = ?1 ORDER BY row";
-    let delete = "DELETE FROM similarity_range WHERE indexing_task = ?1 RETURNING row";
-    // The leases are ended again after the ranges, because one may have been taken meanwhile.
-    for sql in [select, delete] {
-        let ranges: Vec<i64> =
-            query::all(transaction, sql, params![indexing_task], |row| row.get(0))?;
-        lease::end_all(transaction, ranges.into_iter().map(LeasedTask::SimilarityRange))?;
-    }
-    Ok(())
 }
