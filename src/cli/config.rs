@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tessera_wire::text_encoding::read_text;
 
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit},
+    cli::{CliError, Context, Document, Exit},
     config::{
         self, Layers, edit,
         key::{self, SettingKey},
@@ -53,23 +53,6 @@ pub enum ConfigCommand {
     /// Print a JSON Schema of the settings file.
     Schema,
 }
-
-const SETTING_COLUMNS: &[Column] = &[
-    Column::new("KEY", "key"),
-    Column::new("VALUE", "value"),
-    Column::new("ORIGIN", "origin"),
-    Column::new("OVERRIDES", "overrides"),
-];
-
-const PATH_COLUMNS: &[Column] =
-    &[Column::new("NAME", "name"), Column::new("PATH", "path"), Column::new("EXISTS", "exists")];
-
-const ERROR_COLUMNS: &[Column] = &[
-    Column::new("FILE", "file"),
-    Column::new("LINE", "line"),
-    Column::new("COLUMN", "column"),
-    Column::new("ERROR", "message"),
-];
 
 /// Validates a theme file. The caller provides this function, because themes belong to the
 /// interface, which this module does not know.
@@ -129,7 +112,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         })
         .collect();
     let answer = json!({ "paths": rows });
-    context.print(&Document::list("tessera.paths/1", answer, "paths", PATH_COLUMNS))
+    context.print(&Document::new("tessera.paths/1", answer))
 }
 
 /// Reads all layers and their errors, and prints the warnings.
@@ -160,7 +143,7 @@ fn show_settings(context: &Context) -> Result<Exit, CliError> {
     let set = layers.all().filter_map(|(name, settings)| setting_row(name, settings));
     let rows: Vec<Value> = set.chain(unset).collect();
     let answer = json!({ "settings": rows });
-    context.print(&Document::list("tessera.settings/1", answer, "settings", SETTING_COLUMNS))
+    context.print(&Document::new("tessera.settings/1", answer))
 }
 
 fn setting_row(name: &str, settings: &[Setting]) -> Option<Value> {
@@ -199,7 +182,7 @@ fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     if context.out.is_machine() {
         let origin = setting.origin.to_string();
         let answer = json!({ "key": name, "value": setting.value, "origin": origin });
-        context.print(&Document::one("tessera.setting/1", answer, &SETTING_COLUMNS[..3]))?;
+        context.print(&Document::new("tessera.setting/1", answer))?;
     } else {
         context.out.print_text(&format!("{}\n", value_text(&setting.value)))?;
     }
@@ -288,12 +271,7 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
         context.messages.info("settings, keys and themes are valid");
         return Ok(Exit::Done);
     }
-    context.print(&Document::list(
-        "tessera.settings_check/1",
-        answer,
-        "diagnostics",
-        ERROR_COLUMNS,
-    ))?;
+    context.print(&Document::new("tessera.settings_check/1", answer))?;
     Ok(if errors.is_empty() { Exit::Done } else { Exit::Usage })
 }
 

@@ -19,7 +19,7 @@ use crate::{
     cli::{
         CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
         messages::{Messages, write_stderr},
-        output::{Column, Document, Output},
+        output::{Document, Output},
     },
     config::{Settings, Sources},
     printable_text::PrintableText,
@@ -203,14 +203,6 @@ impl Context {
     }
 }
 
-const DRY_RUN_COLUMNS: &[Column] = &[
-    Column::new("method", "method"),
-    Column::new("url", "url"),
-    Column::new("curl", "curl"),
-    Column::new("change", "change"),
-    Column::new("file", "file"),
-];
-
 /// Creates the document of a dry run: of a request to the service, or of a change on this machine. Fields that do not
 /// apply are null.
 fn dry_run_document(known: &Value) -> Document {
@@ -219,7 +211,7 @@ fn dry_run_document(known: &Value) -> Document {
     for (name, value) in known.as_object().into_iter().flatten() {
         fields[name] = value.clone();
     }
-    Document::one("tessera.dry_run/1", fields, DRY_RUN_COLUMNS)
+    Document::new("tessera.dry_run/1", fields)
 }
 
 #[derive(Clone, Debug, Default)]

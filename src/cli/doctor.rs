@@ -15,7 +15,7 @@ use tessera_files::{Guarantee, missing_guarantees};
 
 use crate::{
     cli::{
-        CliError, Column, Document, Exit, FolderOpening, GlobalOptions, Output, ServiceTarget,
+        CliError, Document, Exit, FolderOpening, GlobalOptions, Output, ServiceTarget,
         TerminalInfo,
         connection::clock_skew_warning,
         deployment,
@@ -57,9 +57,6 @@ const REPORTED_VARIABLES: [&str; 12] = [
     "COLUMNS",
 ];
 
-const CHECK_COLUMNS: &[Column] =
-    &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "message")];
-
 /// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
 /// settings are a result rather than an error.
 pub async fn run_doctor(
@@ -89,7 +86,7 @@ pub async fn run_doctor(
         "environment": variables,
         "findings": findings.iter().map(CheckResult::row).collect::<Vec<_>>(),
     });
-    let document = Document::list("tessera.findings/1", answer, "findings", CHECK_COLUMNS);
+    let document = Document::new("tessera.findings/1", answer);
     if options.report {
         out.print_whole(&document)?;
     } else if out.is_table() {

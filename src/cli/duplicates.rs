@@ -13,7 +13,7 @@ use tessera_model::{Fraction, text::count_with_noun};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document,
+        CliError, CliResult, Connection, Context, Document,
         media::{AnnotationOptions, LinkChoice, carry_out_and_report, target_layout},
         messages::format_bytes,
         search,
@@ -124,23 +124,11 @@ fn describe(context: &Context, groups: &[DuplicateGroup]) {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("GROUP", "group"),
-    Column::new("DECISION", "decision"),
-    Column::new("SIMILARITY", "similarity"),
-    Column::new("IDENTICAL", "identical"),
-    Column::new("WIDTH", "width"),
-    Column::new("HEIGHT", "height"),
-    Column::new("BYTES", "bytes"),
-    Column::new("MARKS", "marks"),
-    Column::new("FILE", "file"),
-];
-
 fn print_groups(context: &Context, groups: &[DuplicateGroup]) -> CliResult {
     let rows: Vec<Value> =
         (1..).zip(groups).flat_map(|(number, group)| rows(number, group)).collect();
     let fields = json!({ "groups": groups.len(), "images": rows });
-    context.print(&Document::list("tessera.duplicates/1", fields, "images", COLUMNS))
+    context.print(&Document::new("tessera.duplicates/1", fields))
 }
 
 fn rows(number: usize, group: &DuplicateGroup) -> Vec<Value> {

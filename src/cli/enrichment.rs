@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::cli::{CliResult, Column, Connection, Context, Document};
+use crate::cli::{CliResult, Connection, Context, Document};
 use tessera_client::Endpoint;
 use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus, SafeText};
 
@@ -22,12 +22,6 @@ pub enum EnrichmentCommand {
     },
 }
 
-const MODEL_COLUMNS: &[Column] = &[
-    Column::new("MODEL", "model"),
-    Column::new("APPLIED", "_applied"),
-    Column::new("FOR", "_purpose"),
-    Column::new("BY", "_model"),
-];
 /// The number of a hash's digits that a table shows.
 const SHOWN_DIGITS: usize = 12;
 
@@ -61,7 +55,7 @@ async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> 
             return context.print_line(body);
         }
     }
-    context.print(&Document::list("tessera.enrichment/1", fields, "models", MODEL_COLUMNS))
+    context.print(&Document::new("tessera.enrichment/1", fields))
 }
 
 fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedModel>) -> Value {

@@ -17,7 +17,7 @@ use clap_mangen::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::cli::{CliError, CliResult, Column, Document, Exit, Output};
+use crate::cli::{CliError, CliResult, Document, Exit, Output};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -63,16 +63,6 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
     ("TMPDIR", "temporary files of uploads to a local deployment"),
 ];
 
-const VERSION_COLUMNS: &[Column] = &[
-    Column::new("tessera", "version"),
-    Column::new("commit", "commit"),
-    Column::new("api", "api"),
-    Column::new("platform", "platform"),
-    Column::new("C library", "c_library"),
-    Column::new("optimized", "optimized"),
-    Column::new("local deployment", "local_deployment"),
-];
-
 /// The C library that the program was linked with.
 const C_LIBRARY: Option<&str> = if cfg!(target_env = "gnu") {
     Some("glibc")
@@ -105,7 +95,7 @@ pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult 
                 "optimized": !cfg!(debug_assertions),
                 "local_deployment": cfg!(feature = "local"),
             });
-            out.print(&Document::one("tessera.version/1", version, VERSION_COLUMNS))?;
+            out.print(&Document::new("tessera.version/1", version))?;
         }
     }
     Ok(Exit::Done)
@@ -174,8 +164,6 @@ fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static st
     roff.render()
 }
 
-const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
-
 /// The JSON Schemas of the output documents, by name. The version of a schema increases when a
 /// field is removed or changes its meaning, but not when a field is added.
 const DOCUMENT_SCHEMAS: &str = include_str!("../../assets/documents.json");
@@ -205,7 +193,7 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
         "environment": variables,
         "documents": document_schemas()?,
     });
-    Ok(Document::list("tessera.spec/1", answer, "commands", SPEC_COLUMNS))
+    Ok(Document::new("tessera.spec/1", answer))
 }
 
 /// Collects a command and its subcommands. Commands that only group others are omitted.

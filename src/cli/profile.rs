@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit, ServiceTarget, absolute_path,
+        CliError, CliResult, Context, Document, Exit, ServiceTarget, absolute_path,
         config::{report_dry_run, user_file},
         deployment, login, model_folder,
     },
@@ -66,31 +66,6 @@ pub struct ProfileAddOptions {
     make_default: bool,
 }
 
-const LIST_COLUMNS: &[Column] = &[
-    Column::new("NAME", "name"),
-    Column::new("KIND", "kind"),
-    Column::new("ADDRESS", "address"),
-    Column::new("DEFAULT", "default"),
-];
-
-const PROFILE_COLUMNS: &[Column] = &[
-    Column::new("name", "name"),
-    Column::new("kind", "kind"),
-    Column::new("address", "address"),
-    Column::new("pipeline", "pipeline_url"),
-    Column::new("path prefix", "api_prefix"),
-    Column::new("API key", "api_key"),
-    Column::new("secret", "secret"),
-    Column::new("token lifetime", "token_ttl"),
-    Column::new("model", "model"),
-    Column::new("text search", "text_search_path"),
-    Column::new("certificates", "ca_file"),
-    Column::new("unencrypted", "allow_http"),
-    Column::new("read only", "read_only"),
-    Column::new("pinned", "pinned"),
-    Column::new("default", "default"),
-];
-
 pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError> {
     match command {
         ProfileCommand::List => list(context),
@@ -122,7 +97,7 @@ fn list(context: &Context) -> Result<Exit, CliError> {
         context.messages.info("no profiles yet: `tessera init`, or `tessera profile add`");
     }
     let answer = json!({ "profiles": rows });
-    context.print(&Document::list("tessera.profiles/1", answer, "profiles", LIST_COLUMNS))
+    context.print(&Document::new("tessera.profiles/1", answer))
 }
 
 fn profile_document(context: &Context, profile: &Profile) -> Value {
@@ -160,7 +135,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     };
     let mut row = profile_document(context, &profile);
     row["secret"] = secret_location(&profile, &login::open_secrets()?)?.into();
-    context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))
+    context.print(&Document::new("tessera.profile/1", row))
 }
 
 impl ProfileAddOptions {
@@ -219,7 +194,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
         context.messages.info(format!("its secret: {location}"));
     }
     let fields = json!({ "profiles": [profile_document(context, profile)] });
-    context.print(&Document::list("tessera.profiles/1", fields, "profiles", LIST_COLUMNS))
+    context.print(&Document::new("tessera.profiles/1", fields))
 }
 
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, JobRecorder, values::timestamp_now,
+    CliError, CliResult, Connection, Context, Document, JobRecorder, values::timestamp_now,
 };
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::Endpoint;
@@ -18,9 +18,6 @@ use tessera_wire::add_media::{Accepted, accepted_since};
 /// ten seconds.
 const STATUS_CHECK_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5)];
-
-const REINDEX_COLUMNS: &[Column] =
-    &[Column::new("dataset", "dataset_id"), Column::new("status", "status_new")];
 
 #[derive(Debug, Args)]
 pub struct ReindexOptions {
@@ -69,7 +66,7 @@ async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> C
         "accepted": true,
         "status_new": status.as_ref().map(SafeText::as_str),
     });
-    context.print(&Document::one("tessera.reindex/1", fields, REINDEX_COLUMNS))
+    context.print(&Document::new("tessera.reindex/1", fields))
 }
 
 fn confirmation_question(dataset: &Dataset) -> String {

@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::{CliError, CliResult, Column, Context, Document, Exit, read_file_or_stdin};
+use crate::cli::{CliError, CliResult, Context, Document, Exit, read_file_or_stdin};
 use tessera_model::{
     Cluster, ClusterId, SafeText,
     set_algebra::{SetOperator, combine},
@@ -38,14 +38,6 @@ pub struct SetOptions {
     strict: bool,
 }
 
-const SET_COLUMNS: &[Column] = &[
-    Column::new("SCORE", "relevance_score"),
-    Column::new("MEMBERS", "_members"),
-    Column::new("EXCLUDED", "_excluded"),
-    Column::new("CLUSTER", "cluster_id"),
-    Column::new("FIRST FILE", "previews.0.file_name"),
-];
-
 pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     let (word, operator, pair) = match command {
         SetCommand::Union(pair) => ("union", SetOperator::Union, pair),
@@ -73,7 +65,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
         "_of_loaded_pages": true,
         "clusters": rows,
     });
-    context.print(&Document::list("tessera.clusters/1", answer, "clusters", SET_COLUMNS))?;
+    context.print(&Document::new("tessera.clusters/1", answer).with_table("clusters of sets"))?;
     context.messages.info("only loaded pages and their previews were compared");
     let uncompared = match operator {
         SetOperator::Union => 0,

@@ -12,7 +12,7 @@ use tessera_model::{
 };
 
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document,
+    CliError, CliResult, Connection, Context, Document,
     export::ExportContentOptions,
     media::{absolute_file, split_file_list},
     values::read_bytes_or_stdin,
@@ -88,19 +88,6 @@ pub struct TaggedMediaOptions {
     all: bool,
 }
 
-const LIST_COLUMNS: &[Column] = &[
-    Column::new("TAG", "name"),
-    Column::new("COLOR", "color"),
-    Column::new("MEDIA", "count"),
-    Column::new("ID", "id"),
-];
-
-const CHANGE_COLUMNS: &[Column] = &[
-    Column::new("dataset", "dataset_id"),
-    Column::new("changed", "changed"),
-    Column::new("kept", "kept"),
-];
-
 pub async fn run(context: &Context, command: TagCommand) -> CliResult {
     let none: [String; 0] = [];
     match command {
@@ -149,7 +136,7 @@ async fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
         "last_change": last_change.as_ref().map(ToString::to_string),
         "tags": rows.collect::<Vec<Value>>(),
     });
-    connection.context.print(&Document::list("tessera.tags/1", fields, "tags", LIST_COLUMNS))
+    connection.context.print(&Document::new("tessera.tags/1", fields))
 }
 
 async fn edit(
@@ -256,7 +243,7 @@ fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> Cli
         "changed": change.changed,
         "kept": change.kept,
     });
-    context.print(&Document::one("tessera.tag_change/1", fields, CHANGE_COLUMNS))
+    context.print(&Document::new("tessera.tag_change/1", fields))
 }
 
 fn warn_of_file(context: &Context, problems: &[SafeText]) {

@@ -18,6 +18,32 @@ fn each_document_is_described_once() {
     assert_eq!(described, SCHEMAS.len());
 }
 
+/// A document without a table would be printed as nothing outside of JSON.
+#[test]
+fn each_document_of_a_command_has_a_table() {
+    let tables: Map<String, Value> =
+        serde_json::from_str(include_str!("../../assets/tables.json")).unwrap();
+    let files = walkdir::WalkDir::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli")).into_iter();
+    let files = files.map(|entry| entry.unwrap().into_path()).filter(|path| path.is_file());
+    let sources: Vec<String> = files.map(|file| fs::read_to_string(file).unwrap()).collect();
+    let named = |start: &str| -> Vec<&str> {
+        let calls = sources.iter().flat_map(|source| source.split(start).skip(1));
+        let literals = calls.filter_map(|call| call.trim_start().strip_prefix('"'));
+        literals.map(|literal| literal.split('"').next().unwrap()).collect()
+    };
+    let documents = [named("Document::new("), named(".with_table(")].concat();
+    assert!(documents.len() > 50, "{documents:?}");
+    for name in documents {
+        assert!(tables.contains_key(name), "{name} has no table");
+    }
+    for (name, table) in &tables {
+        let quoted = format!("\"{name}\"");
+        assert!(sources.iter().any(|source| source.contains(&quoted)), "{name} is not used");
+        assert!(table["columns"].is_array(), "{name} has no columns");
+        assert!(SCHEMAS.contains_key(name) || !name.starts_with("tessera."), "{name}");
+    }
+}
+
 /// Panics if a printed document differs from its description.
 pub fn assert_described(written: &str) {
     let lines = || written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{DatasetOrFolder, media_rows, part_error, sarif};
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         values::{is_stdout, write_result},
     },
     usecase::check::{Check, CheckList},
@@ -71,14 +71,6 @@ pub struct CheckOptions {
 }
 
 const MAX_EXAMPLES: usize = 10;
-
-const CHECK_COLUMNS: &[Column] = &[
-    Column::new("CHECK", "name"),
-    Column::new("LIMIT", "limit"),
-    Column::new("FOUND", "found"),
-    Column::new("PASSED", "passed"),
-    Column::new("FIRST", "examples.0"),
-];
 
 impl CheckOptions {
     pub async fn run(self, context: &Context) -> CliResult {
@@ -158,7 +150,7 @@ impl CheckOptions {
             "dataset_id": dataset.id, "media": media, "passed": passed, "checks": described,
         });
         if prints {
-            context.print(&Document::list("tessera.checks/1", fields, "checks", CHECK_COLUMNS))?;
+            context.print(&Document::new("tessera.checks/1", fields))?;
         }
         Ok(if passed { Exit::Done } else { Exit::CheckFailed })
     }

@@ -7,7 +7,7 @@ use tessera_model::{Dataset, text::grouped_with_noun};
 use super::DatasetOrFolder;
 use crate::{
     cli::{
-        CliResult, Column, Connection, Context, Document, Exit, export::ExportContentOptions,
+        CliResult, Connection, Context, Document, Exit, export::ExportContentOptions,
         selection::require_free_name,
     },
     usecase::file_actions::selection_of_media,
@@ -33,8 +33,6 @@ pub struct DiverseOptions {
     force: bool,
 }
 
-const COLUMNS: &[Column] = &[Column::new("MEDIA ID", "media_id"), Column::new("FILE", "path")];
-
 impl DiverseOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
@@ -58,7 +56,7 @@ impl DiverseOptions {
         let rows: Vec<_> = rows.collect();
         let fields = json!({ "dataset_id": id, "selection": self.name, "media": rows });
         let context = connection.context;
-        context.print(&Document::list("tessera.diverse_media/1", fields, "media", COLUMNS))?;
+        context.print(&Document::new("tessera.diverse_media/1", fields))?;
         let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
         context.messages.info(format!("{found} selected as `{}`", self.name));
         Ok(if chosen.len() < count { Exit::Incomplete } else { Exit::Done })

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{DatasetOrFolder, media_rows, part_error};
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     },
     usecase::{
@@ -30,13 +30,6 @@ pub struct LeaksOptions {
     pictures: Option<usize>,
 }
 
-const LEAK_COLUMNS: &[Column] = &[
-    Column::new("SIMILARITY", "similarity"),
-    Column::new("FIRST", "a.0.path"),
-    Column::new("SECOND", "b.0.path"),
-    Column::new("MEDIA", "media"),
-];
-
 impl LeaksOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let Self { a, b, source, pictures } = &self;
@@ -52,7 +45,7 @@ impl LeaksOptions {
             let groups: Vec<Value> = leaks.iter().map(describe).collect();
             let fields = json!({ "dataset_id": dataset.id, "a": a, "b": b, "groups": groups });
             let context = connection.context;
-            context.print(&Document::list("tessera.leaks/1", fields, "groups", LEAK_COLUMNS))?;
+            context.print(&Document::new("tessera.leaks/1", fields))?;
             if let Some(shown) = pictures {
                 draw(context, &leaks[..leaks.len().min(*shown)])?;
             }

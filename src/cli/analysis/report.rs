@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{DatasetOrFolder, html, media_rows};
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         values::{is_stdout, write_result},
     },
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
@@ -42,18 +42,6 @@ pub struct ReportOptions {
 
 /// The number of rows of a table, and of examples of an issue.
 pub(super) const SHOWN: usize = 12;
-
-const REPORT_COLUMNS: &[Column] = &[
-    Column::new("dataset", "display_name"),
-    Column::new("images", "images"),
-    Column::new("frames", "frames"),
-    Column::new("bytes", "bytes"),
-    Column::new("with caption", "with_caption"),
-    Column::new("issues", "issues"),
-    Column::new("duplicate groups", "duplicates.groups"),
-    Column::new("redundant media", "duplicates.redundant_media"),
-    Column::new("redundant bytes", "duplicates.redundant_bytes"),
-];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReportFormat {
@@ -107,8 +95,7 @@ impl ReportOptions {
         format: ReportFormat,
     ) -> CliResult {
         let context = connection.context;
-        let document =
-            Document::one("tessera.report/1", describe(dataset, summary), REPORT_COLUMNS);
+        let document = Document::new("tessera.report/1", describe(dataset, summary));
         let text = match format {
             ReportFormat::Json => format!("{:#}\n", document.root()),
             ReportFormat::Markdown => markdown(dataset.name.as_str(), summary),

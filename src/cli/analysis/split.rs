@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{DatasetOrFolder, media_rows};
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         values::{is_stdout, write_result},
     },
     usecase::{
@@ -59,13 +59,6 @@ enum SplitBy {
     Label,
 }
 
-const SPLIT_COLUMNS: &[Column] = &[
-    Column::new("SET", "name"),
-    Column::new("MEDIA", "media"),
-    Column::new("SHARE", "share"),
-    Column::new("LABELS", "labels"),
-];
-
 impl DatasetSplitOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let plan = self.plan()?;
@@ -111,12 +104,7 @@ impl DatasetSplitOptions {
             let described: Vec<Value> =
                 named().map(|(name, rows)| describe(name, rows, total)).collect();
             let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
-            context.print(&Document::list(
-                "tessera.split_sets/1",
-                fields,
-                "sets",
-                SPLIT_COLUMNS,
-            ))?;
+            context.print(&Document::new("tessera.split_sets/1", fields))?;
         }
         if divided.iter().any(Vec::is_empty) {
             context.messages.warn("a set is empty, because near-duplicates are not divided");

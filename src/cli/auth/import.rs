@@ -16,7 +16,7 @@ use tessera_wire::credentials::session_value;
 
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        CliError, Context, Document, Exit, ServiceAddress, ServiceTarget,
         auth::secret_screen,
         deployment::{configured_client, service_with_login},
         keyboard,
@@ -82,13 +82,6 @@ pub struct ImportOptions {
     #[arg(long)]
     insecure_storage: bool,
 }
-
-const IMPORT_COLUMNS: &[Column] = &[
-    Column::new("profile", "profile"),
-    Column::new("key", "api_key"),
-    Column::new("secret in", "secret_location"),
-    Column::new("message", "message"),
-];
 
 struct CredentialImport<'a> {
     context: &'a Context,
@@ -256,7 +249,7 @@ impl CredentialImport<'_> {
             "secret_location": location,
             "message": message.as_ref().map(SafeText::as_str),
         });
-        self.context.print(&Document::one("tessera.key_pair/1", answer, IMPORT_COLUMNS))?;
+        self.context.print(&Document::new("tessera.key_pair/1", answer))?;
         self.context.messages.info(format!("check it with: tessera auth status --profile {name}"));
         Ok(Exit::Done)
     }

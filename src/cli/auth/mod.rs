@@ -14,7 +14,7 @@ use tessera_model::login_check_text;
 
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, LocalFolder, ServiceAddress, ServiceTarget,
+        CliError, Context, Document, Exit, LocalFolder, ServiceAddress, ServiceTarget,
         auth::import::HostedProfile,
         login::{ServiceLogin, open_secrets},
     },
@@ -70,15 +70,6 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
     }
 }
 
-const STATUS_COLUMNS: &[Column] = &[
-    Column::new("profile", "profile"),
-    Column::new("kind", "kind"),
-    Column::new("service", "base_url"),
-    Column::new("key", "api_key"),
-    Column::new("secret in", "secret_location"),
-    Column::new("check", "check.message"),
-];
-
 /// Shows the login and checks it. The exit code is that of the check: 0, or 4 without login or
 /// permission, or 5 if the dataset does not exist.
 async fn show_status(context: &Context) -> Result<Exit, CliError> {
@@ -98,7 +89,7 @@ async fn show_status(context: &Context) -> Result<Exit, CliError> {
     let (exit, http_status, message) = check_outcome(&checked, by_dataset);
     answer["check"] = json!({ "http_status": http_status, "message": message });
     answer["clock_skew_s"] = json!(connection.client.clock_skew());
-    let printed = context.print(&Document::one("tessera.login/1", answer, STATUS_COLUMNS));
+    let printed = context.print(&Document::new("tessera.login/1", answer));
     connection.close(printed.map(|_| exit)).await
 }
 
@@ -188,9 +179,6 @@ fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Ex
     Ok(Exit::Done)
 }
 
-const LOGOUT_COLUMNS: &[Column] =
-    &[Column::new("profile", "profile"), Column::new("removed from", "removed_from")];
-
 fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let name = &hosted.profile.name;
@@ -209,5 +197,5 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     let locations: Vec<_> =
         stores.iter().map(|store| SecretSource::Stored(*store).label()).collect();
     let answer = json!({ "profile": name, "removed_from": locations });
-    context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))
+    context.print(&Document::new("tessera.logout/1", answer))
 }

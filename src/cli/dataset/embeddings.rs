@@ -8,9 +8,7 @@ use serde_json::json;
 use tessera_model::{Coverage, Dataset, EmbeddingExport, EmbeddingImport, text::grouped_with_noun};
 
 use super::watch::{WaitGoal, poll_until};
-use crate::cli::{
-    CliResult, Column, Connection, Context, Document, Exit, LocalService, polling::Poller,
-};
+use crate::cli::{CliResult, Connection, Context, Document, Exit, LocalService, polling::Poller};
 
 #[derive(Debug, Subcommand)]
 pub enum EmbeddingsCommand {
@@ -39,24 +37,6 @@ pub enum EmbeddingsCommand {
     /// Stop using imported embeddings.
     Remove,
 }
-
-const EXPORT_COLUMNS: &[Column] = &[
-    Column::new("file", "file"),
-    Column::new("names", "names"),
-    Column::new("vectors of", "vectors_of"),
-    Column::new("numbers", "dimension"),
-    Column::new("pictures", "covered_media"),
-    Column::new("without", "missing_media"),
-];
-const IMPORT_COLUMNS: &[Column] = &[
-    Column::new("embeddings", "name"),
-    Column::new("numbers", "dimension"),
-    Column::new("pictures", "covered_media"),
-    Column::new("without", "missing_media"),
-    Column::new("rows left out", "refused"),
-];
-const REMOVAL_COLUMNS: &[Column] =
-    &[Column::new("removed", "name"), Column::new("status", "status_new")];
 
 impl EmbeddingsCommand {
     pub async fn run(self, context: &Context) -> CliResult {
@@ -97,11 +77,7 @@ async fn export(
         "all_media": coverage.all,
         "missing_media": coverage.missing(),
     });
-    connection.context.print(&Document::one(
-        "tessera.embedding_export/1",
-        fields,
-        EXPORT_COLUMNS,
-    ))?;
+    connection.context.print(&Document::new("tessera.embedding_export/1", fields))?;
     Ok(report_missing(connection.context, coverage))
 }
 
@@ -130,7 +106,7 @@ async fn import(
         "examples": examples,
         "missing_media": coverage.missing(),
     });
-    context.print(&Document::one("tessera.embedding_import/1", fields, IMPORT_COLUMNS))?;
+    context.print(&Document::new("tessera.embedding_import/1", fields))?;
     let complete = report_missing(context, coverage);
     if refused == 0 {
         return Ok(complete);
@@ -148,7 +124,7 @@ async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dat
     let name = local.remove_embeddings(id).await?;
     let now = wait_until_clustered(connection, dataset).await?;
     let fields = json!({ "dataset_id": id, "name": name, "status_new": now.status.as_str() });
-    context.print(&Document::one("tessera.embedding_removal/1", fields, REMOVAL_COLUMNS))
+    context.print(&Document::new("tessera.embedding_removal/1", fields))
 }
 
 /// Waits until the dataset is clustered by its new vectors, because the tasks of this process end with the command.

@@ -15,31 +15,9 @@ use super::{
     watch::{WaitGoal, poll_until},
 };
 use crate::{
-    cli::{
-        CliError, CliResult, Column, Connection, Context, Document, ServiceTarget, polling::Poller,
-    },
+    cli::{CliError, CliResult, Connection, Context, Document, ServiceTarget, polling::Poller},
     config::{self, DeploymentConfig, Profile},
 };
-
-const REMOVAL_COLUMNS: &[Column] = &[
-    Column::new("dataset", "dataset_id"),
-    Column::new("name", "display_name"),
-    Column::new("uploads kept", "uploads"),
-];
-const RENAME_COLUMNS: &[Column] = &[Column::new("id", "id"), Column::new("name", "display_name")];
-const CANCEL_COLUMNS: &[Column] = &[
-    Column::new("id", "id"),
-    Column::new("name", "display_name"),
-    Column::new("status", "status_new"),
-];
-const RESCAN_COLUMNS: &[Column] = &[
-    Column::new("dataset", "dataset_id"),
-    Column::new("new files", "added"),
-    Column::new("changed files", "changed"),
-    Column::new("removed files", "removed"),
-    Column::new("newly unread files", "unread"),
-    Column::new("status", "status_new"),
-];
 
 pub(super) async fn remove(context: &Context, dataset: Option<&str>) -> CliResult {
     context.require_writable()?;
@@ -73,7 +51,7 @@ async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> C
     let fields = json!({
         "dataset_id": dataset.id, "display_name": dataset.name.as_str(), "uploads": uploads,
     });
-    context.print(&Document::one("tessera.dataset_removal/1", fields, REMOVAL_COLUMNS))
+    context.print(&Document::new("tessera.dataset_removal/1", fields))
 }
 
 /// Says where the uploads of a removed dataset are.
@@ -108,7 +86,7 @@ pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str)
         let dataset = connection.dataset(dataset).await?;
         let renamed = connection.client.rename_dataset(dataset.id, name).await?;
         let fields = dataset_document(&renamed);
-        context.print(&Document::one("tessera.dataset/1", fields, RENAME_COLUMNS))
+        context.print(&Document::new("tessera.dataset/1", fields).with_table("renamed dataset"))
     };
     context.with_connection(&[Endpoint::RenameDataset], work).await
 }
@@ -119,7 +97,7 @@ pub(super) async fn cancel(context: &Context, dataset: Option<&str>) -> CliResul
         let dataset = connection.dataset(dataset).await?;
         let cancelled = connection.client.cancel_indexing(dataset.id).await?;
         let fields = dataset_document(&cancelled);
-        context.print(&Document::one("tessera.dataset/1", fields, CANCEL_COLUMNS))
+        context.print(&Document::new("tessera.dataset/1", fields).with_table("cancelled indexing"))
     };
     context.with_connection(&[Endpoint::CancelIndexing], work).await
 }
@@ -184,5 +162,5 @@ async fn rescan_folder(
         "indexing": is_indexing,
         "status_new": now.status.as_str(),
     });
-    context.print(&Document::one("tessera.rescan/1", fields, RESCAN_COLUMNS))
+    context.print(&Document::new("tessera.rescan/1", fields))
 }

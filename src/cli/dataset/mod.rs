@@ -15,7 +15,7 @@ use watch::{ReactionOptions, WatchOptions};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, PatternOptions, ServiceTarget,
+        CliError, CliResult, Context, Document, PatternOptions, ServiceTarget,
         analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
         config::user_file,
     },
@@ -167,9 +167,6 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
     }
 }
 
-const PIN_COLUMNS: &[Column] =
-    &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
-
 async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.fetch_dataset(dataset).await?.id;
@@ -216,5 +213,5 @@ fn change_pins(
         edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
     }
     let fields = json!({ "profile": profile.name, "pinned": pinned });
-    context.print(&Document::one("tessera.pins/1", fields, PIN_COLUMNS))
+    context.print(&Document::new("tessera.pins/1", fields))
 }

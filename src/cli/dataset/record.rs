@@ -10,54 +10,10 @@ use tessera_model::{
 use tessera_wire::dataset::DatasetBody;
 
 use crate::cli::{
-    CliResult, Column, Connection, Document, Exit, LocalService,
+    CliResult, Connection, Document, Exit, LocalService,
     output::table::{plot_clusters, plot_overviews},
     values::now_rfc3339,
 };
-
-const LIST_COLUMNS: &[Column] = &[
-    Column::short_id("ID", "id"),
-    Column::new("NAME", "display_name"),
-    Column::new("STATUS", "status_new"),
-    Column::new("%", "progress"),
-    Column::new("IMAGES", "n_images"),
-    Column::new("VIDEOS", "n_videos"),
-    // The last column is shown with `--full` only, and only of datasets that this process reads.
-    Column::new("FOLDER", "_local.folder"),
-];
-
-const RECORD_COLUMNS: &[Column] = &[
-    Column::new("id", "id"),
-    Column::new("name", "display_name"),
-    Column::new("status", "status_new"),
-    Column::new("progress", "progress"),
-    Column::new("images", "n_images"),
-    Column::new("videos", "n_videos"),
-    Column::new("owner", "owned_by"),
-    Column::new("created", "created_at"),
-    Column::new("error", "fatal_error_msg"),
-];
-
-/// The columns of a dataset whose folder is read by this process.
-const LOCAL_COLUMNS: &[Column] = &[
-    Column::new("id", "id"),
-    Column::new("name", "display_name"),
-    Column::new("status", "status_new"),
-    Column::new("progress", "progress"),
-    Column::new("images", "n_images"),
-    Column::new("videos", "n_videos"),
-    Column::new("created", "created_at"),
-    Column::new("error", "fatal_error_msg"),
-    Column::new("folder", "_local.folder"),
-    Column::new("folder missing", "_local.folder_missing"),
-    Column::new("excluded", "_local.excluded"),
-    Column::new("include", "_local.patterns.include"),
-    Column::new("exclude", "_local.patterns.exclude"),
-    Column::new("uploads", "_local.uploads"),
-    Column::new("not read", "_local.n_unread"),
-];
-
-const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
 /// Returns the folders of datasets that this process reads, and of no others.
 fn folders(connection: &Connection<'_>) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
@@ -105,8 +61,12 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
     }
     let fields = json!({ "datasets": rows, "skipped": skipped });
     let shows_folder = connection.is_local() && context.global.full;
-    let columns = &LIST_COLUMNS[..LIST_COLUMNS.len() - usize::from(!shows_folder)];
-    context.print(&Document::list("tessera.datasets/1", fields, "datasets", columns))
+    let document = Document::new("tessera.datasets/1", fields);
+    context.print(&if shows_folder {
+        document.with_table("datasets with folders")
+    } else {
+        document
+    })
 }
 
 pub(super) async fn show(
@@ -122,17 +82,13 @@ pub(super) async fn show(
             .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
             .collect();
         let fields = json!({ "id": dataset.id, "fields": rows });
-        let document = Document::list("tessera.fields/1", fields, "fields", FIELD_COLUMNS);
+        let document = Document::new("tessera.fields/1", fields);
         return connection.context.print(&document);
     }
     warn_if_missing(connection, &dataset);
     let mut fields = dataset_document(&dataset);
     if !connection.is_local() {
-        return connection.context.print(&Document::one(
-            "tessera.dataset/1",
-            fields,
-            RECORD_COLUMNS,
-        ));
+        return connection.context.print(&Document::new("tessera.dataset/1", fields));
     }
     let folders = folders(connection)?;
     let unread = connection.unread_files(&dataset)?;
@@ -148,7 +104,8 @@ pub(super) async fn show(
         "n_unread": unread.all().count(),
         "unread": unread.describe(),
     });
-    connection.context.print(&Document::one("tessera.dataset/1", fields, LOCAL_COLUMNS))
+    let document = Document::new("tessera.dataset/1", fields).with_table("local dataset");
+    connection.context.print(&document)
 }
 
 /// Returns how far the media of a dataset are encoded.
@@ -182,7 +139,7 @@ pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> 
         None => plot_first_page(connection, &dataset).await?,
     };
     let fields = dataset_document(&dataset);
-    context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))?;
+    context.print(&Document::new("tessera.dataset/1", fields))?;
     context.out.print_text(&format!("\n{plots}"))?;
     Ok(exit)
 }

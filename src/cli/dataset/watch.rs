@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         dataset::record::dataset_document,
         polling::{Poller, StatusChange},
         values::{parse_interval, timestamp_now},
@@ -22,8 +22,6 @@ use tessera_model::{Dataset, DatasetId, JobKind, SafeText, SavedJobState, ShellC
 
 /// How long the service may still report the previous status after it has accepted an addition.
 const SETTLING_TIME: Duration = Duration::from_mins(1);
-
-const STATUS_COLUMNS: &[Column] = &[Column::new("status", "status_new")];
 
 /// Options of `wait` and `watch`.
 #[derive(Debug, Args)]
@@ -63,7 +61,8 @@ pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) ->
         poller.emit_end(&outcome)?;
         return outcome.map(|_| Exit::Done);
     }
-    context.print(&Document::one("tessera.dataset/1", dataset_document(&outcome?), STATUS_COLUMNS))
+    let document = Document::new("tessera.dataset/1", dataset_document(&outcome?));
+    context.print(&document.with_table("status of a dataset"))
 }
 
 /// Reports changes until a goal is reached. Without `--until`, ERROR is a change like any other.

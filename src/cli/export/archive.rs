@@ -13,7 +13,7 @@ use tessera_model::{
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit,
+        CliError, CliResult, Connection, Context, Document, Exit,
         export::lookup::{
             DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
         },
@@ -278,39 +278,17 @@ async fn archive_path(
     Ok(folder.join(ArchiveName::new(dataset.name.as_str()).as_str()))
 }
 
-const INSPECTION_COLUMNS: &[Column] = &[
-    Column::new("archive", "file"),
-    Column::new("bytes", "bytes"),
-    Column::new("format", "export_format"),
-    Column::new("metadata", "metadata"),
-    Column::new("rows", "rows"),
-    Column::new("columns", "columns"),
-    Column::new("images", "images"),
-    Column::new("frames", "frames"),
-    Column::new("videos", "videos"),
-    Column::new("rows without a file", "rows_without_file.count"),
-    Column::new("files without a row", "files_without_row.count"),
-    Column::new("refused names", "refused.count"),
-    Column::new("uniqueness in tenths", "uniqueness"),
-    Column::new("rows without a score", "unscored"),
-];
-
-/// The columns of an archive whose rows are not read.
-const PLAIN_INSPECTION_COLUMNS: &[Column] = &[
-    Column::new("archive", "file"),
-    Column::new("bytes", "bytes"),
-    Column::new("format", "export_format"),
-    Column::new("annotation files", "annotation_files"),
-    Column::new("first", "metadata"),
-    Column::new("images", "images"),
-    Column::new("refused names", "refused.count"),
-];
-
 pub(super) async fn inspect(context: &Context, file: PathBuf) -> CliResult {
     let inspection = inspect_archive(file).await?;
     let fields = inspection_json(&inspection);
-    let columns = if inspection.has_rows() { INSPECTION_COLUMNS } else { PLAIN_INSPECTION_COLUMNS };
-    context.print(&Document::one("tessera.inspection/1", fields, columns))?;
+    let document = Document::new("tessera.inspection/1", fields);
+    let document = if inspection.has_rows() {
+        document
+    } else {
+        // The rows of such an archive are not read.
+        document.with_table("archive without rows")
+    };
+    context.print(&document)?;
     Ok(context.warn_of_problems(&archive_problems(&inspection, None)))
 }
 

@@ -10,7 +10,7 @@ use tessera_model::{
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Document, JobRecorder,
+        CliError, CliResult, Connection, Document, JobRecorder,
         values::{IdPrefix, format_timestamp, timestamp_now},
     },
     job::{Job, JobId},
@@ -112,19 +112,6 @@ pub(super) fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<Stored
     Ok(jobs)
 }
 
-const EXPORT_COLUMNS: &[Column] = &[
-    Column::new("export", "id"),
-    Column::new("dataset", "dataset_id"),
-    Column::new("status", "status"),
-    Column::new("message", "result_message"),
-    Column::new("format", "export_format"),
-    Column::new("file", "file"),
-    Column::new("bytes", "bytes"),
-    Column::new("extracted to", "extracted_to"),
-    Column::new("rows", "rows"),
-    Column::new("images", "images"),
-];
-
 pub(super) fn export_document(
     export: &FoundExport,
     task: &ExportTask,
@@ -162,7 +149,7 @@ pub(super) fn export_document(
         "rows_without_file":
             inspection.map(|inspection| sample_json(&inspection.rows_without_file)),
     });
-    Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
+    Document::new("tessera.export/1", fields)
 }
 
 pub(super) fn kind(export: &ExportJob) -> &'static str {

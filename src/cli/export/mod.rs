@@ -16,7 +16,7 @@ use tessera_model::{ExportJob, FailedExport, JobRecord, SafeText, SavedJobState,
 
 use crate::{
     cli::{
-        CliResult, Column, Connection, Context, Document, Exit,
+        CliResult, Connection, Context, Document, Exit,
         export::lookup::{ExportLookup, export_document, export_of, kind, recorded_exports},
         polling::Poller,
         values::{format_timestamp, parse_interval},
@@ -90,15 +90,6 @@ pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
     }
 }
 
-const LIST_COLUMNS: &[Column] = &[
-    Column::new("STARTED", "started_at"),
-    Column::short_id("ID", "id"),
-    Column::new("DATASET", "dataset_name"),
-    Column::new("WHAT", "selection"),
-    Column::new("STATUS", "status"),
-    Column::new("FILE", "file"),
-];
-
 fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
     let matches = |job: &JobRecord| {
@@ -112,7 +103,7 @@ fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
         .map(row)
         .collect();
     let answer = json!({ "exports": rows });
-    connection.context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))
+    connection.context.print(&Document::new("tessera.exports/1", answer))
 }
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {

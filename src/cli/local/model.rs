@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit, LocalService,
+        CliError, CliResult, Context, Document, Exit, LocalService,
         messages::write_message,
         service_options::ModelCommand,
         values::{absolute_path, read_bytes_or_stdin},
@@ -87,9 +87,6 @@ fn question(plan: &ModelPlan) -> String {
     format!("{note} {bytes} are downloaded. Make the model {name}?")
 }
 
-const MODEL_COLUMNS: &[Column] =
-    &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
-
 fn add(folder: &Path, name: Option<&str>) -> CliResult {
     let name = add_model(folder, name)?;
     write_message(&format!("added the model {name}; use it with --model {name}."));
@@ -116,7 +113,7 @@ fn list(context: &Context) -> CliResult {
     }
     rows.sort_by_key(|row| row["name"].to_string());
     let fields = json!({ "models": Value::Array(rows) });
-    context.print(&Document::list("tessera.models/1", fields, "models", MODEL_COLUMNS))
+    context.print(&Document::new("tessera.models/1", fields))
 }
 
 /// Returns the total size in bytes of the files in a folder and below.
@@ -148,15 +145,6 @@ fn remove(name: &str) -> CliResult {
     }
 }
 
-const AVAILABLE_COLUMNS: &[Column] = &[
-    Column::new("NAME", "name"),
-    Column::new("SIZE", "size"),
-    Column::new("LANGUAGES", "languages"),
-    Column::new("LICENSE", "license"),
-    Column::new("TRIED", "tried"),
-    Column::new("FOR", "purpose"),
-];
-
 /// Lists some of the models that `tessera model get` can get.
 fn list_available(context: &Context) -> CliResult {
     let rows = AVAILABLE_MODELS.iter().map(|model| {
@@ -170,16 +158,8 @@ fn list_available(context: &Context) -> CliResult {
         })
     });
     let fields = json!({ "models": rows.collect::<Vec<Value>>() });
-    context.print(&Document::list(
-        "tessera.available_models/1",
-        fields,
-        "models",
-        AVAILABLE_COLUMNS,
-    ))
+    context.print(&Document::new("tessera.available_models/1", fields))
 }
-
-const CHECK_COLUMNS: &[Column] =
-    &[Column::new("SUBJECT", "subject"), Column::new("FOUND", "found")];
 
 /// Loads a model, runs it with generated pictures, and shows what was found.
 fn check(context: &Context, folder: &Path, pictures: &[PathBuf]) -> CliResult {
@@ -228,7 +208,7 @@ fn document(folder: &Path, model: &Encoder, test: &SelfTest, pictures: &[Value])
         "checks": checks(&description, test, pictures),
         "pictures": pictures,
     });
-    Document::list("tessera.model/1", fields, "checks", CHECK_COLUMNS)
+    Document::new("tessera.model/1", fields)
 }
 
 fn checks(description: &ModelDescription, test: &SelfTest, pictures: &[Value]) -> Vec<Value> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::task::spawn_blocking;
 
 use crate::cli::{
-    CliError, CliResult, Column, Document, Exit, Output,
+    CliError, CliResult, Document, Exit, Output,
     exit::CheckResult,
     local::{LocalSettings, local_settings, service::index_dir},
     service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
@@ -20,24 +20,6 @@ use tessera_store::{
     postgres::{self, StoreAddress, StoreHealth, StoreStatus},
     search_table::VectorSupport,
 };
-
-const STORE_COLUMNS: &[Column] = &[
-    Column::new("STORE", "address"),
-    Column::new("SERVER", "server_version"),
-    Column::new("SCHEMA", "schema_version"),
-    Column::new("KNOWN", "known_version"),
-    Column::new("PGVECTOR", "vector_version"),
-    Column::new("CHECKSUMS", "page_checksums"),
-    Column::new("DATASETS", "datasets"),
-    Column::new("MEDIA", "media"),
-    Column::new("BYTES", "bytes"),
-];
-
-const LOGIN_COLUMNS: &[Column] = &[
-    Column::new("API KEY", "api_key"),
-    Column::new("API SECRET", "api_secret"),
-    Column::new("SESSION", "session"),
-];
 
 /// Runs a store command. The wait for the server is limited by the store's address.
 pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
@@ -77,7 +59,7 @@ fn revoke(out: &Output, options: &StoreRevokeOptions) -> CliResult {
         "api_secret": login.api_secret.expose_secret(),
         "session": login.session.expose_secret(),
     });
-    out.print(&Document::one("tessera.service_login/1", fields, LOGIN_COLUMNS))?;
+    out.print(&Document::new("tessera.service_login/1", fields))?;
     Ok(Exit::Done)
 }
 
@@ -119,7 +101,7 @@ fn document(address: &StoreAddress, status: &StoreStatus) -> Document {
         "media": status.media,
         "bytes": status.size,
     });
-    Document::one("tessera.store/1", fields, STORE_COLUMNS)
+    Document::new("tessera.store/1", fields)
 }
 
 /// The maximum difference between the clocks, in microseconds. With a larger one, the times of

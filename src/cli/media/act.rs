@@ -23,7 +23,7 @@ use tessera_model::{Dataset, Failure, text::count_with_noun};
 use super::plan::split_file_list;
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
+        CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
         export::ExportContentOptions, values::read_bytes_or_stdin,
     },
     usecase::{file_actions, run_blocking},
@@ -380,14 +380,6 @@ fn report(context: &Context, outcome: &Outcome) {
     context.messages.info(count_with_noun(outcome.done, "file done", "files done"));
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("STATE", "state"),
-    Column::new("FILE", "source"),
-    Column::new("TARGET", "target"),
-    Column::new("BYTES", "bytes"),
-    Column::new("REASON", "reason"),
-];
-
 fn row(step: &Step, state: &str, reason: Option<&str>) -> Value {
     let has_target = !step.target.as_os_str().is_empty();
     json!({
@@ -409,5 +401,5 @@ fn skipped_row(skipped: &Skipped) -> Value {
 
 fn print_rows(context: &Context, action: &str, rows: impl Iterator<Item = Value>) -> CliResult {
     let fields = json!({ "action": action, "files": rows.collect::<Vec<_>>() });
-    context.print(&Document::list("tessera.file_actions/1", fields, "files", COLUMNS))
+    context.print(&Document::new("tessera.file_actions/1", fields))
 }

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
+        CliError, CliResult, Connection, Context, Document, Exit, JobRecorder,
         auth::import::read_session_cookie,
         context::INTERRUPT_CHECK_TIMEOUT,
         media::plan::{
@@ -195,15 +195,6 @@ pub struct AdditionRun<'a> {
     is_incomplete: bool,
     reindexed: bool,
 }
-
-const SUMMARY_COLUMNS: &[Column] = &[
-    Column::new("id", "dataset_id"),
-    Column::new("name", "display_name"),
-    Column::new("status", "status_new"),
-    Column::new("files", "files"),
-    Column::new("parts", "parts_accepted"),
-    Column::new("skipped", "n_skipped"),
-];
 
 impl<'a> AdditionRun<'a> {
     pub fn new(
@@ -485,6 +476,6 @@ impl<'a> AdditionRun<'a> {
             "skipped": unreadable_json(unreadable),
             "n_skipped": self.skipped_count(),
         });
-        Document::one("tessera.addition/1", summary, SUMMARY_COLUMNS)
+        Document::new("tessera.addition/1", summary)
     }
 }

@@ -16,8 +16,7 @@ use tessera_model::{
 use tessera_wire::{preview::path_of_file_uri, text_encoding::decode_list};
 
 use crate::cli::{
-    CliError, CliResult, Column, Context, Document, messages::format_bytes,
-    values::read_bytes_or_stdin,
+    CliError, CliResult, Context, Document, messages::format_bytes, values::read_bytes_or_stdin,
 };
 
 #[derive(Debug)]
@@ -44,9 +43,6 @@ pub struct AdditionPart {
     pub files: u64,
     pub bytes: u64,
 }
-
-const PART_COLUMNS: &[Column] =
-    &[Column::new("PART", "part"), Column::new("FILES", "files"), Column::new("BYTES", "bytes")];
 
 impl AdditionPlan {
     pub async fn prepare(
@@ -184,7 +180,7 @@ impl AdditionPlan {
             "refusal": refusal,
             "request": request.map(|it| json!({ "method": it.method, "url": it.url })),
         });
-        Document::list("tessera.addition_plan/1", plan, "parts", PART_COLUMNS)
+        Document::new("tessera.addition_plan/1", plan)
     }
 
     pub fn summary(&self, dataset: &Dataset) -> String {

@@ -1,8 +1,9 @@
 //! Defines documents and their columns, and formats them as aligned tables, tab-separated values and CSV. Scores and
 //! facets are drawn as bars of text.
 
-use std::env;
+use std::{collections::BTreeMap, env, sync::LazyLock};
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
@@ -13,13 +14,28 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::{cli::values, printable_text::PrintableText};
 
-#[derive(Clone, Copy, Debug)]
+/// The table of each document, by the schema of the document. A document that is also shown with other columns has a
+/// further table, which has a name.
+const TABLES: &str = include_str!("../../../assets/tables.json");
+
+static DEFINITIONS: LazyLock<BTreeMap<&'static str, TableDefinition>> =
+    LazyLock::new(|| serde_json::from_str(TABLES).unwrap_or_default());
+
+#[derive(Debug, Default, Deserialize)]
+struct TableDefinition {
+    /// The field with the rows of a list. A document without it is a single object, with one line per column.
+    rows: Option<&'static str>,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Column {
     pub title: &'static str,
     /// The path of the value in a row. Nested fields are separated by dots, and numbers are list
     /// indexes.
     pub field: &'static str,
     /// Whether commands accept the beginning of an ID, so that tables need not show the whole ID.
+    #[serde(default)]
     has_short_ids: bool,
 }
 
@@ -71,6 +87,23 @@ impl Document {
         columns: &'static [Column],
     ) -> Self {
         Self { root: with_schema(schema, fields), list: Some(list), columns }
+    }
+
+    /// Creates a document with the table of its schema.
+    pub fn new(schema: &str, fields: Value) -> Self {
+        Self { root: with_schema(schema, fields), list: None, columns: &[] }.with_table(schema)
+    }
+
+    /// Shows the document in this table.
+    pub fn with_table(self, name: &str) -> Self {
+        let Some(TableDefinition { rows, columns }) = DEFINITIONS.get(name) else { return self };
+        Self { list: *rows, columns, ..self }
+    }
+
+    /// Leaves out the columns after the first ones.
+    pub fn with_first_columns(self, count: usize) -> Self {
+        let columns = self.columns.get(..count).unwrap_or(self.columns);
+        Self { columns, ..self }
     }
 
     pub fn root(&self) -> &Value {

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::{
-    CliError, CliResult, Column, Context, Document, Exit,
+    CliError, CliResult, Context, Document, Exit,
     input_options::{NamedQuery, QueryOptions, QuerySource, located_problem},
     query::filter_command::FilterCommand,
 };
@@ -58,13 +58,6 @@ impl QueryAddOptions {
         Ok(filters)
     }
 }
-
-const CHECK_COLUMNS: &[Column] = &[
-    Column::new("LINE", "line"),
-    Column::new("COLUMN", "column"),
-    Column::new("LEVEL", "level"),
-    Column::new("MESSAGE", "message"),
-];
 
 /// A problem of a query. It is an error if the service would reject the query, and a note
 /// otherwise.
@@ -168,8 +161,7 @@ fn print_diagnostics(
         let rows: Vec<Value> = diagnostics.iter().map(|it| diagnostic_row(text, it)).collect();
         let valid = !diagnostics.iter().any(|diagnostic| diagnostic.is_error);
         let fields = json!({ "valid": valid, "diagnostics": rows });
-        let document =
-            Document::list("tessera.query_check/1", fields, "diagnostics", CHECK_COLUMNS);
+        let document = Document::new("tessera.query_check/1", fields);
         return context.out.print(&document);
     }
     let line = |diagnostic: &QueryDiagnostic| {

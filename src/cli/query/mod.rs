@@ -7,9 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{
-        CliError, CliResult, Column, Context, Document, Exit, input_options::QuerySource, search,
-    },
+    cli::{CliError, CliResult, Context, Document, Exit, input_options::QuerySource, search},
     state::{StateFolder, write_views},
 };
 use tessera_model::{
@@ -65,12 +63,7 @@ fn explain(context: &Context, filters: &[Filter]) -> CliResult {
             .map(|(index, sentence)| json!({ "filter": as_sent[index], "explanation": sentence }))
             .collect();
         let fields = json!({ "filters": rows });
-        return context.print(&Document::list(
-            "tessera.query_explanation/1",
-            fields,
-            "filters",
-            &[],
-        ));
+        return context.print(&Document::new("tessera.query_explanation/1", fields));
     }
     context.print_line(match sentences.as_slice() {
         [] => "matches every media item, because it has no filters".to_owned(),
@@ -113,15 +106,6 @@ pub struct ViewRunOptions {
     options: search::SearchOptions,
 }
 
-const VIEW_COLUMNS: &[Column] = &[
-    Column::new("NAME", "name"),
-    Column::short_id("DATASET", "dataset_id"),
-    Column::new("ENTITY", "entity_type"),
-    Column::new("GRANULARITY", "granularity"),
-    Column::new("QUERY", "query"),
-    Column::new("FILTERS", "vql"),
-];
-
 async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
     match command {
         ViewCommand::Save { name, source, entity, granularity } => {
@@ -142,7 +126,7 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
         }
         ViewCommand::List => {
             let views = write_views(&context.state()?.views()?);
-            context.print(&Document::list("tessera.views/1", views, "views", VIEW_COLUMNS))
+            context.print(&Document::new("tessera.views/1", views))
         }
         ViewCommand::Run(run) => {
             let ViewRunOptions { name, options } = *run;

@@ -15,7 +15,7 @@ use tessera_wire::{
 };
 
 use crate::cli::{
-    CliError, CliResult, Column, Connection, Context, Document, TerminalInfo,
+    CliError, CliResult, Connection, Context, Document, TerminalInfo,
     image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     search::{
         found_media::FoundMedia,
@@ -24,52 +24,19 @@ use crate::cli::{
     },
 };
 
-const CLUSTER_COLUMNS: &[Column] = &[
-    Column::new("SCORE", "relevance_score"),
-    Column::new("BAND", "_band"),
-    Column::new("MEMBERS", "_members"),
-    Column::new("CLUSTER", "cluster_id"),
-    Column::new("FIRST FILE", "previews.0.file_name"),
-    Column::new("CAPTION", "previews.0.caption"),
-    Column::new("FRAMES", "n_frames"),
-    Column::new("VIDEOS", "n_videos"),
-    Column::new("ORIGINAL", "previews.0.original_uri"),
-    Column::new("SECONDS", "previews.0.frame_timestamp"),
-];
-
-const PREVIEW_COLUMNS: &[Column] = &[
-    Column::new("SCORE", "relevance_score"),
-    Column::new("BAND", "_band"),
-    Column::new("MEDIA", "media_id"),
-    Column::new("CLUSTER", "_cluster_id"),
-    Column::new("FILE", "file_name"),
-    Column::new("CAPTION", "caption"),
-    Column::new("ORIGINAL", "original_uri"),
-    Column::new("SECONDS", "frame_timestamp"),
-];
-
 /// The number of columns for clusters and previews without frames. The columns of frames come after
 /// these, because scripts read columns by position.
 const COLUMNS_WITHOUT_FRAMES: usize = 6;
 
-const ANCHOR_COLUMNS: &[Column] = &[
-    Column::new("anchor", "anchor_media_id"),
-    Column::new("type", "anchor_type"),
-    Column::new("entity", "entity_type"),
-    Column::new("granularity", "granularity"),
-];
-
-const BODY_COLUMNS: &[Column] = &[Column::new("body", "body")];
-
 pub fn anchor_document(entry: &HistoryEntry) -> Document {
     let mut fields = query_json(entry);
     fields["dataset_id"] = json!(entry.search.dataset);
-    Document::one("tessera.anchor/1", fields, ANCHOR_COLUMNS)
+    Document::new("tessera.anchor/1", fields)
 }
 
 /// Returns a document for a response without clusters.
 pub fn body_document(body: &Value) -> Document {
-    Document::one("tessera.body/1", json!({ "body": body }), BODY_COLUMNS)
+    Document::new("tessera.body/1", json!({ "body": body }))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,13 +94,13 @@ impl RowFormat {
             let preview = row.pointer("/previews/0").unwrap_or(row);
             preview["frame_timestamp"].is_number()
         });
-        let (schema, list, columns) = match self {
-            Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters", CLUSTER_COLUMNS),
-            Self::Media => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
+        let (schema, list) = match self {
+            Self::Clusters | Self::Raw => ("tessera.clusters/1", "clusters"),
+            Self::Media => ("tessera.previews/1", "previews"),
         };
-        let columns = if has_frames { columns } else { columns.split_at(COLUMNS_WITHOUT_FRAMES).0 };
         fields[list] = Value::Array(rows);
-        Document::list(schema, fields, list, columns)
+        let document = Document::new(schema, fields);
+        if has_frames { document } else { document.with_first_columns(COLUMNS_WITHOUT_FRAMES) }
     }
 
     /// Returns the rows for media items.

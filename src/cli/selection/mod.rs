@@ -13,7 +13,7 @@ pub(super) use edit::require_free_name;
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit,
+        CliError, CliResult, Context, Document, Exit,
         input_options::ItemOptions,
         read_file_or_stdin,
         selection::edit::{SavedSelection, SelectionOptions, count_entries},
@@ -113,29 +113,10 @@ fn export(context: &Context, saved: &SavedSelection, to: PathBuf) -> CliResult {
     Ok(Exit::Done)
 }
 
-const LIST_COLUMNS: &[Column] = &[
-    Column::new("NAME", "name"),
-    Column::short_id("DATASET", "dataset_id"),
-    Column::new("CLUSTERS", "clusters"),
-    Column::new("MEDIA", "media"),
-    Column::new("EXCLUDED", "excluded"),
-    Column::new("ESTIMATED", "estimated_total"),
-];
-
-const ITEM_COLUMNS: &[Column] = &[
-    Column::new("NAME", "name"),
-    Column::new("CLUSTER", "cluster_id"),
-    Column::new("MEDIA", "media_id"),
-    Column::new("ENTITY", "entity_type"),
-    Column::new("MEMBERS", "members"),
-    Column::new("EXCLUDED", "excluded"),
-    Column::new("STALE", "stale"),
-];
-
 fn show(context: &Context, saved: &SavedSelection) -> CliResult {
     let selection = saved.load()?;
     let document = state::write_selection(saved.dataset, &selection);
-    context.print(&Document::list("tessera.selection/1", document, "_entries", ITEM_COLUMNS))?;
+    context.print(&Document::new("tessera.selection/1", document))?;
     if selection.is_empty() {
         context.messages.info("the selection is empty");
     }
@@ -160,7 +141,7 @@ fn list(context: &Context) -> CliResult {
         );
     }
     let fields = json!({ "selections": rows });
-    context.print(&Document::list("tessera.selections/1", fields, "selections", LIST_COLUMNS))
+    context.print(&Document::new("tessera.selections/1", fields))
 }
 
 fn selection_row(name: &str, dataset: DatasetId, selection: &Selection) -> Value {
