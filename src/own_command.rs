@@ -8,11 +8,10 @@ use std::{
 };
 
 use serde::Deserialize;
-use serde_json::json;
 use tessera_model::SafeText;
 
 /// The maximum number of characters of the name, which is shown in lists.
-const MAX_NAME_CHARS: usize = 60;
+pub const MAX_NAME_CHARS: usize = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,23 +188,6 @@ fn replaced(word: &str, values: &PlaceholderValues) -> OsString {
         }
         rest = &rest[position + text.len()..];
     }
-}
-
-pub fn json_schema() -> serde_json::Value {
-    json!({
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["name", "run"],
-            "additionalProperties": false,
-            "properties": {
-                "name": { "type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS },
-                "run": { "type": "array", "minItems": 1, "items": { "type": "string" } },
-                "key": { "type": "string", "minLength": 1 },
-                "terminal": { "type": "boolean" },
-            },
-        },
-    })
 }
 
 #[cfg(test)]

@@ -1,134 +1,45 @@
-//! Suggests the most useful actions of each pane, in order, for the hints and the help.
+//! Suggests the most useful actions of each place, in order, for the hints and the help.
 
 use crate::{
     app::{App, Pane},
-    input::Action::{
-        self, ActualSize, AddFilter, AddMedia, Back, Blink, Boxes, Caption, ClearBasket,
-        CopyCommand, CopyJson, CopyLink, CopyName, DeleteFilter, Deselect, Difference, Download,
-        EditJson, Exclude, Export, ExportBasket, Facets, Filter, FocusQuery, ForgetJob, FullSize,
-        Inspect, KeepPicture, NextFrame, NextPage, NextPane, NextPicture, Open, OpenById,
-        OpenExternally, OpenSelection, PickRegion, Play, PreviousFrame, PreviousPicture, Record,
-        Redo, Refresh, Reindex, Right, RunQuery, SaveSelection, SaveView, Select, Similar,
-        SimilarToFile, Sort, StopWatching, SwitchJson, ToggleAutoRefresh, ToggleFilter, Undo,
-        UndoQuery, Views, ZoomIn, ZoomOut,
-    },
+    input::Action,
 };
 
-type SuggestedActions = [Action; 10];
-
-const COMPARISON: SuggestedActions = [
-    KeepPicture,
-    NextPicture,
-    Blink,
-    Difference,
-    ZoomIn,
-    Back,
-    PreviousPicture,
-    ZoomOut,
-    ActualSize,
-    Boxes,
-];
-const VIEWER: SuggestedActions = [
-    NextPicture,
-    PreviousPicture,
-    ZoomIn,
-    ZoomOut,
-    ActualSize,
-    Back,
-    Boxes,
-    Select,
-    Similar,
-    OpenExternally,
-];
-const VIEWER_OF_FRAME: SuggestedActions = [
-    Play,
-    PreviousFrame,
-    NextFrame,
-    NextPicture,
-    ZoomIn,
-    Back,
-    PreviousPicture,
-    Select,
-    Similar,
-    OpenExternally,
-];
-const DATASETS: SuggestedActions =
-    [Open, Export, AddMedia, Reindex, Record, ToggleAutoRefresh, Filter, Sort, OpenById, NextPane];
-const RESULTS: SuggestedActions =
-    [Open, Caption, Select, Similar, NextPage, Export, FocusQuery, SimilarToFile, Facets, Back];
-const FRAME: SuggestedActions = [
-    PreviousFrame,
-    NextFrame,
-    FullSize,
-    Select,
-    Similar,
-    Back,
-    PickRegion,
-    OpenExternally,
-    Exclude,
-    CopyLink,
-];
-const DETAIL: SuggestedActions = [
-    Right,
-    FullSize,
-    Select,
-    Similar,
-    OpenExternally,
-    Back,
-    PickRegion,
-    Exclude,
-    CopyName,
-    CopyLink,
-];
-const BASKET: SuggestedActions = [
-    ExportBasket,
-    Deselect,
-    Undo,
-    SaveSelection,
-    ClearBasket,
-    Back,
-    Open,
-    Redo,
-    OpenSelection,
-    CopyJson,
-];
-const QUERY: SuggestedActions = [
-    RunQuery,
-    AddFilter,
-    ToggleFilter,
-    DeleteFilter,
-    SaveView,
-    Back,
-    UndoQuery,
-    SwitchJson,
-    EditJson,
-    Views,
-];
-const JOBS: SuggestedActions = [
-    Open,
-    Download,
-    StopWatching,
-    ForgetJob,
-    Refresh,
-    Back,
-    Inspect,
-    CopyCommand,
-    Export,
-    AddMedia,
-];
+/// The names of the actions of each place, one place a line.
+const SUGGESTIONS: &str = include_str!("../../assets/suggested_actions.txt");
 
 /// Returns the most useful actions of the focused pane or of the full-size view.
-pub(crate) fn suggested_actions(app: &App) -> SuggestedActions {
-    match app.panes.focus {
-        _ if app.comparison().is_some() => COMPARISON,
-        _ if app.viewer.is_some() && app.results.frame_position().is_some() => VIEWER_OF_FRAME,
-        _ if app.viewer.is_some() => VIEWER,
-        Pane::Datasets => DATASETS,
-        Pane::Results => RESULTS,
-        Pane::Detail if app.results.frame_position().is_some() => FRAME,
-        Pane::Detail => DETAIL,
-        Pane::Basket => BASKET,
-        Pane::Query => QUERY,
-        Pane::Jobs => JOBS,
+pub(crate) fn suggested_actions(app: &App) -> impl Iterator<Item = Action> {
+    actions_of(match app.panes.focus {
+        _ if app.comparison().is_some() => "comparison",
+        _ if app.viewer.is_some() && app.results.frame_position().is_some() => "viewer-of-frame",
+        _ if app.viewer.is_some() => "viewer",
+        Pane::Datasets => "datasets",
+        Pane::Results => "results",
+        Pane::Detail if app.results.frame_position().is_some() => "frame",
+        Pane::Detail => "detail",
+        Pane::Basket => "basket",
+        Pane::Query => "query",
+        Pane::Jobs => "jobs",
+    })
+}
+
+fn actions_of(place: &str) -> impl Iterator<Item = Action> + use<> {
+    let line = SUGGESTIONS.lines().find_map(|line| line.strip_prefix(place)?.strip_prefix(": "));
+    line.unwrap_or_default().split(' ').filter_map(Action::by_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_has_ten_actions() {
+        let lines = SUGGESTIONS.lines().filter_map(|line| line.split_once(": "));
+        let places: Vec<&str> = lines.map(|(place, _)| place).collect();
+        assert_eq!(places.len(), 10);
+        for place in places {
+            assert_eq!(actions_of(place).count(), 10, "{place}");
+        }
     }
 }

@@ -75,8 +75,7 @@ pub fn run(
             report_errors(context, &errors)
         }
         ConfigCommand::Schema => {
-            let schema = key::schema();
-            context.out.print_text(&format!("{schema:#}\n"))?;
+            context.out.print_text(config::SETTINGS_SCHEMA)?;
             Ok(Exit::Done)
         }
     }

@@ -1,17 +1,12 @@
-//! Defines all settings: the name, type and scope of each key, and the JSON Schema made from this table. To add a
-//! setting, add it here, and its default and description to `assets/config.toml`.
+//! Defines all settings: the name, type and scope of each key. To add a setting, add it here, and its default and
+//! description to `assets/config.toml`. `assets/config.schema.json` is generated from both, by `tests/config/schema.rs`.
 
 use std::{path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
 use tessera_model::{DatasetId, text::parse_boolean};
 
-use crate::{
-    config::{DEFAULT_CONFIG, paths::theme_file},
-    input::parse_sequence,
-    own_command::{self, OwnCommand},
-};
+use crate::{config::paths::theme_file, input::parse_sequence, own_command::OwnCommand};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
@@ -200,26 +195,6 @@ impl ValueType {
         };
         self.accepts(&value).then_some(value)
     }
-
-    pub fn json_schema(self) -> serde_json::Value {
-        match self {
-            Self::Boolean => json!({ "type": "boolean" }),
-            Self::Choice(words) => json!({ "type": "string", "enum": words }),
-            Self::ChoiceList(words) => {
-                json!({ "type": "array", "items": { "type": "string", "enum": words } })
-            }
-            Self::Theme => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }),
-            Self::Text => json!({ "type": "string", "minLength": 1 }),
-            Self::DatasetIds => {
-                json!({ "type": "array", "items": { "type": "string", "format": "uuid" } })
-            }
-            Self::Integer(low, high) => {
-                json!({ "type": "integer", "minimum": low, "maximum": high })
-            }
-            Self::Duration => json!({ "type": "string", "pattern": "^[0-9]+ *(s|m|h|[a-z]+).*$" }),
-            Self::OwnCommands => own_command::json_schema(),
-        }
-    }
 }
 
 /// Reads the user's own commands, and checks their keys. The error says which command is wrong.
@@ -229,111 +204,6 @@ pub fn read_own_commands(value: &toml::Value) -> Result<Vec<OwnCommand>, String>
         parse_sequence(key).map_err(|reason| format!("command `{name}`: {reason}"))?;
     }
     Ok(commands)
-}
-
-struct CommentReader {
-    /// The current section. Every profile's section is `profiles`.
-    section: String,
-    /// The comment lines that precede the next key.
-    pending_comment: Vec<&'static str>,
-}
-
-/// Returns the comment about a setting in the default file: the lines above its key, or the text
-/// after it on the same line.
-pub fn comment_of_setting(key: &SettingKey) -> String {
-    let (section, name) = match key.name.rsplit_once('.') {
-        _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
-        Some(parts) => parts,
-        None => ("", key.name),
-    };
-    let mut reader = CommentReader { section: String::new(), pending_comment: Vec::new() };
-    DEFAULT_CONFIG
-        .lines()
-        .find_map(|line| reader.read_line(line, section, name))
-        .unwrap_or_default()
-}
-
-impl CommentReader {
-    /// Returns the comment if this line defines the key `name` of `section`.
-    fn read_line(&mut self, line: &'static str, section: &str, name: &str) -> Option<String> {
-        let bare = line.trim_start_matches('#').trim();
-        if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            heading.split('.').next().unwrap_or_default().clone_into(&mut self.section);
-            self.pending_comment.clear();
-            return None;
-        }
-        let assigned = bare.split_once(" = ").filter(|(key, _)| !key.contains(' '));
-        let Some((key, value)) = assigned else {
-            match line.strip_prefix('#') {
-                Some(comment) => self.pending_comment.push(comment.trim()),
-                None => self.pending_comment.clear(),
-            }
-            return None;
-        };
-        let above = std::mem::take(&mut self.pending_comment).join(" ");
-        if (self.section.as_str(), key) != (section, name) {
-            return None;
-        }
-        let beside = value.split_once(" # ").map(|(_, beside)| beside.trim().to_owned());
-        if section == "profiles" { beside } else { Some(above) }
-    }
-}
-
-pub fn schema() -> Value {
-    let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
-    let mut whole = Map::new();
-    let mut sections: Map<String, Value> = Map::new();
-    for key in KEYS {
-        let described = key_schema(key, default_value(&shipped, key.name));
-        match key.name.split_once('.') {
-            Some((section, own)) => {
-                let section = sections.entry(section).or_insert_with(|| json!({}));
-                section[own] = described;
-            }
-            None => {
-                whole.insert(key.name.to_owned(), described);
-            }
-        }
-    }
-    for (name, keys) in sections {
-        whole.insert(name, object_schema(&keys));
-    }
-    let keys: Map<String, Value> =
-        PROFILE_KEYS.iter().map(|key| (key.name.to_owned(), key_schema(key, None))).collect();
-    let mut profile = object_schema(&Value::Object(keys));
-    profile["required"] = json!(["kind"]);
-    whole.insert(
-        "profiles".to_owned(),
-        json!({
-            "type": "object",
-            "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,40}$" },
-            "additionalProperties": profile,
-        }),
-    );
-    let mut schema = object_schema(&Value::Object(whole));
-    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
-    schema["title"] = json!("tessera config.toml");
-    schema
-}
-
-fn object_schema(keys: &Value) -> Value {
-    json!({ "type": "object", "properties": keys, "additionalProperties": false })
-}
-
-fn key_schema(key: &SettingKey, default: Option<Value>) -> Value {
-    let mut shape = key.value_type.json_schema();
-    shape["description"] = json!(comment_of_setting(key));
-    if let Some(default) = default {
-        shape["default"] = default;
-    }
-    shape
-}
-
-fn default_value(shipped: &toml::Table, name: &str) -> Option<Value> {
-    let mut parts = name.split('.');
-    let first = shipped.get(parts.next()?)?;
-    let value = parts.try_fold(first, |value, part| value.get(part))?;
-    serde_json::to_value(value).ok()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -27,4 +27,7 @@ pub use settings::{
 pub use settings_file::SettingOrigin;
 pub use terminal_alerts::{DesktopProtocol, shows_progress};
 
+/// The JSON Schema of the settings, which is generated from their table and their comments.
+pub const SETTINGS_SCHEMA: &str = include_str!("../../assets/config.schema.json");
+
 const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");

@@ -278,7 +278,7 @@ fn action_hints(ctx: &mut DrawContext, area: Rect) -> Vec<(String, Style)> {
         [Action::Menu, Action::Help].into_iter().filter_map(|it| hint(ctx, it)).collect();
     let mut free = usize::from(area.width).saturating_sub(always.iter().map(cells).sum());
     let mut shown = Vec::new();
-    let suggested = suggested_actions(ctx.app).into_iter();
+    let suggested = suggested_actions(ctx.app);
     let suggested =
         suggested.filter(|action| !availability::is_forbidden(ctx.app, *action)).take(MAX_HINTS);
     for next in suggested.filter_map(|action| hint(ctx, action)) {

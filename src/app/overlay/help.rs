@@ -198,7 +198,7 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
         action.group() == ActionGroup::Tagging && keymap.has_action(KeyContext::Tagging, *action)
     });
     let here: Vec<Action> =
-        if is_tagging { of_tagging.collect() } else { suggested_actions(ctx.app).to_vec() };
+        if is_tagging { of_tagging.collect() } else { suggested_actions(ctx.app).collect() };
     let entries = here.into_iter().map(|action| action_entry(ctx, &contexts, action, width));
     let mut sections = vec![section(ctx, &name, entries.collect())];
     let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
