@@ -3,34 +3,29 @@
 
 use std::{mem, path::Path};
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::style::Style;
 use tessera_model::{
-    DatasetId, Failure, MediaAddition, MediaSource, Operation, Preflight, SafeText,
+    Failure, MediaAddition, MediaSource, Operation, Preflight,
     ingest::StorageKind,
     text::{format_bytes, grouped_with_noun},
     vql::InvalidField,
 };
 use tessera_wire::preview::path_of_file_uri;
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Outbox, Overlays, ServiceData,
+        ServiceData,
         overlay::fields::{
-            self, KeyResult, PathField, PathKind, edit, expand_path, last_path, paste_path,
-            paste_paths, replace_last_path, split_words,
+            self, PathField, PathKind, edit, expand_path, last_path, paste_path, paste_paths,
+            replace_last_path, split_words,
         },
         pane::cycle,
     },
     config::DeploymentKind,
-    drawing::{FormOptions, FormRows, ScrollState, display_width},
-    input::{Chord, Key},
+    drawing::{FormOptions, FormRows, display_width},
     job::JobDataset,
-    message::{JobId, Lane, Request},
+    message::JobId,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

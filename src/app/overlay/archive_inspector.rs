@@ -2,25 +2,17 @@
 
 use std::path::PathBuf;
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
 use tessera_model::{
-    Failure, Inspection, PictureSource, SafeText,
+    Failure, Inspection, PictureSource,
     picture_source::frames_and_videos,
     text::{format_bytes, group_digits, grouped_with_noun},
 };
 use tessera_picture::{Crop, PictureSubject, PictureView};
 
+use crate::app::overlay::prelude::*;
 use crate::{
-    app::{
-        App, Dialog, DrawContext, JobState, Jobs, Outbox, Overlays, Remote,
-        overlay::fields::KeyResult, pane::inner_area, view::pictures::VisiblePicture,
-    },
-    drawing::{FormOptions, FormRows, ScrollState, below, gauge, split_columns, wrapped_rows},
-    input::{Chord, Key},
-    message::{Lane, Request},
+    app::{JobState, Jobs, Remote, pane::inner_area, view::pictures::VisiblePicture},
+    drawing::{FormOptions, FormRows, below, gauge, split_columns, wrapped_rows},
 };
 
 /// The number of columns at or above which the histogram is beside the facts.

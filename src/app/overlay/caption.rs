@@ -1,18 +1,16 @@
 //! Shows the form of a caption search, with its text and its max score. The form says how many of the loaded clusters
 //! the max score keeps.
 
-use ratatui::{layout::Rect, text::Span};
 use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Outbox, Overlays, QueryBuilder, Results,
-        overlay::fields::{self, KeyResult, edit},
+        QueryBuilder, Results,
+        overlay::fields::{self, edit},
         query::missing_enrichment,
     },
-    drawing::{FormOptions, ScrollState, split_columns},
-    input::Chord,
+    drawing::{FormOptions, split_columns},
 };
 
 #[derive(Clone, Debug, Default)]

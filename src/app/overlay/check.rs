@@ -1,29 +1,25 @@
 //! Checks the open dataset: a form with a limit for each kind of problem, and a table that says which limits are met.
 //! The worker checks, and a command does the same in continuous integration.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::style::Style;
 use tessera_model::{
-    DatasetId, Failure, Filter, Operation, SafeText, Search, ShellCommand,
+    Failure, Filter, Operation, Search, ShellCommand,
     check::{Condition, ConditionResult, Limit, Rule},
     text::{count_with_noun, group_digits},
     vql::IssueMode,
 };
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Pane, availability,
-        overlay::fields::{self, KeyResult, edit, split_words},
+        Pane, availability,
+        overlay::fields::{self, edit, split_words},
         pane::{moved_cursor, rows_to_move},
     },
     command_lines::check_command_line,
-    drawing::{FormOptions, FormRows, ScrollState, choice_text, split_columns},
-    input::{Action, Chord, Key},
-    message::{Lane, Payload, Request},
+    drawing::{FormOptions, FormRows, choice_text, split_columns},
+    input::Action,
+    message::Payload,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

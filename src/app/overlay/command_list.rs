@@ -1,26 +1,17 @@
 //! Shows a list of commands, such as actions, sort orders, past searches, saved views and the log. Come here to change
 //! what a command does when it is picked.
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
-use tessera_model::SafeText;
 use tessera_picture::{Canvas, PictureView, Protocol};
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Overlays, Results, Screen,
-        overlay::{
-            fields::KeyResult,
-            pick_list::{Command, PickItem, PickList},
-        },
+        Results, Screen,
+        overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,
     },
     drawing::{below, text_cells, wrapped_rows},
-    input::{Chord, Key},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

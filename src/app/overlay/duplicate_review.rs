@@ -6,30 +6,29 @@ use std::collections::BTreeSet;
 use ratatui::{
     layout::{
         Constraint::{Fill, Length, Min},
-        Layout, Rect,
+        Layout,
     },
     style::Style,
-    text::{Line, Span},
 };
 use tessera_curation::{
     FileAction,
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
-    DatasetId, ExportPart, PictureSource, SafeText,
+    ExportPart, PictureSource,
     text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate_start},
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
 use time::OffsetDateTime;
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Overlays, Pane,
+        Pane,
         overlay::{
             duplicate_groups::{DuplicateGroups, Merit, ReviewGroup, ReviewImage},
             export::ExportForm,
-            fields::{KeyResult, edit},
+            fields::edit,
             file_actions,
             prompt::{PromptPurpose, TextPrompt},
         },
@@ -38,8 +37,6 @@ use crate::{
         viewer::{ZoomPosition, actual_zoom},
     },
     drawing::{ClickTarget, Theme, below, display_width, field_area, line, rows_of_line},
-    input::{Chord, Key},
-    message::{Lane, Request},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,34 +1,30 @@
 //! Shows the export form for a dataset, a selection, or everything but the selection. For a selection, the form lists
 //! the entries that are not on the screen, and the command that starts the same export.
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
 use tessera_model::{
-    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportPart,
-    ExportPreview, ExportSelection, ExportSpec, Failure, JobKind, Operation, Query, SafeText,
-    Search, Selection, SelectionEntry, ShellCommand,
+    ArchiveName, Dataset, EntryContent, ExportFormat, ExportJob, ExportPart, ExportPreview,
+    ExportSelection, ExportSpec, Failure, JobKind, Operation, Query, Search, Selection,
+    SelectionEntry, ShellCommand,
     text::{group_digits, grouped_with_noun},
 };
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Jobs, Level, Outbox, Overlays, Setup, availability,
+        Jobs, Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
-            fields::{self, KeyResult, PathField, PathKind, edit, expand_path, paste_path},
+            fields::{self, PathField, PathKind, edit, expand_path, paste_path},
             selection_rows::{draw_entry, previews_seen_text, totals_text},
         },
         pane::cycle,
     },
     command_lines::{export_options, rest_of_search_options},
     config::DeploymentKind,
-    drawing::{FormOptions, FormRows, ScrollState},
-    input::{Action, Chord, Key},
+    drawing::{FormOptions, FormRows},
+    input::Action,
     job::JobDataset,
-    message::{Lane, Payload, Request},
+    message::Payload,
 };
 
 /// The fields of the export form, in the order of the Tab key.

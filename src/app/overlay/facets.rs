@@ -4,13 +4,12 @@
 //! the results by it.
 
 use ratatui::{
-    layout::Rect,
     style::Style,
     widgets::{Sparkline, SparklineBar, Widget},
 };
 use tessera_model::{
-    ColumnFacets, DatasetId, Distribution, DistributionBar, EntityType, Facet, FacetKind, Filter,
-    Overview, SafeText, TagId, count_distributions, count_facets,
+    ColumnFacets, Distribution, DistributionBar, EntityType, Facet, FacetKind, Filter, Overview,
+    TagId, count_distributions, count_facets,
     text::{format_bytes, group_digits, grouped_with_noun, truncate},
     vql::{
         ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule, Operator,
@@ -18,15 +17,14 @@ use tessera_model::{
     },
 };
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Mouse, MouseKind,
-        overlay::fields::KeyResult,
+        Mouse, MouseKind,
         pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
     },
     config::DeploymentKind,
     drawing::{below, display_width, gauge, text_cells},
-    input::{Chord, Key},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,21 +1,13 @@
 //! Shows a fact sheet, which is a read-only list of names with wrapped values. The record of a dataset and an entry of
 //! the log are shown this way.
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
 use tessera_model::{
-    DatasetId, RecordField, SafeText,
+    RecordField,
     text::{format_age, truncate},
 };
 
-use crate::{
-    app::{App, Dialog, DrawContext, overlay::fields::KeyResult},
-    drawing::{ScrollState, display_width},
-    input::Chord,
-    message::{Lane, Request},
-};
+use crate::app::overlay::prelude::*;
+use crate::drawing::display_width;
 
 #[derive(Clone, Debug, Default)]
 pub struct FactSheet {

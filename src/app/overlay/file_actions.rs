@@ -1,18 +1,14 @@
 //! Acts on the originals of the selection: asks for a folder, shows what would happen, and starts the action after the
 //! user has confirmed it. The worker acts, so the interface stays usable.
 
-use ratatui::{layout::Rect, text::Line};
 use tessera_curation::{
     FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout, duplicates::DuplicateGroup,
     first_skipped,
 };
-use tessera_model::{DatasetId, SafeText, Selection, text::count_with_noun};
+use tessera_model::{Selection, text::count_with_noun};
 
-use crate::{
-    app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
-    input::{Action, Chord, Key},
-    message::{Lane, Request},
-};
+use crate::app::overlay::prelude::*;
+use crate::input::Action;
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]

@@ -1,17 +1,11 @@
 //! Chooses the files of a local folder that belong to its dataset, with patterns that include and exclude files.
 
-use ratatui::layout::Rect;
-use tessera_model::{DatasetId, PatternLists};
-use tui_input::Input;
+use tessera_model::PatternLists;
 
+use crate::app::overlay::prelude::*;
 use crate::{
-    app::{
-        App, Dialog, DrawContext,
-        overlay::fields::{self, KeyResult, edit, split_words},
-    },
-    drawing::{FormOptions, ScrollState},
-    input::Chord,
-    message::{Lane, Request},
+    app::overlay::fields::{self, edit, split_words},
+    drawing::FormOptions,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,23 +3,19 @@
 
 use std::path::PathBuf;
 
-use ratatui::layout::Rect;
-use tessera_model::{FolderListing, PictureSource, SafeText};
+use tessera_model::{FolderListing, PictureSource};
 use tessera_picture::{Crop, PictureSubject, PictureView};
-use tui_input::Input;
 
-use crate::{
-    app::{
-        App, Dialog, DrawContext, Level, Pane, QueryImage, Remote, Results, Setup,
-        overlay::{
-            fields::{KeyResult, PathField},
-            path_picker::{PathCandidate, PathPicker, PickerAreas, PickerKey},
-            region_picker::RegionPicker,
-        },
-        pane::inner_area,
-        view::pictures::VisiblePicture,
+use crate::app::overlay::prelude::*;
+use crate::app::{
+    Pane, QueryImage, Remote, Results, Setup,
+    overlay::{
+        fields::PathField,
+        path_picker::{PathCandidate, PathPicker, PickerAreas, PickerKey},
+        region_picker::RegionPicker,
     },
-    input::Chord,
+    pane::inner_area,
+    view::pictures::VisiblePicture,
 };
 
 #[derive(Clone, Debug)]

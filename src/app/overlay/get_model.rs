@@ -3,25 +3,23 @@
 
 use std::path::PathBuf;
 
-use ratatui::{layout::Rect, text::Line};
 use tessera_model::{
-    AVAILABLE_MODELS, AvailableModel, Dataset, Failure, JobKind, ModelJob, ModelPlan, SafeText,
+    AVAILABLE_MODELS, AvailableModel, Dataset, Failure, JobKind, ModelJob, ModelPlan,
     text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Jobs, Level, Outbox,
+        Jobs,
         overlay::{
             command_list::{CommandList, ListKind},
-            fields::KeyResult,
             pick_list::{Command, PickItem},
         },
     },
     drawing::wrapped_rows,
-    input::Chord,
     job::{Job, JobDataset, JobId, JobState},
-    message::{Lane, Payload, Request},
+    message::Payload,
 };
 
 const COLUMNS: u16 = 76;

@@ -1,21 +1,14 @@
 //! Checks the graphics of the terminal. The dialog draws a test picture, asks whether the user sees it, and saves the
 //! answer for this terminal.
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
 use tessera_model::MediaId;
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 use uuid::Uuid;
 
+use crate::app::overlay::prelude::*;
 use crate::{
-    app::{
-        App, Dialog, DrawContext, Effect, Level, Outbox, Overlays, Screen,
-        overlay::fields::KeyResult,
-    },
+    app::{Effect, Screen},
     drawing::split_columns,
-    input::{Chord, Key},
 };
 
 /// A square of four colors.

@@ -3,24 +3,15 @@
 
 use std::iter;
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-use tui_input::Input;
+use ratatui::style::Style;
 
 use tessera_model::search_form;
 
+use crate::app::overlay::prelude::*;
 use crate::{
-    app::{
-        App, Dialog, DrawContext, availability,
-        overlay::fields::{KeyResult, edit},
-        suggested_actions::suggested_actions,
-        tagging,
-    },
-    drawing::{ScrollState, below, field_area, wrap_words},
-    input::{Action, Chord, Key, KeyContext, action::ActionGroup},
+    app::{availability, overlay::fields::edit, suggested_actions::suggested_actions, tagging},
+    drawing::{below, field_area, wrap_words},
+    input::{Action, KeyContext, action::ActionGroup},
 };
 
 #[derive(Clone, Debug, Default)]

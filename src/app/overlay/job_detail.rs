@@ -3,25 +3,21 @@
 
 use ratatui::{
     buffer::{Buffer, Cell},
-    layout::Rect,
-    text::{Line, Span},
     widgets::{Sparkline, Widget},
 };
 use tessera_model::{
-    SafeText, Timestamp,
+    Timestamp,
     text::{format_age, format_duration},
 };
 use time::OffsetDateTime;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Job, Jobs, Overlays,
+        Job, Jobs,
         jobs::rows::{job_summary, rate_text},
-        overlay::fields::KeyResult,
     },
     command_lines::job_command_line,
-    drawing::ScrollState,
-    input::Chord,
     message::JobId,
 };
 

@@ -3,31 +3,26 @@
 
 use std::time::Duration;
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
+use ratatui::style::Style;
 use secrecy::SecretString;
-use tessera_model::{Failure, NO_SECRET, SafeText, login_check_text};
+use tessera_model::{Failure, NO_SECRET, login_check_text};
 use tessera_wire::credentials::{secret_value, session_value};
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Overlays, Screen, Setup,
+        Screen, Setup,
         overlay::{
             command_list::{CommandList, ListKind},
-            fields::{self, KeyResult, edit},
+            fields::{self, edit},
             pick_list::{Command, PickItem},
         },
         pane::cycle,
         welcome::RedactedInput,
     },
     config::Destination,
-    drawing::{FormOptions, FormRows, ScrollState, wrapped_rows},
-    input::{Chord, Key},
-    message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
+    drawing::{FormOptions, FormRows, wrapped_rows},
+    message::{LoginImport, LoginPlaces, Payload, TypedSecret},
 };
 
 /// What can be done about a login.

@@ -1,15 +1,8 @@
 //! Manages a dataset of a local folder: asks before its index is removed, requests a rescan, and cancels the indexing.
 
-use ratatui::{layout::Rect, text::Line};
-use tessera_model::{
-    DatasetId, FileChanges, LocalDataset, RescanResult, SafeText, text::grouped_with_noun,
-};
+use tessera_model::{FileChanges, LocalDataset, RescanResult, text::grouped_with_noun};
 
-use crate::{
-    app::{App, Dialog, DrawContext, Level, overlay::fields::KeyResult},
-    input::Chord,
-    message::{Lane, Request},
-};
+use crate::app::overlay::prelude::*;
 
 /// Asks for confirmation before the index of a dataset is removed.
 #[derive(Clone, Debug)]

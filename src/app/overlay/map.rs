@@ -9,22 +9,21 @@ use std::{
 use ratatui::{
     layout::{
         Constraint::{Length, Min},
-        Layout, Position, Rect,
+        Layout, Position,
     },
     style::Style,
-    text::{Line, Span},
 };
 use tessera_model::{
     Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaId,
-    MediaMap, Operation, SafeText, Search, SelectionEntry,
+    MediaMap, Operation, Search, SelectionEntry,
     text::{group_digits, grouped_with_noun},
 };
 use tessera_picture::Protocol;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Mouse, MouseKind, Overlays, availability,
-        overlay::fields::KeyResult,
+        Mouse, MouseKind, availability,
         pane::inner_area,
         view::pictures::{VisiblePicture, preview_picture},
         viewer::full_size_reason,
@@ -33,8 +32,6 @@ use crate::{
         Theme, rows_of_line,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
-    input::{Chord, Key},
-    message::{Lane, Request},
 };
 
 /// The columns of the picture beside the map, and the smallest dialog that has room for it.

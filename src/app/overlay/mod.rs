@@ -30,6 +30,7 @@ pub mod palette;
 pub mod path_fields;
 pub mod path_picker;
 pub mod pick_list;
+mod prelude;
 pub mod prompt;
 mod region_edit;
 pub mod region_picker;

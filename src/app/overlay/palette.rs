@@ -3,22 +3,19 @@
 
 use std::cmp::Reverse;
 
-use ratatui::layout::Rect;
-use tui_input::Input;
-
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Overlays, Pane, availability,
+        Pane, availability,
         overlay::{
             command_list::{CommandList, ListKind},
-            fields::KeyResult,
             pick_list::{Command, PickItem, PickList},
         },
         own_commands::own_command_items,
         tagging,
     },
     config::{Destination, ThemeChoice, TileSize},
-    input::{Action, Chord, Key, action::ActionGroup},
+    input::{Action, action::ActionGroup},
 };
 
 const MAX_HISTORY: usize = 50;

@@ -5,15 +5,13 @@ use std::path::PathBuf;
 
 use tessera_model::FolderListing;
 
-use crate::{
-    app::{
-        App, Dialog, Overlays, Remote, ServiceData, Setup,
-        overlay::{
-            fields::{Completion, PathField},
-            file_picker::FilePicker,
-        },
+use crate::app::overlay::prelude::*;
+use crate::app::{
+    Remote, ServiceData, Setup,
+    overlay::{
+        fields::{Completion, PathField},
+        file_picker::FilePicker,
     },
-    input::{Chord, Key},
 };
 
 impl Overlays {

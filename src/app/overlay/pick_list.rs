@@ -3,29 +3,19 @@
 
 use std::cmp::Reverse;
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
-use tessera_model::{
-    DatasetId, FileOrder, HistoryEntry, SafeText, search_form, set_algebra::SetOperator,
-};
-use tui_input::Input;
+use tessera_model::{FileOrder, HistoryEntry, search_form, set_algebra::SetOperator};
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        DrawContext,
-        overlay::{
-            fact_sheet::FactSheet,
-            fields::{KeyResult, edit},
-        },
+        overlay::{fact_sheet::FactSheet, fields::edit},
         pane::{moved_cursor, rows_to_move, scroll_top},
         query::FilterKind,
         view::sort_filter::SortOrder,
     },
     config::{Destination, ThemeChoice, TileSize},
     drawing::{below, display_width, field_area, fitting_items, rows_of_line},
-    input::{Action, Chord, Key},
+    input::Action,
 };
 
 /// What a row of a list does when it is picked.

@@ -3,24 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
-use ratatui::layout::Rect;
 use tessera_curation::duplicates::DuplicateGroup;
-use tessera_model::{DatasetId, SafeText, Selection, tag::tag_name};
-use tui_input::Input;
+use tessera_model::{Selection, tag::tag_name};
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Baskets, Dialog, DrawContext, Level, Outbox, Overlays, Results, Setup,
+        Baskets, Results, Setup,
         basket::count_with_noun,
         overlay::{
-            fields::{self, KeyResult, PathField, PathKind, expand_path, paste_path},
+            fields::{self, PathField, PathKind, expand_path, paste_path},
             file_actions,
         },
         tagging,
     },
-    drawing::{FormOptions, ScrollState, field_area},
-    input::{Action, Chord},
-    message::{Lane, Request},
+    drawing::{FormOptions, field_area},
+    input::Action,
 };
 
 #[derive(Clone, Debug, PartialEq)]

@@ -3,32 +3,23 @@
 
 use std::mem;
 
-use ratatui::{
-    layout::{
-        Constraint::{Length, Min},
-        Layout, Rect,
-    },
-    text::{Line, Span},
+use ratatui::layout::{
+    Constraint::{Length, Min},
+    Layout,
 };
 use tessera_model::{Anchor, AnchorKind, Region, region::Vec2, text::truncate};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::Fit};
-use tui_input::Input;
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Mouse, MouseKind, Overlays, Pane, QueryImage, Results, Screen,
-        View,
-        overlay::{
-            fields::KeyResult,
-            region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
-        },
+        Mouse, MouseKind, Pane, QueryImage, Results, Screen, View,
+        overlay::region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
         pane::inner_area,
         view::pictures::VisiblePicture,
     },
     drawing::{below, display_width, line, rows_of_line, wrapped_rows},
-    input::{Chord, Key},
-    message::Lane,
 };
 
 #[derive(Clone, Debug)]

@@ -1,13 +1,9 @@
 //! Asks for confirmation before a reindex, and lists the consequences.
 
-use ratatui::{layout::Rect, text::Line};
-use tessera_model::{DatasetId, Operation, SafeText, text::grouped_with_noun};
+use tessera_model::{Operation, text::grouped_with_noun};
 
-use crate::{
-    app::{App, Dialog, DrawContext, overlay::fields::KeyResult},
-    input::Chord,
-    job::JobDataset,
-};
+use crate::app::overlay::prelude::*;
+use crate::job::JobDataset;
 
 #[derive(Clone, Debug)]
 pub struct ReindexConfirmation {

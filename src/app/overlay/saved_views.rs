@@ -1,28 +1,23 @@
 //! Saves, lists, renames, deletes and opens views.
 
-use ratatui::{layout::Rect, text::Line};
 use tessera_model::{
-    AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
-    is_same_name,
+    AnchorKind, PictureSource, Query, SavedView, Search, StateKey, StateValue, is_same_name,
 };
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, Outbox, Overlays, Pane, QueryBuilder, QueryImage, Results,
-        Screen, ServiceData,
+        Pane, QueryBuilder, QueryImage, Results, Screen, ServiceData,
         basket::count_with_noun,
         overlay::{
             command_list::{CommandList, ListKind},
-            fields::{self, KeyResult},
+            fields::{self},
             palette::Palette,
             pick_list::{Command, PickItem},
         },
         service_data::LoadedState,
     },
-    drawing::{FormOptions, ScrollState, choice_text, field_area},
-    input::{Chord, Key},
-    message::{Lane, Request},
+    drawing::{FormOptions, choice_text, field_area},
 };
 
 #[derive(Clone, Debug)]

@@ -1,24 +1,20 @@
 //! Shows a histogram of the loaded scores with a movable cut. Accepting the dialog makes the cut the limit of the
 //! search: the max score of captions, or the max distance from a picture.
 
-use ratatui::{
-    layout::Rect,
-    widgets::{Sparkline, SparklineBar, Widget},
-};
+use ratatui::widgets::{Sparkline, SparklineBar, Widget};
 use tessera_model::{
     Cluster, Filter, Fraction, Histogram, Preview, Query, Search,
     text::{count_with_noun, group_digits},
 };
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Mouse, MouseKind, Overlays, Results,
-        overlay::fields::KeyResult,
+        Mouse, MouseKind, Results,
         pane::inner_area,
         view::pictures::{VisiblePicture, preview_picture},
     },
     drawing::{below, display_width, first_fitting, format_score, line, split_end, text_cells},
-    input::{Chord, Key},
 };
 
 /// The columns of a boundary picture.

@@ -2,27 +2,25 @@
 //! while it is typed. The typed text can also be searched for in all names of the dataset: a local deployment has such
 //! a search, and all pages of another one are looked at.
 
-use ratatui::layout::Rect;
 use tessera_model::{
     FileOrder, Filter, Search,
     text::grouped_with_noun,
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Datasets, Dialog, DrawContext, Level, Pane, Results,
+        Datasets, Pane, Results,
         overlay::{
             command_list::{CommandList, ListKind},
-            fields::{KeyResult, edit},
+            fields::edit,
             pick_list::{Command, PickItem},
         },
         view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
     },
     config::DeploymentKind,
     drawing::{split_columns, split_end},
-    input::{Chord, Key},
 };
 
 #[derive(Clone, Debug)]

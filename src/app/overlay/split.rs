@@ -1,28 +1,24 @@
 //! Divides the open dataset into sets such as training and validation: a form, which says how many media items each set
 //! will have, and a question before saved selections are replaced. The worker divides the dataset and saves the sets.
 
-use ratatui::{
-    layout::Rect,
-    text::{Line, Span},
-};
 use tessera_model::{
-    DatasetId, DatasetTag, Failure, Operation, SafeText, is_same_name,
+    DatasetTag, Failure, Operation, is_same_name,
     split::{Balance, Shares, SplitPlan},
     tag::REJECTED,
     text::{group_digits, grouped_with_noun},
 };
-use tui_input::Input;
 
+use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        App, Dialog, DrawContext, Level, availability,
-        overlay::fields::{self, KeyResult, edit},
+        availability,
+        overlay::fields::{self, edit},
         pane::cycle,
     },
     command_lines::split_command_line,
-    drawing::{FormOptions, FormRows, ScrollState, choice_text, wrapped_rows},
-    input::{Action, Chord, Key},
-    message::{Lane, Payload, Request},
+    drawing::{FormOptions, FormRows, choice_text, wrapped_rows},
+    input::Action,
+    message::Payload,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
