@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! layer 0   input   job -> remote   message -> job, own_command   command_lines
-//!           printable_text   own_command   credentials   inherited_signals
+//!           printable_text   own_command   credentials   inherited_signals   tables
 //! layer 1   config -> input, own_command    subprocess -> credentials, own_command
 //! layer 2   state -> config                 drawing -> config
 //!           usecase -> config, credentials
@@ -40,6 +40,7 @@ pub mod remote;
 pub mod runtime;
 pub mod state;
 mod subprocess;
+mod tables;
 pub mod ui;
 pub mod usecase;
 pub mod worker;

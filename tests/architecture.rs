@@ -10,12 +10,13 @@ use std::{
 
 /// Each module with the modules it may import.
 const TABLE: &[(&str, &[&str])] = &[
-    ("input", &[]),
+    ("tables", &[]),
+    ("input", &["tables"]),
     ("remote", &[]),
     ("job", &["remote"]),
     ("own_command", &[]),
     ("message", &["job", "own_command"]),
-    ("config", &["input", "own_command"]),
+    ("config", &["input", "own_command", "tables"]),
     ("credentials", &[]),
     ("command_lines", &[]),
     ("printable_text", &[]),
@@ -37,6 +38,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "command_lines",
             "printable_text",
             "drawing",
+            "tables",
         ],
     ),
     ("ui", &["input", "config", "app", "drawing"]),
@@ -52,6 +54,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "printable_text",
             "subprocess",
             "inherited_signals",
+            "tables",
         ],
     ),
     ("accessible", &["app", "ui", "drawing", "worker", "runtime", "message", "input"]),

@@ -3,6 +3,7 @@
 use crate::{
     app::{App, Pane},
     input::Action,
+    tables::rows,
 };
 
 /// The names of the actions of each place, one place a line.
@@ -25,8 +26,8 @@ pub(crate) fn suggested_actions(app: &App) -> impl Iterator<Item = Action> {
 }
 
 fn actions_of(place: &str) -> impl Iterator<Item = Action> + use<> {
-    let line = SUGGESTIONS.lines().find_map(|line| line.strip_prefix(place)?.strip_prefix(": "));
-    line.unwrap_or_default().split(' ').filter_map(Action::by_name)
+    let row = rows(SUGGESTIONS).find(|(name, _)| *name == place);
+    row.map_or("", |(_, actions)| actions).split(' ').filter_map(Action::by_name)
 }
 
 #[cfg(test)]
@@ -35,8 +36,7 @@ mod tests {
 
     #[test]
     fn each_place_has_ten_actions() {
-        let lines = SUGGESTIONS.lines().filter_map(|line| line.split_once(": "));
-        let places: Vec<&str> = lines.map(|(place, _)| place).collect();
+        let places: Vec<&str> = rows(SUGGESTIONS).map(|(place, _)| place).collect();
         assert_eq!(places.len(), 10);
         for place in places {
             assert_eq!(actions_of(place).count(), 10, "{place}");

@@ -24,43 +24,25 @@ use crate::{
     config::{DeploymentConfig, Destination, Profile, profile::check_name},
     input::{Chord, Key},
     remote::{Remote, Uptime},
+    tables::text_enum,
 };
 
 /// The maximum number of places that the screen offers to open again.
 const MAX_RECENT: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WelcomeOption {
-    Sample,
-    Folder,
-    Hosted,
-    OnPrem,
+text_enum! {
+    /// What can be opened, in the order of the numbers.
+    pub enum WelcomeOption: title, description {
+        Sample = "A generated sample dataset",
+            "240 images with captions, labels and objects; no account, no network";
+        Folder = "A folder of images on this machine",
+            "indexed on this machine; no account, no network, your files are not changed";
+        Hosted = "A hosted service", "needs its address, an api_key and an api_secret";
+        OnPrem = "An on-premises service", "needs its address; no login";
+    }
 }
 
 impl WelcomeOption {
-    /// The options in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Sample, Self::Folder, Self::Hosted, Self::OnPrem];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Sample => "A generated sample dataset",
-            Self::Folder => "A folder of images on this machine",
-            Self::Hosted => "A hosted service",
-            Self::OnPrem => "An on-premises service",
-        }
-    }
-
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Sample => "240 images with captions, labels and objects; no account, no network",
-            Self::Folder => {
-                "indexed on this machine; no account, no network, your files are not changed"
-            }
-            Self::Hosted => "needs its address, an api_key and an api_secret",
-            Self::OnPrem => "needs its address; no login",
-        }
-    }
-
     fn fields(self, secret: SecretInput) -> &'static [WelcomeField] {
         use WelcomeField::{
             ApiKey, ApiSecret, BaseUrl, CaFile, Folder, Name, PipelineUrl, Secret, SecretFile,
@@ -81,25 +63,15 @@ impl WelcomeOption {
     }
 }
 
-/// Where the secret of a new hosted profile comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SecretInput {
-    #[default]
-    Typed,
-    File,
-    /// The environment, the keyring or the secrets file already has the secret.
-    Existing,
-}
-
-impl SecretInput {
-    const ALL: [Self; 3] = [Self::Typed, Self::File, Self::Existing];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Typed => "this form",
-            Self::File => "a file",
-            Self::Existing => "the environment or the stored secrets",
-        }
+text_enum! {
+    /// Where the secret of a new hosted profile comes from.
+    #[derive(Default)]
+    pub enum SecretInput: title {
+        #[default]
+        Typed = "this form",
+        File = "a file",
+        /// The environment, the keyring or the secrets file already has the secret.
+        Existing = "the environment or the stored secrets",
     }
 }
 
@@ -111,38 +83,28 @@ pub struct SecretPlace {
     pub needs_consent: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WelcomeField {
-    Folder,
-    BaseUrl,
-    /// The address of the pipeline, which may stay empty.
-    PipelineUrl,
-    ApiKey,
-    Secret,
-    ApiSecret,
-    SecretFile,
-    Name,
-    /// The file of certificate authorities, which may stay empty.
-    CaFile,
-    Store,
+text_enum! {
+    pub enum WelcomeField:
+        label,
+        /// Returns what an empty field shows.
+        placeholder
+    {
+        Folder = "folder", "~/photos";
+        BaseUrl = "base URL", "https://…";
+        /// The address of the pipeline, which may stay empty.
+        PipelineUrl = "pipeline URL", "optional: needed to add media";
+        ApiKey = "api_key", "";
+        Secret = "secret from", "";
+        ApiSecret = "api_secret", "";
+        SecretFile = "secret file", "a file that only you can read";
+        Name = "profile name", "default: from the address";
+        /// The file of certificate authorities, which may stay empty.
+        CaFile = "certificates", "optional: a PEM file, in addition to those of the system";
+        Store = "store secret", "";
+    }
 }
 
 impl WelcomeField {
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Folder => "folder",
-            Self::BaseUrl => "base URL",
-            Self::PipelineUrl => "pipeline URL",
-            Self::ApiKey => "api_key",
-            Self::Secret => "secret from",
-            Self::ApiSecret => "api_secret",
-            Self::SecretFile => "secret file",
-            Self::Name => "profile name",
-            Self::CaFile => "certificates",
-            Self::Store => "store secret",
-        }
-    }
-
     /// Returns what a path in the field has to be.
     fn path_kind(self) -> Option<PathKind> {
         match self {
@@ -199,7 +161,7 @@ pub struct Welcome {
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
-    typed: [RedactedInput; 10],
+    typed: [RedactedInput; WelcomeField::ALL.len()],
     pub secret: SecretInput,
     pub secret_place: SecretPlace,
     /// Whether to store the secret. `None` until the user has decided.

@@ -6,75 +6,31 @@ use std::{env, fmt, io};
 use serde_json::{Value, json};
 use tessera_model::{Failure, FailureKind, SafeText, ShellCommand};
 
-use crate::{cli::messages::write_stderr, printable_text::PrintableText};
+use crate::{cli::messages::write_stderr, printable_text::PrintableText, tables::text_enum};
 
-/// The exit codes. Scripts rely on them, so a code never changes its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Done = 0,
-    Failed = 1,
-    Usage = 2,
-    Network = 3,
-    Login = 4,
-    NotFound = 5,
-    Conflict = 6,
-    Remote = 7,
-    Invalid = 8,
-    Incomplete = 9,
-    Empty = 10,
-    CheckFailed = 11,
-    /// The same code as `timeout(1)`.
-    TimedOut = 124,
-    Interrupted = 130,
-}
-
-impl Exit {
-    pub const ALL: [Self; 14] = [
-        Self::Done,
-        Self::Failed,
-        Self::Usage,
-        Self::Network,
-        Self::Login,
-        Self::NotFound,
-        Self::Conflict,
-        Self::Remote,
-        Self::Invalid,
-        Self::Incomplete,
-        Self::Empty,
-        Self::CheckFailed,
-        Self::TimedOut,
-        Self::Interrupted,
-    ];
-
-    /// Returns the meaning, for the help, the manual and `tessera spec`.
-    pub fn meaning(self) -> &'static str {
-        self.description().1
-    }
-
-    /// Returns the machine-readable name for error documents.
-    pub fn code(self) -> &'static str {
-        self.description().0
-    }
-
-    fn description(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Done => {
-                ("done", "success, even if nothing was found or the reader closed the pipe")
-            }
-            Self::Failed => ("failed", "failure without a more specific code"),
-            Self::Usage => ("usage", "incorrect usage or configuration"),
-            Self::Network => ("network", "network or server failure; try again"),
-            Self::Login => ("login", "login or permission missing"),
-            Self::NotFound => ("not_found", "not found, or no access"),
-            Self::Conflict => ("conflict", "not possible in the current status of the dataset"),
-            Self::Remote => ("remote_failed", "the task failed at the service"),
-            Self::Invalid => ("invalid", "rejected as invalid"),
-            Self::Incomplete => ("partly_done", "partly done"),
-            Self::Empty => ("empty", "nothing found, with --fail-empty"),
-            Self::CheckFailed => ("check_failed", "a check of `tessera check` failed"),
-            Self::TimedOut => ("timed_out", "--timeout expired while waiting"),
-            Self::Interrupted => ("interrupted", "interrupted"),
-        }
+text_enum! {
+    /// The exit codes. Scripts rely on them, so a code never changes its meaning.
+    pub enum Exit:
+        /// Returns the machine-readable name for error documents.
+        code,
+        /// Returns the meaning, for the help, the manual and `tessera spec`.
+        meaning
+    {
+        Done[0] = "done", "success, even if nothing was found or the reader closed the pipe";
+        Failed[1] = "failed", "failure without a more specific code";
+        Usage[2] = "usage", "incorrect usage or configuration";
+        Network[3] = "network", "network or server failure; try again";
+        Login[4] = "login", "login or permission missing";
+        NotFound[5] = "not_found", "not found, or no access";
+        Conflict[6] = "conflict", "not possible in the current status of the dataset";
+        Remote[7] = "remote_failed", "the task failed at the service";
+        Invalid[8] = "invalid", "rejected as invalid";
+        Incomplete[9] = "partly_done", "partly done";
+        Empty[10] = "empty", "nothing found, with --fail-empty";
+        CheckFailed[11] = "check_failed", "a check of `tessera check` failed";
+        /// The same code as `timeout(1)`.
+        TimedOut[124] = "timed_out", "--timeout expired while waiting";
+        Interrupted[130] = "interrupted", "interrupted";
     }
 }
 

@@ -17,7 +17,10 @@ use clap_mangen::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::cli::{CliError, CliResult, Document, Exit, Output};
+use crate::{
+    cli::{CliError, CliResult, Document, Exit, Output},
+    tables::rows,
+};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -39,29 +42,7 @@ pub enum InfoCommand {
 }
 
 /// Environment variables that do not correspond to an option.
-const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
-    (
-        "TESSERA_API_KEY",
-        "API key of the hosted deployment in TESSERA_BASE_URL or TESSERA_PROFILE; it and its secret \
-         are sent to no other",
-    ),
-    ("TESSERA_API_SECRET_FILE", "file with the secret of the key; safer than the next one"),
-    ("TESSERA_API_SECRET", "secret of the key"),
-    ("TESSERA_COMPLETE", "set by scripts of `tessera completion`: the shell that asks for names"),
-    ("NO_COLOR", "no color, if set and not empty"),
-    ("FORCE_COLOR, CLICOLOR_FORCE", "color without a terminal too, if neither empty nor 0"),
-    ("TERM", "dumb: no color, no redrawing"),
-    ("COLORTERM", "truecolor or 24bit: exact colors"),
-    ("COLUMNS, LINES", "width of tables, and size of a terminal that does not know its own"),
-    ("ACCESSIBLE", "the same as --accessible, if neither empty nor 0"),
-    ("VISUAL, EDITOR", "editor for multi-line text"),
-    ("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY", "proxies for services and pictures"),
-    ("XDG_CONFIG_HOME", "settings, keys and themes, below tessera/"),
-    ("XDG_STATE_HOME", "jobs, selections and history, below tessera/"),
-    ("XDG_DATA_HOME", "index of local deployments, below tessera/"),
-    ("TMUX, STY, ZELLIJ", "a multiplexer: half-blocks, or pictures where tmux passes them on"),
-    ("TMPDIR", "temporary files of uploads to a local deployment"),
-];
+const ENVIRONMENT_VARIABLES: &str = include_str!("../../assets/environment.txt");
 
 /// The C library that the program was linked with.
 const C_LIBRARY: Option<&str> = if cfg!(target_env = "gnu") {
@@ -132,7 +113,7 @@ pub(super) fn render_page(command: &Command) -> io::Result<String> {
     let mut page = String::from_utf8_lossy(&bytes).into_owned();
     if command.get_name() == "tessera" {
         page += &table("EXIT STATUS", Exit::ALL.map(|exit| (exit as i32, exit.meaning())));
-        page += &table("ENVIRONMENT", ENVIRONMENT_VARIABLES);
+        page += &table("ENVIRONMENT", rows(ENVIRONMENT_VARIABLES));
         page += &table("FILES", FILE_DESCRIPTIONS);
     }
     Ok(page)
@@ -183,8 +164,9 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
     let codes = Exit::ALL.map(
         |exit| json!({ "exit_code": exit as i32, "code": exit.code(), "meaning": exit.meaning() }),
     );
-    let variables =
-        ENVIRONMENT_VARIABLES.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    let variables = rows(ENVIRONMENT_VARIABLES)
+        .map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    let variables: Vec<Value> = variables.collect();
     let answer = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "commands": commands,

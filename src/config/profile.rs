@@ -10,6 +10,8 @@ use clap::ValueEnum;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use toml::Value;
 
+use crate::tables::text_enum;
+
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Profile {
     #[serde(skip)]
@@ -20,14 +22,16 @@ pub struct Profile {
     pub options: ProfileOptions,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DeploymentKind {
-    /// Every request carries a token.
-    Hosted,
-    /// No login, and no Authorization header.
-    Onprem,
-    /// A folder on this machine.
-    Local,
+text_enum! {
+    #[derive(ValueEnum)]
+    pub enum DeploymentKind: as_str {
+        /// Every request carries a token.
+        Hosted = "hosted",
+        /// No login, and no Authorization header.
+        Onprem = "onprem",
+        /// A folder on this machine.
+        Local = "local",
+    }
 }
 
 /// The address of a deployment and how to log in. The kind is explicit and never guessed from the
@@ -159,11 +163,12 @@ impl Profile {
 
 impl DeploymentConfig {
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Hosted { .. } => "hosted",
-            Self::OnPrem { .. } => "onprem",
-            Self::Local { .. } => "local",
-        }
+        let kind = match self {
+            Self::Hosted { .. } => DeploymentKind::Hosted,
+            Self::OnPrem { .. } => DeploymentKind::Onprem,
+            Self::Local { .. } => DeploymentKind::Local,
+        };
+        kind.as_str()
     }
 
     pub fn address(&self) -> String {

@@ -13,6 +13,7 @@ use crate::{
         profile::deserialize_duration,
     },
     own_command::OwnCommand,
+    tables::text_enum,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -191,36 +192,31 @@ impl NotificationMethod {
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TileSize {
-    Small,
-    #[default]
-    Medium,
-    Large,
+text_enum! {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TileSize: as_str {
+        Small = "small",
+        #[default]
+        Medium = "medium",
+        Large = "large",
+    }
 }
 
-/// How the tiles of the results are arranged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TileLayout {
-    /// Tiles of one size.
-    #[default]
-    Grid,
-    /// Rows of pictures with the same height, whose widths follow from their aspect ratios.
-    Mosaic,
+text_enum! {
+    /// How the tiles of the results are arranged.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum TileLayout: as_str {
+        /// Tiles of one size.
+        #[default]
+        Grid = "grid",
+        /// Rows of pictures with the same height, whose widths follow from their aspect ratios.
+        Mosaic = "mosaic",
+    }
 }
 
 impl TileLayout {
-    pub const ALL: [Self; 2] = [Self::Grid, Self::Mosaic];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Mosaic => "mosaic",
-        }
-    }
-
     pub fn other(self) -> Self {
         match self {
             Self::Grid => Self::Mosaic,
@@ -230,16 +226,6 @@ impl TileLayout {
 }
 
 impl TileSize {
-    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Medium => "medium",
-            Self::Large => "large",
-        }
-    }
-
     /// Returns the width of a tile's picture in columns.
     pub fn columns(self) -> u16 {
         match self {

@@ -1,45 +1,20 @@
 //! Lists every action of the interface: its name in the key file, its hint, its help text and its group. Come here to
 //! add an action.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ActionGroup {
-    Navigation,
-    Searching,
-    Viewer,
-    Selection,
-    QueryBuilder,
-    Tagging,
-    Jobs,
-    Clipboard,
-    Program,
-}
+use crate::tables::text_enum;
 
-impl ActionGroup {
-    /// All groups in the order of the help text.
-    pub const ALL: [Self; 9] = [
-        Self::Navigation,
-        Self::Searching,
-        Self::Viewer,
-        Self::QueryBuilder,
-        Self::Selection,
-        Self::Tagging,
-        Self::Jobs,
-        Self::Clipboard,
-        Self::Program,
-    ];
-
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Navigation => "Navigation",
-            Self::Searching => "Browsing and searching",
-            Self::Selection => "Selection and basket",
-            Self::Viewer => "Full-size view",
-            Self::Tagging => "Tags and ratings",
-            Self::QueryBuilder => "Query builder",
-            Self::Jobs => "Exports and jobs",
-            Self::Clipboard => "Copying",
-            Self::Program => "Program",
-        }
+text_enum! {
+    /// The groups of the actions, in the order of the help text.
+    pub enum ActionGroup: heading {
+        Navigation = "Navigation",
+        Searching = "Browsing and searching",
+        Viewer = "Full-size view",
+        QueryBuilder = "Query builder",
+        Selection = "Selection and basket",
+        Tagging = "Tags and ratings",
+        Jobs = "Exports and jobs",
+        Clipboard = "Copying",
+        Program = "Program",
     }
 }
 

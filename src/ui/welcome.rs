@@ -298,19 +298,10 @@ fn field_value(
         _ => SafeText::detail(input.value()).to_string(),
     };
     let empty = match field {
-        WelcomeField::Name => "default: from the address",
-        WelcomeField::PipelineUrl => "optional: needed to add media",
-        WelcomeField::BaseUrl => "https://…",
-        WelcomeField::Folder => "~/photos",
-        WelcomeField::SecretFile => "a file that only you can read",
-        WelcomeField::CaFile => "optional: a PEM file, in addition to those of the system",
         WelcomeField::ApiKey if welcome.secret == SecretInput::Existing => {
             "default: TESSERA_API_KEY of the environment"
         }
-        WelcomeField::ApiKey
-        | WelcomeField::ApiSecret
-        | WelcomeField::Secret
-        | WelcomeField::Store => "",
+        field => field.placeholder(),
     };
     match (shown.is_empty(), focused) {
         (true, false) => vec![Span::styled(empty, theme.dim)],

@@ -12,19 +12,21 @@ use crate::{
         view::pictures::VisiblePicture,
     },
     drawing::{below, text_cells, wrapped_rows},
+    tables::text_enum,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListKind {
-    Actions,
-    Combinations,
-    FilterKinds,
-    History,
-    Log,
-    Models,
-    Profiles,
-    SortOrders,
-    Views,
+text_enum! {
+    pub enum ListKind: hints {
+        Actions = "type to filter   ↑ ↓ select   Enter run   Esc close",
+        Combinations = "↑ ↓ select   Enter combine in a new tab   Esc close",
+        FilterKinds = "type to filter   ↑ ↓ select   Enter or 1-9 add   Esc close",
+        History = "type to filter   ↑ ↓ select   Enter search again   Esc close",
+        Log = "type to filter   ↑ ↓ select   Enter show details   Esc close",
+        Models = "↑ ↓ select   Enter show what is downloaded   Esc close",
+        Profiles = "Enter open   Esc close",
+        SortOrders = "↑ ↓ select   Enter sort   Esc close",
+        Views = "Enter open   F2 rename   Delete delete   type to filter   Esc close",
+    }
 }
 
 impl ListKind {
@@ -36,20 +38,6 @@ impl ListKind {
             Self::Models => 160,
             Self::Profiles => 86,
             Self::SortOrders => 76,
-        }
-    }
-
-    fn hints(self) -> &'static str {
-        match self {
-            Self::Actions => "type to filter   ↑ ↓ select   Enter run   Esc close",
-            Self::FilterKinds => "type to filter   ↑ ↓ select   Enter or 1-9 add   Esc close",
-            Self::Combinations => "↑ ↓ select   Enter combine in a new tab   Esc close",
-            Self::History => "type to filter   ↑ ↓ select   Enter search again   Esc close",
-            Self::Log => "type to filter   ↑ ↓ select   Enter show details   Esc close",
-            Self::Models => "↑ ↓ select   Enter show what is downloaded   Esc close",
-            Self::Profiles => "Enter open   Esc close",
-            Self::SortOrders => "↑ ↓ select   Enter sort   Esc close",
-            Self::Views => "Enter open   F2 rename   Delete delete   type to filter   Esc close",
         }
     }
 }

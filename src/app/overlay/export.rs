@@ -25,23 +25,20 @@ use crate::{
     input::Action,
     job::JobDataset,
     message::Payload,
+    tables::text_enum,
 };
 
-/// The fields of the export form, in the order of the Tab key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportField {
-    /// The selection or everything else.
-    Part,
-    Name,
-    Folder,
-    Format,
-    Images,
-    Download,
-}
-
-impl ExportField {
-    pub const ALL: [Self; 6] =
-        [Self::Part, Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
+text_enum! {
+    /// The fields of the export form, in the order of the Tab key.
+    pub enum ExportField: label {
+        /// The selection or everything else.
+        Part = "media",
+        Name = "file name",
+        Folder = "folder",
+        Format = "format",
+        Images = "images",
+        Download = "download",
+    }
 }
 
 /// Whether the archive can be saved in the folder. A change of the form withdraws the check.
@@ -552,7 +549,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         },
         ExportField::Name | ExportField::Folder => {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
-            rows.input(label(field), input, index, focused);
+            rows.input(field.label(), input, index, focused);
             if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
                 rows.note(&format!("! {reason}"), rows.ctx.theme.failure);
             }
@@ -564,16 +561,5 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
-    rows.choices(label(field), choice, index, focused);
-}
-
-fn label(field: ExportField) -> &'static str {
-    match field {
-        ExportField::Part => "media",
-        ExportField::Name => "file name",
-        ExportField::Folder => "folder",
-        ExportField::Format => "format",
-        ExportField::Images => "images",
-        ExportField::Download => "download",
-    }
+    rows.choices(field.label(), choice, index, focused);
 }

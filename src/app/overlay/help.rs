@@ -12,6 +12,7 @@ use crate::{
     app::{availability, overlay::fields::edit, suggested_actions::suggested_actions, tagging},
     drawing::{below, field_area, wrap_words},
     input::{Action, KeyContext, action::ActionGroup},
+    tables::rows,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -102,25 +103,7 @@ const MOUSE: [(&str, &str); 4] = [
     ("Shift", "hold to select text in the terminal"),
 ];
 
-const GLOSSARY: [(&str, &str); 17] = [
-    ("READY", "everything is allowed except a reindex"),
-    ("PARTIAL INDEX", "added media are not clustered yet; run a reindex"),
-    ("READ ONLY", "media are being added; no changes until that is done"),
-    ("INDEXING", "the clusters are being computed"),
-    ("ERROR", "the last task failed; the record (i) may contain the reason"),
-    ("cluster", "similar media; up to nine of them are shown as previews"),
-    ("granularity", "how fine the clusters are: 0 the finest, 4 the coarsest"),
-    ("score", "the distance from the query: lower is closer"),
-    ("max score", "of a caption search: keeps lower scores; lower is stricter"),
-    ("min similarity", "of a semantic filter: keeps higher similarities; higher is stricter"),
-    ("anchor", "the picture that results are compared with"),
-    ("upload", "an anchor from a file; valid for one granularity"),
-    ("filter", "a condition on media items; all enabled filters must match"),
-    ("enrichment", "models run over a dataset: captions, labels, objects"),
-    ("basket", "the selection of a dataset, saved until you clear it"),
-    ("job", "a long task of the service; it continues when you quit"),
-    ("seen 09:12", "last value; the service no longer reports one"),
-];
+const GLOSSARY: &str = include_str!("../../../assets/glossary.txt");
 
 struct Section {
     heading: Line<'static>,
@@ -152,13 +135,13 @@ fn section(ctx: &DrawContext, heading: &str, entries: Vec<Vec<Line<'static>>>) -
 fn definitions(
     ctx: &DrawContext,
     heading: &str,
-    definitions: &[(&str, &str)],
+    definitions: impl IntoIterator<Item = (&'static str, &'static str)>,
     width: usize,
 ) -> Section {
-    let entry = |(term, meaning): &(&str, &str)| {
-        entry_lines(&Span::styled(*term, ctx.theme.key), meaning, ctx.theme.text, width)
+    let entry = |(term, meaning)| {
+        entry_lines(&Span::styled(term, ctx.theme.key), meaning, ctx.theme.text, width)
     };
-    section(ctx, heading, definitions.iter().map(entry).collect())
+    section(ctx, heading, definitions.into_iter().map(entry).collect())
 }
 
 /// Returns the keys of a dialog, and the glossary. A dialog that describes no keys has the keys of its hints.
@@ -169,8 +152,8 @@ fn sections_of_dialog(ctx: &DrawContext, dialog: &dyn Dialog, width: usize) -> V
         keys => keys.to_vec(),
     };
     vec![
-        definitions(ctx, "Keys here", &keys, width),
-        definitions(ctx, "Glossary", &GLOSSARY, width),
+        definitions(ctx, "Keys here", keys, width),
+        definitions(ctx, "Glossary", rows(GLOSSARY), width),
     ]
 }
 
@@ -200,8 +183,8 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
         let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
         sections.push(section(ctx, group.heading(), entries));
     }
-    sections.push(definitions(ctx, "Mouse", &MOUSE, width));
-    sections.push(definitions(ctx, "Glossary", &GLOSSARY, width));
+    sections.push(definitions(ctx, "Mouse", MOUSE, width));
+    sections.push(definitions(ctx, "Glossary", rows(GLOSSARY), width));
     sections
 }
 

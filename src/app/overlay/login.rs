@@ -23,36 +23,28 @@ use crate::{
     config::Destination,
     drawing::{FormOptions, FormRows, wrapped_rows},
     message::{LoginImport, LoginPlaces, Payload, TypedSecret},
+    tables::text_enum,
 };
 
-/// What can be done about a login.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginTask {
-    Check,
-    EnterKeyPair,
-    ImportSession,
-    SwitchProfile,
-}
-
-impl LoginTask {
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Check => "check the login",
-            Self::EnterKeyPair => "enter a key pair",
-            Self::ImportSession => "import a key pair with the SESSION cookie of your browser",
-            Self::SwitchProfile => "open another deployment",
-        }
+text_enum! {
+    /// What can be done about a login.
+    pub enum LoginTask: title {
+        Check = "check the login",
+        EnterKeyPair = "enter a key pair",
+        ImportSession = "import a key pair with the SESSION cookie of your browser",
+        SwitchProfile = "open another deployment",
     }
 }
 
-/// The fields of the form, in the order of the Tab key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginField {
-    Task,
-    ApiKey,
-    ApiSecret,
-    Session,
-    Store,
+text_enum! {
+    /// The fields of the form, in the order of the Tab key.
+    pub enum LoginField: label {
+        Task = "action",
+        ApiKey = "api_key",
+        ApiSecret = "api_secret",
+        Session = "cookie",
+        Store = "store secret",
+    }
 }
 
 /// The result of the last check or import.
@@ -79,11 +71,10 @@ pub struct LoginForm {
 
 impl LoginForm {
     pub fn tasks(setup: &Setup) -> &'static [LoginTask] {
-        use LoginTask::{Check, EnterKeyPair, ImportSession, SwitchProfile};
         if can_import(setup) {
-            &[Check, EnterKeyPair, ImportSession, SwitchProfile]
+            &LoginTask::ALL
         } else {
-            &[Check, SwitchProfile]
+            &[LoginTask::Check, LoginTask::SwitchProfile]
         }
     }
 
@@ -376,13 +367,7 @@ pub(crate) fn token_text(left: Duration) -> String {
 
 fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
     let focused = form.field == field;
-    let name = match field {
-        LoginField::Task => "action",
-        LoginField::ApiKey => "api_key",
-        LoginField::ApiSecret => "api_secret",
-        LoginField::Session => "cookie",
-        LoginField::Store => "store secret",
-    };
+    let name = field.label();
     let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         LoginField::ApiKey | LoginField::ApiSecret | LoginField::Session => {

@@ -11,29 +11,20 @@ use crate::{
         overlay::fields::{self, KeyResult, edit},
     },
     input::Chord,
+    tables::text_enum,
 };
 
-/// How far a key moves the region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepSize {
-    Pixel,
-    TenPixels,
-    EighthOfCell,
-    Cell,
+text_enum! {
+    /// How far a key moves the region.
+    pub enum StepSize: name {
+        Pixel = "1 pixel",
+        TenPixels = "10 pixels",
+        EighthOfCell = "1/8 cell",
+        Cell = "1 cell",
+    }
 }
 
 impl StepSize {
-    const ALL: [Self; 4] = [Self::Pixel, Self::TenPixels, Self::EighthOfCell, Self::Cell];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pixel => "1 pixel",
-            Self::TenPixels => "10 pixels",
-            Self::EighthOfCell => "1/8 cell",
-            Self::Cell => "1 cell",
-        }
-    }
-
     pub(super) fn finer(self) -> Self {
         Self::ALL[(self as usize).saturating_sub(1)]
     }
@@ -56,28 +47,17 @@ impl StepSize {
     }
 }
 
-/// One of the four numbers of a region, which are fractions of the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegionField {
-    X,
-    Y,
-    Width,
-    Height,
+text_enum! {
+    /// One of the four numbers of a region, which are fractions of the picture. They are in the order of the Tab key.
+    pub enum RegionField: name {
+        X = "x",
+        Y = "y",
+        Width = "width",
+        Height = "height",
+    }
 }
 
 impl RegionField {
-    /// The fields in the order of the Tab key.
-    pub const ALL: [Self; 4] = [Self::X, Self::Y, Self::Width, Self::Height];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::X => "x",
-            Self::Y => "y",
-            Self::Width => "width",
-            Self::Height => "height",
-        }
-    }
-
     pub fn value_in(self, region: Region) -> f64 {
         values(region)[self as usize]
     }

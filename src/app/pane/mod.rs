@@ -12,23 +12,21 @@ pub use results::{PageCache, PageRange, Registration, Results};
 
 use ratatui::layout::{Margin, Rect};
 
-use crate::input::Key;
+use crate::{input::Key, tables::text_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pane {
-    Datasets,
-    Results,
-    Detail,
-    Query,
-    Jobs,
-    Basket,
+text_enum! {
+    /// The panes, in the order of the Tab key.
+    pub enum Pane: name {
+        Datasets = "Datasets",
+        Results = "Results",
+        Detail = "Detail",
+        Query = "Query",
+        Jobs = "Jobs",
+        Basket = "Basket",
+    }
 }
 
 impl Pane {
-    /// The panes in the order of the Tab key.
-    pub const ALL: [Self; 6] =
-        [Self::Datasets, Self::Results, Self::Detail, Self::Query, Self::Jobs, Self::Basket];
-
     /// The panes with a number. The detail has no number, because it follows the results.
     pub const NUMBERED: [Self; 5] =
         [Self::Datasets, Self::Results, Self::Query, Self::Jobs, Self::Basket];
@@ -36,17 +34,6 @@ impl Pane {
     /// Returns the number on the frame of the pane, which is also its key.
     pub fn number(self) -> Option<usize> {
         Self::NUMBERED.iter().position(|pane| *pane == self).map(|index| index + 1)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Datasets => "Datasets",
-            Self::Results => "Results",
-            Self::Detail => "Detail",
-            Self::Query => "Query",
-            Self::Jobs => "Jobs",
-            Self::Basket => "Basket",
-        }
     }
 }
 

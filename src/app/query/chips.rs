@@ -5,33 +5,28 @@ use ratatui::layout::Rect;
 use tessera_model::{Filter, Query, SafeText};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::{
-    QueryBuilder, Results, View,
-    query::{FilterKind, FilterRow},
-    view::{name_scan::NameScan, search_title},
+use crate::{
+    app::{
+        QueryBuilder, Results, View,
+        query::{FilterKind, FilterRow},
+        view::{name_scan::NameScan, search_title},
+    },
+    tables::text_enum,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChipState {
-    /// The filter applies to the results.
-    On,
-    /// The filter is disabled, so it is kept but not sent.
-    Off,
-    /// The filter is enabled in the query builder, but the results on screen are from another search.
-    NotRun,
-    /// A part of the search that is not a filter.
-    Context,
-}
-
-impl ChipState {
-    /// Returns the symbol that shows the state without color.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::On => "✓",
-            Self::Off => "○",
-            Self::NotRun => "…",
-            Self::Context => "·",
-        }
+text_enum! {
+    pub enum ChipState:
+        /// Returns the symbol that shows the state without color.
+        symbol
+    {
+        /// The filter applies to the results.
+        On = "✓",
+        /// The filter is disabled, so it is kept but not sent.
+        Off = "○",
+        /// The filter is enabled in the query builder, but the results on screen are from another search.
+        NotRun = "…",
+        /// A part of the search that is not a filter.
+        Context = "·",
     }
 }
 

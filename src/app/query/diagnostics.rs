@@ -3,28 +3,23 @@
 use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
 use tessera_wire::vql::write;
 
-use crate::app::{
-    App, QueryBuilder, Results, ServiceData,
-    query::{FilterKind, FilterRow, QueryDraft},
+use crate::{
+    app::{
+        App, QueryBuilder, Results, ServiceData,
+        query::{FilterKind, FilterRow, QueryDraft},
+    },
+    tables::text_enum,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The query cannot be run, or the service rejected it.
-    Error,
-    /// The service may reject the query.
-    Warning,
-    /// A note about how the query is interpreted.
-    Info,
-}
-
-impl Severity {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "note",
-        }
+text_enum! {
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity: name {
+        /// The query cannot be run, or the service rejected it.
+        Error = "error",
+        /// The service may reject the query.
+        Warning = "warning",
+        /// A note about how the query is interpreted.
+        Info = "note",
     }
 }
 

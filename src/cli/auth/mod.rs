@@ -99,12 +99,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
             (Some(name), deployment.kind(), deployment.address())
         }
         ServiceTarget::Address(ServiceAddress { kind, base_url, .. }) => {
-            let kind = match kind {
-                DeploymentKind::Hosted => "hosted",
-                DeploymentKind::Onprem => "onprem",
-                DeploymentKind::Local => "local",
-            };
-            (None, kind, base_url)
+            (None, kind.as_str(), base_url)
         }
         ServiceTarget::Folder(LocalFolder { folder, .. }) => {
             (None, "local", folder.display().to_string())
