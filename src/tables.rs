@@ -6,6 +6,12 @@ pub(crate) fn rows(file: &'static str) -> impl Iterator<Item = (&'static str, &'
     file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "))
 }
 
+/// Returns the text of the row with this name. A row may have several names with spaces between them.
+pub(crate) fn text_of(file: &'static str, name: &str) -> Option<&'static str> {
+    let is_named = |names: &str| names.split(' ').any(|each| each == name);
+    rows(file).find(|(names, _)| is_named(names)).map(|(_, text)| text)
+}
+
 /// Defines an enum without fields. `ALL` has its values in their order, and a function returns the text of a value. A
 /// second function returns a second text. A number in brackets is the value as a number.
 macro_rules! text_enum {

@@ -16,6 +16,7 @@ use crate::{
     config::DeploymentKind,
     input::{Action, action::ActionGroup},
     message::Lane,
+    tables::text_of,
 };
 
 pub(in crate::app) fn unless(met: bool, reason: &str) -> Option<String> {
@@ -166,34 +167,12 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
+/// The reasons why actions do not exist if the state is presented as text.
+const TEXT_MODE_REASONS: &str = include_str!("../../assets/text_mode.txt");
+
 /// Returns why an action does not exist if the state is presented as text.
 pub fn drawing_reason(action: Action) -> Option<&'static str> {
-    Some(match action {
-        Action::LargerTiles | Action::SmallerTiles | Action::Mosaic => {
-            "results are lines of text here, without tiles"
-        }
-        Action::WiderSides | Action::NarrowerSides | Action::Status | Action::Zoom => {
-            "one pane is read at a time here, in full"
-        }
-        Action::Jump => "jump labels are drawn; here, go to a pane by its name, such as focus-jobs",
-        Action::Theme => "text is printed here without colors",
-        Action::Footer => "the keys of a dialog are printed when it opens",
-        Action::TestPictures => "no picture is drawn here; full-size describes one in words",
-        Action::Redraw => "nothing is drawn here; read prints everything again",
-        Action::Mouse => "the mouse stays with your terminal here",
-        Action::Login => {
-            "a typed secret would be shown here; use tessera auth status and tessera auth import"
-        }
-        Action::Suspend => "Ctrl-Z suspends here, as for any other command",
-        Action::ZoomIn | Action::ZoomOut | Action::ActualSize | Action::FitScreen => {
-            "the picture is described in words here, always as a whole"
-        }
-        Action::Play => "frames are read one at a time here: next-frame reads the one that follows",
-        Action::Blink | Action::Difference => {
-            "the comparison lists in words what differs; pixels are not compared here"
-        }
-        _ => return None,
-    })
+    text_of(TEXT_MODE_REASONS, action.name())
 }
 
 /// The reason why nothing is changed.

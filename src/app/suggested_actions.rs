@@ -3,7 +3,7 @@
 use crate::{
     app::{App, Pane},
     input::Action,
-    tables::rows,
+    tables::text_of,
 };
 
 /// The names of the actions of each place, one place a line.
@@ -26,13 +26,14 @@ pub(crate) fn suggested_actions(app: &App) -> impl Iterator<Item = Action> {
 }
 
 fn actions_of(place: &str) -> impl Iterator<Item = Action> + use<> {
-    let row = rows(SUGGESTIONS).find(|(name, _)| *name == place);
-    row.map_or("", |(_, actions)| actions).split(' ').filter_map(Action::by_name)
+    let actions = text_of(SUGGESTIONS, place).unwrap_or_default();
+    actions.split(' ').filter_map(Action::by_name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::rows;
 
     #[test]
     fn each_place_has_ten_actions() {

@@ -39,95 +39,52 @@ impl LocalService {
         Err(unavailable())
     }
 
-    pub fn first_dataset(&self) -> Option<DatasetId> {
-        match *self {}
-    }
-
-    pub fn client(&self) -> CliResult<Client> {
-        match *self {}
-    }
-
-    pub fn media_count(&self) -> Option<u64> {
-        match *self {}
-    }
-
-    pub async fn cover(&self) -> Cover {
-        match *self {}
-    }
-
-    pub fn report_skipped(&self) {
-        match *self {}
-    }
-
     pub fn skipped_warning(&self) -> impl Future<Output = Option<SafeText>> + Send + use<> {
         std::future::ready(None)
-    }
-
-    pub async fn wait_until_indexed(&self) -> CliResult<()> {
-        match *self {}
-    }
-
-    pub fn model_provider(&self) -> Arc<dyn ModelProvider> {
-        match *self {}
-    }
-
-    pub fn dataset_folders(&self) -> CliResult<BTreeMap<DatasetId, PathBuf>> {
-        match *self {}
-    }
-
-    pub fn skipped_files(&self, _: DatasetId) -> CliResult<Vec<SkippedFile>> {
-        match *self {}
-    }
-
-    pub fn archive_file(&self, _: ExportTaskId) -> Option<PathBuf> {
-        match *self {}
-    }
-
-    pub fn original_paths(&self) -> OriginalLookup {
-        match *self {}
-    }
-
-    pub fn originals(&self) -> OriginalLookup {
-        match *self {}
-    }
-
-    pub async fn count_tagged(&self, _: DatasetId, _: TagTarget) -> CliResult<usize> {
-        match *self {}
-    }
-
-    pub async fn export_embeddings(&self, _: DatasetId, _: PathBuf) -> CliResult<EmbeddingExport> {
-        match *self {}
-    }
-
-    pub async fn import_embeddings(
-        &self,
-        _: DatasetId,
-        _: (PathBuf, Option<PathBuf>),
-        _: bool,
-    ) -> CliResult<EmbeddingImport> {
-        match *self {}
-    }
-
-    pub async fn remove_embeddings(&self, _: DatasetId) -> CliResult<String> {
-        match *self {}
-    }
-
-    pub async fn diverse_media(
-        &self,
-        _: DatasetId,
-        _: Option<Vec<SelectionItem>>,
-        _: usize,
-    ) -> CliResult<Vec<(MediaId, PathBuf)>> {
-        match *self {}
-    }
-
-    pub fn original_finder(&self) -> Arc<dyn OriginalFinder> {
-        match *self {}
     }
 
     pub async fn stop(self) -> CliResult<()> {
         match self {}
     }
+}
+
+/// Defines methods of a service that cannot exist.
+macro_rules! methods {
+    ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {
+        impl LocalService {
+            $(pub fn $name(&self, $(_: $argument),*) -> $result { match *self {} })*
+        }
+    };
+    (async: $($name:ident($($argument:ty),*) -> $result:ty;)*) => {
+        impl LocalService {
+            $(pub async fn $name(&self, $(_: $argument),*) -> $result { match *self {} })*
+        }
+    };
+}
+
+methods! {
+    first_dataset() -> Option<DatasetId>;
+    client() -> CliResult<Client>;
+    media_count() -> Option<u64>;
+    report_skipped() -> ();
+    model_provider() -> Arc<dyn ModelProvider>;
+    dataset_folders() -> CliResult<BTreeMap<DatasetId, PathBuf>>;
+    skipped_files(DatasetId) -> CliResult<Vec<SkippedFile>>;
+    archive_file(ExportTaskId) -> Option<PathBuf>;
+    original_paths() -> OriginalLookup;
+    originals() -> OriginalLookup;
+    original_finder() -> Arc<dyn OriginalFinder>;
+}
+
+methods! {
+    async:
+    cover() -> Cover;
+    wait_until_indexed() -> CliResult<()>;
+    count_tagged(DatasetId, TagTarget) -> CliResult<usize>;
+    export_embeddings(DatasetId, PathBuf) -> CliResult<EmbeddingExport>;
+    import_embeddings(DatasetId, (PathBuf, Option<PathBuf>), bool) -> CliResult<EmbeddingImport>;
+    remove_embeddings(DatasetId) -> CliResult<String>;
+    diverse_media(DatasetId, Option<Vec<SelectionItem>>, usize) -> CliResult<Vec<(MediaId, PathBuf)>>;
 }
 
 pub fn local_settings(_: Option<&Path>, _: Option<PatternLists>) -> CliResult<LocalSettings> {

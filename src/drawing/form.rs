@@ -32,6 +32,13 @@ pub(crate) struct FormOptions<'l> {
     pub scroll: ScrollState,
 }
 
+impl<'l> FormOptions<'l> {
+    /// The options of a form that the user cannot scroll.
+    pub(crate) fn new(column: u16, footer: &'l [Line<'l>]) -> Self {
+        Self { column, footer, scroll: ScrollState::default() }
+    }
+}
+
 /// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
 pub(crate) struct FormRows<'a, S> {
     pub ctx: Painter<'a, S>,

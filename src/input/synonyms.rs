@@ -1,15 +1,14 @@
 //! Lists other words for the actions, by which the palette and the menu find an action as well as by its name and its
 //! help. Come here when somebody looks for an action by a word that finds nothing.
 
-use crate::{input::Action, tables::rows};
+use crate::{input::Action, tables::text_of};
 
 const SYNONYMS: &str = include_str!("../../assets/synonyms.txt");
 
 impl Action {
     /// Returns the other words for the action, separated by spaces.
     pub fn synonyms(self) -> &'static str {
-        let is_named = |names: &str| names.split(' ').any(|name| name == self.name());
-        rows(SYNONYMS).find(|(names, _)| is_named(names)).map_or("", |(_, words)| words)
+        text_of(SYNONYMS, self.name()).unwrap_or_default()
     }
 }
 
@@ -18,6 +17,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::tables::rows;
 
     #[test]
     fn an_action_has_one_row_and_a_word_once() {

@@ -74,18 +74,24 @@ impl LaunchTarget {
                 Self::Address(cli::address_client(&address)?, address.name())
             }
             Some(ServiceTarget::Folder(LocalFolder { folder, model, .. })) => {
-                let settings = cli::local_settings(model.as_deref(), None)?;
-                let (folders, opening) = (vec![folder], FolderOpening::Update);
-                Self::Folders { folders, opening, data: None, settings, profile: None }
+                Self::one_folder(folder, model.as_deref(), None)?
             }
         })
     }
 
     /// Opens a folder without a profile, as `tessera open` does.
     pub fn folder(settings: &Settings, folder: PathBuf) -> Result<Self, CliError> {
-        let settings = cli::local_settings(settings.model.as_deref(), None)?;
+        Self::one_folder(folder, settings.model.as_deref(), None)
+    }
+
+    fn one_folder(
+        folder: PathBuf,
+        model: Option<&Path>,
+        profile: Option<String>,
+    ) -> Result<Self, CliError> {
+        let settings = cli::local_settings(model, None)?;
         let (folders, opening) = (vec![folder], FolderOpening::Update);
-        Ok(Self::Folders { folders, opening, data: None, settings, profile: None })
+        Ok(Self::Folders { folders, opening, data: None, settings, profile })
     }
 
     /// Returns what the list of recent places is to contain of this target.
@@ -113,10 +119,7 @@ impl LaunchTarget {
     pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Result<Self, CliError> {
         Ok(match profile.deployment {
             DeploymentConfig::Local { folder, model } => {
-                let settings = cli::local_settings(model.as_deref(), None)?;
-                let profile = Some(profile.name);
-                let (folders, opening) = (vec![folder], FolderOpening::Update);
-                Self::Folders { folders, opening, data: None, settings, profile }
+                Self::one_folder(folder, model.as_deref(), Some(profile.name))?
             }
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
                 Self::Remote(profile, secret)

@@ -351,9 +351,7 @@ impl Dialog for AddMediaForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
         let footer = check_lines(ctx, self);
-        let scroll = ScrollState::default();
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
-        ctx.form(inside, &options, |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
             draw_source(rows, self);
             rows.blank();
             draw_reindex_choice(rows, self);

@@ -102,8 +102,7 @@ impl Dialog for CaptionSearchForm {
                 None => (enrichment_warning(ctx), theme.moving),
             },
         };
-        let (footer, scroll) = (&[][..], ScrollState::default());
-        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
             rows.input("caption", &self.caption, Some(0), !self.max_score_focused);
             let max_score =
                 rows.field(&Span::styled("max score", theme.text), self.max_score_focused);

@@ -291,9 +291,7 @@ impl Dialog for QualityCheck {
         let command = self.command(ctx.app);
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), ctx.theme.dim));
         let footer: Vec<Line> = command.collect();
-        let scroll = ScrollState::default();
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
-        ctx.form(inside, &options, |rows| match &self.results {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| match &self.results {
             Some(results) => self.draw_results(rows, results),
             None => self.draw_form(rows),
         });

@@ -316,23 +316,8 @@ fn name(entry: &FolderEntry) -> Cow<'_, str> {
 /// gives `None`.
 fn parse_dropped_path(raw: &str) -> Option<String> {
     let line = raw.trim().lines().next()?.trim();
-    if let Some(path) = path_of_file_uri(line) {
-        return Some(path);
-    }
-    for quote in ['\'', '"'] {
-        if let Some((path, _)) = line.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
-            return Some(path.to_owned());
-        }
-    }
-    if !(line.starts_with('/') || line.starts_with("~/")) {
-        return None;
-    }
-    let mut path = String::new();
-    let mut characters = line.chars();
-    while let Some(c) = characters.next() {
-        path.extend(if c == '\\' { characters.next() } else { Some(c) });
-    }
-    Some(path)
+    let is_path = is_absolute(line) || line.starts_with(['\'', '"']);
+    is_path.then(|| pasted_paths(line))?.into_iter().next()
 }
 
 /// Returns the path in a list of paths that a completion continues: the last one, unless a space follows it.

@@ -70,8 +70,7 @@ impl Dialog for FilePatterns {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, "Choose the files of the dataset");
         let theme = ctx.theme;
-        let scroll = ScrollState::default();
-        ctx.form(inside, &FormOptions { column: 14, footer: &[], scroll }, |rows| {
+        ctx.form(inside, &FormOptions::new(14, &[]), |rows| {
             rows.text(
                 "Patterns as in .gitignore, separated by spaces: *.jpg scans/ !keep.jpg",
                 theme.dim,

@@ -208,10 +208,8 @@ impl Dialog for LoginForm {
         let inside = ctx.dialog(area, &format!("Login of {name}"));
         let theme = ctx.theme;
         let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
-        let scroll = ScrollState::default();
         let facts = self.facts(ctx);
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
-        ctx.form(inside, &options, |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
             for (label, value, style) in &facts {
                 rows.choice(&Span::styled(*label, theme.dim), &Span::styled(value, *style), false);
             }

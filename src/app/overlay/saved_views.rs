@@ -85,8 +85,7 @@ impl Dialog for ViewNameInput {
         let mut views = ctx.app.service_data().saved_views().iter();
         let is_taken = views.any(|view| is_same_name(view.name.as_str(), name.as_str()));
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
-        let (footer, scroll) = (&[][..], ScrollState::default());
-        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
             rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);

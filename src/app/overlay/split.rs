@@ -252,9 +252,7 @@ impl Dialog for SplitForm {
         let command = self.plan(app).map(|plan| split_command_line(&source, &plan));
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), theme.dim));
         let footer: Vec<Line> = command.collect();
-        let scroll = ScrollState::default();
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
-        ctx.form(inside, &options, |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
             rows.text(&preview, style);
             rows.text("Near-duplicates and the frames of a video stay in one set.", theme.dim);
             rows.blank();

@@ -17,7 +17,11 @@ use crate::{
     app::overlay::fields::edit,
     config::DeploymentKind,
     input::{Chord, Key as Button},
+    tables::text_of,
 };
+
+/// What the filters mean, by their keywords.
+const DESCRIPTIONS: &str = include_str!("../../../assets/filters.txt");
 
 /// The kind of a filter, which is its key on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,23 +89,7 @@ impl FilterKind {
     }
 
     pub fn description(self) -> &'static str {
-        match self {
-            Self::Text => {
-                "captions: fts finds words, semantic finds meanings; hosted services need an enrichment"
-            }
-            Self::Labels => {
-                "labels of images, from the dataset or a model: Enter adds one to the list"
-            }
-            Self::Tags => "user tags, by id; by name once a page with the tag was loaded",
-            Self::Issues => "quality issues; a hosted service may know only blur",
-            Self::Duplicates => "has a near-duplicate at least this similar, 0 to 1",
-            Self::Uniqueness => "differs more from all others than this, 0 to 1",
-            Self::Similarity => "similar to an image: the id of a media item or an upload",
-            Self::File(property) => file_description(property),
-            Self::Column => "a column of your own; text in quotes stays text",
-            Self::AnyOf => "at least one of the filters in a JSON array",
-            Self::Not => "not the filter in a JSON object",
-        }
+        text_of(DESCRIPTIONS, self.keyword()).unwrap_or_default()
     }
 
     pub fn choices(self) -> Vec<&'static str> {
@@ -134,20 +122,6 @@ impl FilterKind {
             Self::Column => &[VALUE_FIELD, COLUMN],
             _ => &[VALUE_FIELD],
         }
-    }
-}
-
-fn file_description(property: FileProperty) -> &'static str {
-    match property {
-        FileProperty::Path => "path in the folder: train, train/*.jpg, **/x_?.png or {a,b}/**",
-        FileProperty::Name => "name of the file, with the patterns * ? [a-z] {a,b}",
-        FileProperty::Size => "size of the file in bytes",
-        FileProperty::Width => "width in pixels",
-        FileProperty::Height => "height in pixels",
-        FileProperty::Aspect => "width divided by height",
-        FileProperty::Format => "format of the file: jpeg, png, webp, mp4",
-        FileProperty::Rating => "the rating that you have given, 1 to 5",
-        FileProperty::Date => "when it was taken, or else changed: 2024, 2024-05 or 2024-05-17",
     }
 }
 
