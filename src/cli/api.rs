@@ -1,12 +1,12 @@
 //! `tessera api`: sends a single request below `/api/v1` with the login of the profile.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::fmt::Write as _;
 
-use clap::{Args, ValueEnum};
+use clap::ValueEnum;
 
-use crate::cli::{CliError, CliResult, Connection, Context, Exit, values::read_bytes_or_stdin};
-use tessera_client::{Endpoint, RawBody, RawPart, RawRequest, RawResponse};
-use tessera_model::SafeText;
+use crate::cli::prelude::*;
+use crate::cli::values::read_bytes_or_stdin;
+use tessera_client::{RawBody, RawPart, RawRequest, RawResponse};
 
 #[derive(Debug, Args)]
 pub struct ApiOptions {

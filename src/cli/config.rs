@@ -2,14 +2,12 @@
 //!
 //! These commands work even if the file is invalid, so that they can be used to repair it.
 
-use std::{fs, path::PathBuf};
+use std::fs;
 
-use clap::Subcommand;
-use serde_json::{Value, json};
 use tessera_wire::text_encoding::read_text;
 
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, Context, Document, Exit},
     config::{
         self, Layers, edit,
         key::{self, SettingKey},

@@ -1,13 +1,12 @@
 //! Selects the deployment of a command, and creates a client for it. A local deployment runs in
 //! this process.
 
-use std::path::{Path, PathBuf};
-
 use secrecy::SecretString;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, FolderOpening, GlobalOptions, LocalService, local_settings,
+        FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
@@ -17,7 +16,7 @@ use tessera_client::{
     ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
     TextSearchPath,
 };
-use tessera_model::{Failure, is_same_name};
+use tessera_model::is_same_name;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceTarget {

@@ -4,19 +4,16 @@
 use std::{
     env,
     io::{self, IsTerminal as _},
-    path::Path,
-    time::Duration,
 };
 
-use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use tessera_files::{Guarantee, missing_guarantees};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, Document, Exit, FolderOpening, GlobalOptions, Output, ServiceTarget,
-        TerminalInfo,
+        FolderOpening, GlobalOptions, Output, ServiceTarget, TerminalInfo,
         connection::clock_skew_warning,
         deployment,
         exit::{CheckResult, redact_home},

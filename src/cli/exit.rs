@@ -3,10 +3,10 @@
 
 use std::{env, fmt, io};
 
-use serde_json::{Value, json};
-use tessera_model::{Failure, FailureKind, SafeText, ShellCommand};
+use tessera_model::FailureKind;
 
-use crate::{cli::messages::write_stderr, printable_text::PrintableText, tables::text_enum};
+use crate::cli::prelude::*;
+use crate::{cli::messages::write_stderr, tables::text_enum};
 
 text_enum! {
     /// The exit codes. Scripts rely on them, so a code never changes its meaning.

@@ -1,26 +1,18 @@
 //! `tessera completion`, `man`, `spec` and `version`: describe the program. Everything is derived from the definition
 //! of the command line.
 
-use std::{
-    any::TypeId,
-    fs, io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{any::TypeId, fs, io, net::SocketAddr};
 
-use clap::{Arg, ArgAction, Command, Subcommand};
+use clap::{Arg, ArgAction, Command};
 use clap_complete::{Shell, env::Shells};
 use clap_mangen::{
     Man,
     roff::{Roff, bold, roman},
 };
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
-use crate::{
-    cli::{CliError, CliResult, Document, Exit, Output},
-    tables::rows,
-};
+use crate::cli::prelude::*;
+use crate::{cli::Output, tables::rows};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {

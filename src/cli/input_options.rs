@@ -1,16 +1,12 @@
 //! Defines the options with which commands take queries and items of a selection: from arguments, files or standard
 //! input.
 
-use std::{
-    path::{Path, PathBuf},
-    str::FromStr,
-};
+use std::str::FromStr;
 
-use clap::Args;
-
-use crate::cli::{CliError, CliResult, Exit, keyboard, read_file_or_stdin};
+use crate::cli::prelude::*;
+use crate::cli::{keyboard, read_file_or_stdin};
 use tessera_model::{
-    ClusterId, EntityType, EntryContent, Filter, Granularity, MediaId, SafeText, SelectedCluster,
+    ClusterId, EntityType, EntryContent, Filter, Granularity, MediaId, SelectedCluster,
     SelectionEntry,
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};

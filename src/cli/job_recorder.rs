@@ -1,20 +1,16 @@
 //! Records the jobs of the command line. A job is saved before its request is sent and after each change of its state,
 //! so that a crash leaves a trace, and the interface can take the job over.
 
-use std::{
-    sync::{MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{MutexGuard, PoisonError};
 
-use serde_json::json;
-
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, CliResult, Connection, Exit, polling::Poller, values::timestamp_now},
+    cli::{polling::Poller, values::timestamp_now},
     job::{Job, JobDataset, JobId, JobState},
 };
 use tessera_model::{
-    Archive, Dataset, ExportTask, ExportTaskId, Failure, JobKind, JobRecord, SafeText,
-    SavedJobState, StateKey, StateValue, job, polling::PollTarget, task_tracker::TaskTracker,
+    Archive, ExportTask, ExportTaskId, JobKind, JobRecord, SavedJobState, StateKey, StateValue,
+    job, polling::PollTarget, task_tracker::TaskTracker,
 };
 
 pub struct JobRecorder<'a> {

@@ -5,13 +5,12 @@ use std::env;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, CliResult, Exit},
     credentials::{self, EnvironmentLoginPermission, SecretLocations, SecretOwner},
     usecase::{self, SecretSource, find_secret},
 };
 use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
-use tessera_model::ShellCommand;
 use tessera_wire::credentials::secret_value;
 
 /// The variable with the API key, for a profile that has none.

@@ -37,6 +37,7 @@ mod media;
 mod messages;
 mod output;
 mod polling;
+mod prelude;
 mod profile;
 mod query;
 mod reindex;

@@ -1,18 +1,17 @@
 //! Waits between polls, within the time limit and through connection losses, and reports changes. Programs get events,
 //! and users get messages.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
-use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Connection, Context, Exit,
     dataset::encoding_document,
     messages::ProgressBar,
     values::{now_rfc3339, timestamp_now},
 };
-use tessera_model::{Dataset, DatasetId, EncodingProgress, Failure, Status, polling::PollTarget};
+use tessera_model::{EncodingProgress, Status, polling::PollTarget};
 
 /// The longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);

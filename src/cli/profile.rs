@@ -1,15 +1,14 @@
 //! `tessera profile` and `tessera init`: manages named deployments. A profile never contains a
 //! secret.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
-use clap::{Args, Subcommand};
 use secrecy::SecretString;
-use serde_json::{Value, json};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Document, Exit, ServiceTarget, absolute_path,
+        ServiceTarget, absolute_path,
         config::{report_dry_run, user_file},
         deployment, login, model_folder,
     },

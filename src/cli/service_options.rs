@@ -1,9 +1,8 @@
 //! Defines the options of the commands that serve datasets from this machine: models, the store on a server, and the
 //! address. These options also exist without the local service, so that a client can report what it lacks.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
 
-use clap::{Args, Subcommand};
 use secrecy::SecretString;
 use tessera_model::PatternLists;
 
@@ -14,10 +13,8 @@ use tessera_service::InjectedFailure;
 #[cfg(not(feature = "local"))]
 use unavailable_values::{InjectedFailure, LanguageChoice};
 
-use crate::{
-    cli::{CliError, CliResult, GlobalOptions},
-    config::Settings,
-};
+use crate::cli::prelude::*;
+use crate::{cli::GlobalOptions, config::Settings};
 
 #[derive(Debug, Args)]
 pub struct StoreOptions {

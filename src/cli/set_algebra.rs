@@ -1,16 +1,11 @@
 //! `tessera set`: combines search results that were saved as documents.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-};
+use std::collections::HashMap;
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
-use crate::cli::{CliError, CliResult, Context, Document, Exit, read_file_or_stdin};
+use crate::cli::prelude::*;
+use crate::cli::read_file_or_stdin;
 use tessera_model::{
-    Cluster, ClusterId, SafeText,
+    Cluster, ClusterId,
     set_algebra::{SetOperator, combine},
     text::grouped_with_noun,
 };

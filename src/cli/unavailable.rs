@@ -1,22 +1,19 @@
 //! Contains stubs of the local deployment for builds without the feature `local`.
 #![expect(clippy::unused_async, reason = "the same functions as the real local deployment")]
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Context, FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
+    FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };
 use crate::usecase::{file_actions::OriginalFinder, models::ModelProvider};
 use tessera_client::{Client, OriginalLookup};
 use tessera_model::{
-    Cover, DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists,
-    SafeText, SelectionItem, SkippedFile, TagTarget,
+    Cover, EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, PatternLists, SelectionItem,
+    SkippedFile, TagTarget,
 };
 
 /// The settings of local deployments, which are empty because this build has none.

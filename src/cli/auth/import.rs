@@ -3,20 +3,18 @@
 
 use std::io::{self, IsTerminal as _};
 
-use clap::Args;
 use rustix::{
     stdio::stdin,
     termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::json;
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint};
-use tessera_model::{Failure, SafeText, ShellCommand};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun};
 use tessera_wire::credentials::session_value;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, Context, Document, Exit, ServiceAddress, ServiceTarget,
+        ServiceAddress, ServiceTarget,
         auth::secret_screen,
         deployment::{configured_client, service_with_login},
         keyboard,
@@ -25,7 +23,6 @@ use crate::{
     },
     config::{DeploymentConfig, Profile, user_config_file},
     credentials::{SecretLocation, SecretLocations, SecretOwner},
-    printable_text::PrintableText,
     usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };
 

@@ -4,17 +4,14 @@
 pub(super) mod import;
 mod secret_screen;
 
-use std::time::Duration;
-
-use clap::Subcommand;
 use secrecy::ExposeSecret as _;
-use serde_json::{Value, json};
-use tessera_client::{AuthMethod, BaseUrl, Endpoint, TOKEN_LIFETIME};
+use tessera_client::{AuthMethod, BaseUrl, TOKEN_LIFETIME};
 use tessera_model::login_check_text;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, Context, Document, Exit, LocalFolder, ServiceAddress, ServiceTarget,
+        LocalFolder, ServiceAddress, ServiceTarget,
         auth::import::HostedProfile,
         login::{ServiceLogin, open_secrets},
     },

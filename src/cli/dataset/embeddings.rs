@@ -1,14 +1,11 @@
 //! `tessera dataset embeddings`: exports the vectors of a local dataset, and imports embeddings that were computed
 //! elsewhere.
 
-use std::{path::PathBuf, time::Duration};
-
-use clap::Subcommand;
-use serde_json::json;
-use tessera_model::{Coverage, Dataset, EmbeddingExport, EmbeddingImport, text::grouped_with_noun};
+use tessera_model::{Coverage, EmbeddingExport, EmbeddingImport, text::grouped_with_noun};
 
 use super::watch::{WaitGoal, poll_until};
-use crate::cli::{CliResult, Connection, Context, Document, Exit, LocalService, polling::Poller};
+use crate::cli::prelude::*;
+use crate::cli::{LocalService, polling::Poller};
 
 #[derive(Debug, Subcommand)]
 pub enum EmbeddingsCommand {

@@ -7,16 +7,11 @@ mod start;
 
 pub use start::ExportContentOptions;
 
-use std::{path::PathBuf, time::Duration};
+use tessera_model::{ExportJob, FailedExport, JobRecord, SavedJobState, is_same_name};
 
-use clap::Subcommand;
-use serde_json::{Value, json};
-use tessera_client::Endpoint;
-use tessera_model::{ExportJob, FailedExport, JobRecord, SafeText, SavedJobState, is_same_name};
-
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliResult, Connection, Context, Document, Exit,
         export::lookup::{ExportLookup, export_document, export_of, kind, recorded_exports},
         polling::Poller,
         values::{format_timestamp, parse_interval},

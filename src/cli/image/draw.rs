@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use image::{DynamicImage, Rgba, RgbaImage, imageops};
-use tessera_model::{SafeText, text::truncate};
+use tessera_model::text::truncate;
 use tessera_picture::{
     Canvas, Crop, Encoded, FittedPicture, Protocol, Thumbnail, encode, fit, fit_picture,
     nearest_of_256,
@@ -12,7 +12,8 @@ use tessera_picture::{
 use unicode_width::UnicodeWidthStr as _;
 use viuer::Config;
 
-use crate::cli::{CliError, Context, Exit, TerminalInfo, output::write_picture};
+use crate::cli::prelude::*;
+use crate::cli::{TerminalInfo, output::write_picture};
 
 #[derive(Clone, Debug)]
 pub struct NamedPicture {

@@ -5,19 +5,17 @@ mod draw;
 use std::{
     fs,
     io::{self, Read as _},
-    path::Path,
 };
 
-use clap::Subcommand;
 pub use draw::{DrawOptions, NamedPicture, draw_pictures, terminal_info};
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, Connection, Context, Exit,
     keyboard::{self, Keyboard},
     values::parse_region,
 };
-use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint, ServiceConfig};
-use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region, SafeText, Search};
+use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
+use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region};
 use tessera_picture::Crop;
 
 #[derive(Debug, Subcommand)]

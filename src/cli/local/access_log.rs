@@ -3,22 +3,16 @@
 
 use std::{
     io,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
     },
     thread,
-    time::Duration,
 };
 
-use serde_json::json;
-
-use crate::{
-    cli::{CliError, CliResult, messages::write_message, output::write_stdout},
-    printable_text::PrintableText,
-};
+use crate::cli::prelude::*;
+use crate::cli::{messages::write_message, output::write_stdout};
 use tessera_files::RotatingFile;
 use tessera_service::{AccessLog, AccessRecord};
 

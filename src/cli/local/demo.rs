@@ -3,13 +3,13 @@
 
 use std::{
     fmt,
-    path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Exit, FolderOpening,
+        FolderOpening,
         local::{
             LocalSettings,
             service::{LocalService, index_dir},
@@ -17,15 +17,12 @@ use crate::{
         messages::write_stderr,
         output::write_stdout,
     },
-    printable_text::PrintableText,
     usecase::run_blocking,
 };
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
-    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Preview, Query,
-    ScoreScale, Search,
+    Anchor, AnchorKind, ArchiveName, Cluster, ExportFormat, ExportSpec, Preview, Query, ScoreScale,
     polling::{PollTarget, PollingIntervals},
-    text::count_with_noun,
 };
 
 /// The seed is fixed, so that everyone gets the same pictures.

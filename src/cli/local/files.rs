@@ -1,17 +1,17 @@
 //! Gives commands and the worker what a local service has on this machine: the originals of its datasets, the archives
 //! of its exports, and embeddings. No request is sent.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliResult, LocalService},
+    cli::LocalService,
     usecase::{file_actions::OriginalFinder, run_blocking},
 };
 use tessera_client::OriginalLookup;
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_model::{
-    DatasetId, EmbeddingExport, EmbeddingImport, ExportTaskId, Failure, MediaId, Search,
-    SelectionItem, TagTarget,
+    EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, SelectionItem, TagTarget,
 };
 use tessera_service::{Deployment, LocalError};
 

@@ -3,16 +3,15 @@
 
 use std::{
     fs, iter,
-    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
 use futures_util::{FutureExt as _, future::BoxFuture};
-use serde_json::{Value, json};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Document, Exit, LocalService,
+        LocalService,
         messages::write_message,
         service_options::ModelCommand,
         values::{absolute_path, read_bytes_or_stdin},
@@ -26,10 +25,7 @@ use crate::{
     },
 };
 use tessera_encoder::{Encoder, ModelDescription, SelfTest};
-use tessera_model::{
-    AVAILABLE_MODELS, DatasetId, Failure, ModelPlan,
-    text::{count_with_noun, format_bytes},
-};
+use tessera_model::{AVAILABLE_MODELS, ModelPlan, text::format_bytes};
 use tessera_picture::decode::decode;
 use tessera_service::Deployment;
 

@@ -1,25 +1,18 @@
 //! `tessera serve` and `tessera work`: run the service for other programs until a signal stops it. `serve --explain`
 //! prints two pages of the documentation instead.
 
-use std::{
-    fmt::Write as _,
-    mem,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fmt::Write as _, mem, net::SocketAddr};
 
 use secrecy::ExposeSecret;
-use serde_json::json;
-use tessera_model::Failure;
 use tessera_service::{
     AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, FolderOpening, GlobalOptions, ServeOptions,
+        FolderOpening, GlobalOptions, ServeOptions,
         local::{
             access_log::open_access_log,
             listening::bind,
@@ -32,7 +25,6 @@ use crate::{
         service_options::WorkOptions,
     },
     inherited_signals,
-    printable_text::PrintableText,
 };
 
 const OPEN_METRICS: &str = "other machines can read the metrics without login, and the connection is not encrypted. \

@@ -3,17 +3,16 @@
 use std::time::SystemTime;
 
 use secrecy::ExposeSecret;
-use serde_json::json;
 use tokio::task::spawn_blocking;
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Document, Exit, Output,
+    Output,
     exit::CheckResult,
     local::{LocalSettings, local_settings, service::index_dir},
     service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
 };
 use tessera_media::object_storage::{self, BucketFolder, INTERRUPTED_AFTER};
-use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::{LocalError, revoke_access};
 use tessera_store::{
     StoreError,

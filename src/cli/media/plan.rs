@@ -1,23 +1,14 @@
 //! Resolves the sources of an addition, and plans the requests that send them.
 
-use std::{
-    ffi::OsString,
-    os::unix::ffi::OsStringExt as _,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
 use glob::Pattern;
-use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
-use tessera_model::{
-    Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
-    ingest::UnreadableFile, text::count_with_noun,
-};
+use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
 use tessera_wire::{preview::path_of_file_uri, text_encoding::decode_list};
 
-use crate::cli::{
-    CliError, CliResult, Context, Document, messages::format_bytes, values::read_bytes_or_stdin,
-};
+use crate::cli::prelude::*;
+use crate::cli::{messages::format_bytes, values::read_bytes_or_stdin};
 
 #[derive(Debug)]
 pub struct AdditionPlan {

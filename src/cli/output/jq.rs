@@ -6,10 +6,8 @@ use jaq_core::{
     load::{Arena, Error, File, Loader, span},
 };
 use jaq_json::Val;
-use serde_json::Value;
 
-use crate::{cli::CliError, printable_text::PrintableText};
-use tessera_model::SafeText;
+use crate::cli::prelude::*;
 
 /// Returns the expression unchanged if it is valid.
 pub fn parse_expression(expression: &str) -> Result<String, String> {

@@ -1,23 +1,15 @@
 //! `tessera query add` and `tessera query check`: extends queries, and reports their errors.
 
-use std::{
-    io::{self, IsTerminal as _},
-    path::PathBuf,
-};
+use std::io::{self, IsTerminal as _};
 
-use clap::Args;
-use serde_json::{Value, json};
-
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Context, Document, Exit,
     input_options::{NamedQuery, QueryOptions, QuerySource, located_problem},
     query::filter_command::FilterCommand,
 };
-use tessera_client::Endpoint;
 use tessera_model::{
-    Enrichment, Filter, SafeText,
+    Enrichment, Filter,
     enrichment::missing_model_warning,
-    text::count_with_noun,
     vql::{InvalidField, IssueFilter, MAX_FILTERS, long_query_warning, unpublished_issue_warning},
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};

@@ -1,8 +1,6 @@
 //! The subcommands of `tessera query add`, one for each filter of the query language.
 
-use std::path::PathBuf;
-
-use clap::{Args, Subcommand, builder::PossibleValuesParser};
+use clap::builder::PossibleValuesParser;
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,
     vql::{
@@ -11,7 +9,8 @@ use tessera_model::{
     },
 };
 
-use crate::cli::{CliError, CliResult, input_options::NamedQuery};
+use crate::cli::input_options::NamedQuery;
+use crate::cli::prelude::*;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum FilterCommand {

@@ -2,10 +2,9 @@
 //! pictures below them.
 
 use futures_util::{StreamExt as _, stream};
-use serde_json::{Value, json};
 use tessera_model::{
-    Cluster, Dataset, Failure, Fraction, HistoryEntry, Link, Page, Query, Relevance, RelevanceBand,
-    SafeText, ScoreScale, Search, SelectionEntry, Status, text::count_with_noun,
+    Cluster, Fraction, HistoryEntry, Link, Page, Query, Relevance, RelevanceBand, ScoreScale,
+    SelectionEntry, Status,
 };
 use tessera_picture::Crop;
 use tessera_wire::{
@@ -14,8 +13,9 @@ use tessera_wire::{
     vql,
 };
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Connection, Context, Document, TerminalInfo,
+    TerminalInfo,
     image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     search::{
         found_media::FoundMedia,

@@ -1,18 +1,14 @@
 //! Finds everything that a search matches, as a selection for an export.
 
-use tessera_model::{
-    Cluster, Dataset, Query, Search, Selection, SelectionEntry, basket::cluster_entry,
-};
+use tessera_model::{Cluster, Query, Selection, SelectionEntry, basket::cluster_entry};
 use tessera_wire::selection::MAX_ITEMS;
 
-use crate::cli::{
-    CliError, CliResult, Connection, Exit,
-    search::{
-        execute::prepare_ranking,
-        found_media::{MediaCollector, MediaLimits},
-        pages::{PageCursor, PageState},
-        request::{CutOptions, PageOptions, SearchRequest},
-    },
+use crate::cli::prelude::*;
+use crate::cli::search::{
+    execute::prepare_ranking,
+    found_media::{MediaCollector, MediaLimits},
+    pages::{PageCursor, PageState},
+    request::{CutOptions, PageOptions, SearchRequest},
 };
 
 /// Returns exactly what the search matches. Fails if the service does not list everything.

@@ -1,22 +1,15 @@
 //! Collects the media items that a search finds, over all its pages, merges them into one order, closest first, and
 //! prints the paths of their files.
 
-use std::{
-    collections::HashSet,
-    os::unix::ffi::OsStrExt as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, os::unix::ffi::OsStrExt as _};
 
 use super::pages::is_beyond;
-use crate::{
-    cli::{CliError, CliResult, Context},
-    printable_text::PrintableText,
-    usecase::MemberReader,
-};
+use crate::cli::prelude::*;
+use crate::usecase::MemberReader;
 use tessera_client::Client;
 use tessera_model::{
     Cluster, ClusterId, EntityType, EntryContent, Fraction, MediaId, Preview, Relevance, ScoreKind,
-    Search, SelectionEntry, text::count_with_noun,
+    SelectionEntry,
 };
 
 /// A media item that a search has found.
