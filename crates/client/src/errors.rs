@@ -236,61 +236,25 @@ impl FailureContext<'_> {
     }
 }
 
-/// A known error: the status, a part of the message in lower case, the code, and the remedy.
-type KnownError = (u16, &'static str, &'static str, &'static str);
+/// The known errors, one a line: the status, a part of the message in lower case, the code, and the remedy.
+const KNOWN_ERRORS: &str = include_str!("known_errors.txt");
 
-const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
-                      account needs a role to assume";
-const NOT_STARTED_REMEDY: &str = "Nothing was started; check the dataset before you send it again";
-
-const KNOWN_ERRORS: [KnownError; 11] = [
-    (
-        400,
-        "embedding_config",
-        "no_embedding_config",
-        "Index the dataset once with an embedding model first",
-    ),
-    (
-        400,
-        "one media source",
-        "media_source_count",
-        "Give exactly one of: files, a storage URI, an archive",
-    ),
-    (400, "no media files found", "no_media_at_uri", STORAGE_URI_REMEDY),
-    (400, "invalid s3 uri", "no_media_at_uri", STORAGE_URI_REMEDY),
-    (
-        403,
-        "add media feature is not enabled",
-        "add_media_disabled",
-        "Ask the operator of the service to set ADD_MEDIA_ENABLED",
-    ),
-    (403, "write access", "no_write_access", "Ask the owner of the dataset for write access"),
-    (
-        404,
-        "dataset not found",
-        "dataset_not_found",
-        "List the datasets: it may have been deleted, or not be shared with you",
-    ),
-    (
-        409,
-        "task is running",
-        "operation_running",
-        "Wait until that task is done, then send it again",
-    ),
-    (409, "not ready", "dataset_not_ready", "Wait until the dataset is READY"),
-    (500, "upload", "upload_failed", "The service could not store the media; send them again"),
-    (500, "trigger", "trigger_failed", NOT_STARTED_REMEDY),
-];
+/// Returns the code and the remedy of a known error.
+fn known_error(status: u16, message: &str) -> Option<(&'static str, &'static str)> {
+    KNOWN_ERRORS.lines().find_map(|line| {
+        let mut fields = line.split(" | ");
+        let has_status = fields.next()?.parse() == Ok(status);
+        let is_known = message.contains(fields.next()?) && has_status;
+        is_known.then_some((fields.next()?, fields.next()?))
+    })
+}
 
 /// Adds the code and remedy of a documented message.
 pub(super) fn add_known_remedy(endpoint: Endpoint, failure: Failure) -> Failure {
     let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let message = message.unwrap_or_default();
-    let known = KNOWN_ERRORS
-        .into_iter()
-        .find(|(status, pattern, ..)| failure.status == Some(*status) && message.contains(pattern));
-    match known {
-        Some((_, _, code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
+    match failure.status.and_then(|status| known_error(status, &message)) {
+        Some((code, remedy)) => Failure { code: Some(code), ..failure.with_remedy(remedy) },
         // A 403 has two meanings, and the message may not distinguish them.
         None if failure.status == Some(403) && endpoint.adds_media() => failure.with_remedy(
             "Either adding media is disabled, or you have no write access to the dataset",
