@@ -1,14 +1,10 @@
 //! Draws the lines above the panes (header, tabs, filter chips), and the letters of the jump mode.
 
-use ratatui::{layout::Rect, style::Modifier};
+use ratatui::style::Modifier;
 
+use crate::ui::prelude::*;
 use crate::{
-    app::{
-        App, DrawContext, Pane,
-        query::{self, ChipState},
-    },
-    drawing::{display_width, first_fitting, split_columns, text_cells},
-    input::Action,
+    app::query::{self, ChipState},
     ui::{
         pane::{basket, login_text, outage_text, status_glyph, status_text},
         results_header,

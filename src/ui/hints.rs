@@ -1,23 +1,13 @@
 //! Draws the lines below the panes: notification and hints.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    widgets::{Clear, Widget},
-};
-use tessera_model::SafeText;
+use ratatui::widgets::{Clear, Widget};
 
+use crate::ui::prelude::*;
 use crate::{
-    app::{
-        App, Dialog, DrawContext, Level, availability, model_offer,
-        suggested_actions::suggested_actions,
-    },
+    app::{Dialog, Level, availability, model_offer, suggested_actions::suggested_actions},
     config::DeploymentKind,
-    drawing::{
-        ClickTarget, Painter, display_width, field_area, split_columns, split_end, text_cells,
-        wrap_words,
-    },
-    input::{Action, KeyContext},
+    drawing::{ClickTarget, Painter, field_area},
+    input::KeyContext,
 };
 
 /// The maximum number of lines of a notification.

@@ -4,6 +4,7 @@
 mod bars;
 mod hints;
 mod pane;
+mod prelude;
 mod results_header;
 mod tile;
 mod viewer;

@@ -1,27 +1,19 @@
 //! Builds the texts around the results: the heading in the frame, the line above the tiles, and the
 //! tabs.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-use tessera_model::{
-    EntityType, SafeText, Status,
-    text::{count_with_noun, group_digits, truncate},
-};
+use tessera_model::{EntityType, Status, text::count_with_noun};
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        DrawContext, MissingMembers, Results, View,
+        MissingMembers, Results, View,
         results_header::{
             LEGEND_GAP, RankingText, results_header_rows, results_notice, results_notice_rows,
         },
         view::sort_filter::SortOrder,
     },
     config::DeploymentKind,
-    drawing::{ClickTarget, below, display_width, first_fitting, split_columns, text_cells},
-    input::Action,
+    drawing::ClickTarget,
     ui::tile,
 };
 

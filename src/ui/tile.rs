@@ -3,29 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::{
-    layout::Rect,
-    text::Line,
-    widgets::{Block, BorderType, Widget},
-};
+use ratatui::widgets::{Block, BorderType, Widget};
 use tessera_model::{
-    Cluster, EntityType, Preview, Relevance, SafeText, ScoreScale, is_metadata_label,
+    Cluster, EntityType, Preview, Relevance, ScoreScale, is_metadata_label,
     tag::{PICKED, REJECTED},
-    text::{group_digits, truncate},
 };
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        App, DrawContext, Tile, View,
+        Tile, View,
         basket::SelectionState,
         overlay::{score_histogram::ScoreHistogram, selection_rows::mark_glyph},
         tile_grid::TileGrid,
     },
     config::DeploymentKind,
-    drawing::{
-        below, display_width, first_fitting, format_score, split_columns, split_end, text_cells,
-        wrap_words,
-    },
+    drawing::format_score,
 };
 
 struct TileText<'a> {

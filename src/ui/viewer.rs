@@ -1,16 +1,15 @@
 //! Draws the full-size view: the title, one or several pictures, and hints or a notification.
 
-use ratatui::{layout::Rect, style::Style};
-use tessera_model::{Preview, picture_source::format_timestamp, text::group_digits};
+use tessera_model::{Preview, picture_source::format_timestamp};
 use tessera_picture::Protocol;
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        DrawContext, Viewer,
+        Viewer,
         basket::count_with_noun,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
-    drawing::{display_width, split_end},
     ui::pane::selection_text,
 };
 

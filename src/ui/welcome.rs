@@ -5,15 +5,14 @@ use std::path::Path;
 
 use ratatui::{
     buffer::Buffer,
-    layout::Rect,
-    text::{Line, Span},
     widgets::{Block, BorderType, Clear, Widget},
 };
 use tessera_model::{
-    Cover, Place, SafeText,
-    text::{format_age, grouped_with_noun, truncate, truncate_start},
+    Cover, Place,
+    text::{format_age, grouped_with_noun, truncate_start},
 };
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
         overlay::path_picker::{PathPicker, PickerAreas},
@@ -21,7 +20,6 @@ use crate::{
     },
     drawing::{
         ClickTarget, MouseTargets, Painter, PictureLayer, ScrollState, Theme, choice_text,
-        display_width,
         picture_layer::{ColorDepth, GraphicsSettings, draw_half_blocks},
         rows_of_line,
     },

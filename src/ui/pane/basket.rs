@@ -1,13 +1,10 @@
 //! Draws the basket: the selected clusters and media items, and how many previews of the selection
 //! were seen.
 
-use ratatui::{layout::Rect, text::Line};
 use tessera_model::{Selection, SelectionTotals, text::grouped_with_noun};
 
-use crate::app::{
-    App, DrawContext, Pane,
-    overlay::selection_rows::{BasketRows, draw_entry, draw_entry_beside_picture},
-};
+use crate::app::overlay::selection_rows::{BasketRows, draw_entry, draw_entry_beside_picture};
+use crate::ui::prelude::*;
 
 /// Describes the size of the selection, such as `basket 14 (≈431 media)`.
 pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {

@@ -1,14 +1,11 @@
 //! Draws the list of datasets.
 
-use ratatui::layout::Rect;
-use tessera_model::{
-    Dataset, Status,
-    text::{count_with_noun, group_digits, truncate},
-};
+use tessera_model::{Dataset, Status, text::count_with_noun};
 
+use crate::ui::prelude::*;
 use crate::{
-    app::{DrawContext, Pane, areas::datasets_scroll_top},
-    drawing::{line, split_end},
+    app::areas::datasets_scroll_top,
+    drawing::line,
     ui::pane::{MIN_FRAMED_ROWS, status_glyph, status_summary, status_text},
 };
 

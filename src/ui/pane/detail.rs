@@ -1,18 +1,11 @@
 //! Draws the detail of a preview: the picture as large as possible, and its facts.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-use tessera_model::{
-    Cluster, EntryId, FileFacts, Preview,
-    text::{format_bytes, group_digits},
-};
+use tessera_model::{Cluster, EntryId, FileFacts, Preview, text::format_bytes};
 use tessera_picture::Crop;
 
+use crate::ui::prelude::*;
 use crate::{
-    app::{App, DrawContext, Pane, areas::DetailLayout, detail_picture_view},
+    app::{areas::DetailLayout, detail_picture_view},
     drawing::{format_score, rows_of_line},
 };
 

@@ -1,20 +1,19 @@
 //! Draws what the results pane shows if a search found nothing or was refused: why, and what to try next.
 
-use ratatui::layout::Rect;
 use tessera_model::{
-    EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText, SafeText,
+    EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText,
     text::{capitalize, grouped_with_noun},
 };
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        DrawContext, Job, JobState, RelaxedSearch, View,
+        Job, JobState, RelaxedSearch, View,
         jobs::rows::job_summary,
         overlay::sort_filter::names_text,
         query::{ChipState, chips},
     },
     config::DeploymentKind,
-    input::Action,
 };
 
 fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {

@@ -1,18 +1,17 @@
 //! Draws the jobs, newest first.
 
-use ratatui::{layout::Rect, style::Style};
 use tessera_model::{
     ExportTaskId,
-    text::{format_age, format_duration, truncate},
+    text::{format_age, format_duration},
 };
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        App, DrawContext, Job, JobState, Pane,
+        Job, JobState,
         jobs::rows::{self, JobColumns, JobRows, job_state_text, job_summary},
     },
-    drawing::{Theme, display_width, gauge, wrap_words},
-    input::Action,
+    drawing::{Theme, gauge},
     ui::pane::MIN_FRAMED_ROWS,
 };
 

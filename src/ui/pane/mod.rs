@@ -1,16 +1,7 @@
 //! Draws each pane in a file of its own, and the frame that all panes share. The state of a pane is in the file of the
 //! same name in `app/pane`.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-
-use crate::{
-    app::{DrawContext, Pane},
-    drawing::display_width,
-};
+use crate::ui::prelude::*;
 
 pub(super) mod basket;
 mod datasets;

@@ -1,25 +1,16 @@
 //! Draws the query builder: a row for each filter, the JSON that is sent, and the checks of the
 //! query.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
-use tessera_model::{EntityType, Granularity, Query, SafeText, text::truncate};
+use tessera_model::{EntityType, Granularity, Query};
 use tui_input::Input;
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        DrawContext, Pane,
         pane::scroll_top,
         query::{Diagnostic, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity, diagnostics},
     },
-    drawing::{
-        below, choice_text, display_width, first_fitting, line, rows_of_line, split_columns,
-        text_cells, wrapped_rows,
-    },
-    input::Action,
+    drawing::{choice_text, line, rows_of_line, wrapped_rows},
     ui::pane::MIN_FRAMED_ROWS,
 };
 

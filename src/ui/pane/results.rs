@@ -1,13 +1,11 @@
 //! Draws the results: the clusters as tiles with picture, size, score and caption.
 
-use ratatui::layout::Rect;
-
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        DrawContext, Pane, Remote, basket::SelectedEntries, results_header::results_header_rows,
-        tile_grid::TileGrid, view::tiles::TileCursor,
+        Remote, basket::SelectedEntries, results_header::results_header_rows, tile_grid::TileGrid,
+        view::tiles::TileCursor,
     },
-    drawing::below,
     ui::{
         pane::{empty_results, title_cells},
         results_header, tile,

@@ -1,27 +1,20 @@
 //! Draws the status of the selected dataset (counts, models, status changes, and allowed operations), and below it the
 //! connection: whether the service responds, the login, the requests under way, and the latest events.
 
-use ratatui::{
-    layout::Rect,
-    style::Style,
-    text::{Line, Span},
-};
 use tessera_model::{
     Dataset, EncodingProgress, EnrichmentModel, ModelStatus, NO_SECRET, Operation, Permission,
-    SafeText, Status,
+    Status,
     polling::PollTarget,
-    text::{
-        format_age, format_duration, group_digits, grouped_with_noun, truncate, truncate_start,
-    },
+    text::{format_age, format_duration, grouped_with_noun, truncate_start},
 };
 
+use crate::ui::prelude::*;
 use crate::{
     app::{
-        App, DrawContext, Outage, Uptime, availability,
+        Outage, Uptime, availability,
         overlay::{log::latest_events, login::token_text},
     },
-    drawing::{below, gauge, line, rows_of_line, wrap_words},
-    input::Action,
+    drawing::{gauge, line, rows_of_line},
 };
 
 const NAME_WIDTH: usize = 9;
