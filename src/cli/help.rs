@@ -15,30 +15,7 @@ use clap::{
 };
 
 /// The commands by what they are for. `tessera --help` describes each of them.
-pub(super) const OVERVIEW: &str = "\
-See, search and curate image and video datasets from a terminal
-
-Usage: tessera [FOLDER]...           open folders of pictures and videos
-       tessera [OPTIONS] [COMMAND]   without a command: choose what to open
-
-Start              demo, open, tui, init, serve, work
-Search             search, query, set, image, dataset, enrichment
-Select and export  selection, tag, duplicates, media, export, report, check
-Jobs               jobs, reindex
-Connect            profile, auth, api, mcp, model, store
-About              doctor, config, completion, man, spec, version, help
-
-Examples:
-  tessera demo                       paint a sample dataset and open it
-  tessera ~/photos                   open a folder; the next start is immediate
-  tessera duplicates --folder ~/photos
-  tessera search caption \"red van\" --folder ~/photos --paths
-  tessera serve ~/photos             offer a folder to browsers and programs
-  tessera profile add prod --kind hosted --base-url https://media.example
-
-`tessera help COMMAND` explains a command, `tessera help options` the options of
-every command, and `tessera --help` lists all of them with the exit codes.
-";
+pub(super) const OVERVIEW: &str = include_str!("../../assets/overview.txt");
 
 /// Returns the end of the complete help.
 pub(super) fn footer() -> String {

@@ -15,19 +15,7 @@ use tessera_model::{
 };
 use tessera_picture::{decode::decode, encode_jpeg, resize};
 
-const STYLE: &str = "
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1d1d1f; background: #fff }
-@media (prefers-color-scheme: dark) { body { color: #e8e8ea; background: #161618 } }
-h1, h2, h3 { line-height: 1.2 }
-table { border-collapse: collapse; margin: .5rem 0 }
-td, th { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top }
-td.number { text-align: right }
-.bar { display: inline-block; height: .7rem; background: #5b8def; border-radius: 2px }
-.pictures { display: flex; flex-wrap: wrap; gap: .6rem; margin: .4rem 0 1rem }
-figure { margin: 0; width: 180px }
-figure img { max-width: 180px; max-height: 140px; display: block }
-figcaption { font-size: 12px; overflow-wrap: anywhere }
-";
+const STYLE: &str = include_str!("../../../assets/report.css");
 
 /// The number of groups of near-duplicates whose pictures are shown.
 const SHOWN_GROUPS: usize = 20;
@@ -44,7 +32,7 @@ pub(super) async fn page(
     let name = escape_xml(name);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{name}</title>\n<style>{STYLE}</style>\n<h1>{name}</h1>\n<table>\n"
+         <title>{name}</title>\n<style>\n{STYLE}</style>\n<h1>{name}</h1>\n<table>\n"
     );
     // Writing to a string cannot fail.
     for (name, value) in facts(summary) {
