@@ -9,13 +9,14 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job, own_command   command_lines
-//!           printable_text   own_command   credentials   inherited_signals   tables
-//! layer 1   config -> input, own_command    subprocess -> credentials, own_command
+//! layer 0   input   job -> remote   message -> job, custom_command
+//!           command_lines   printable_text   custom_command   credentials   inherited_signals
+//!           tables
+//! layer 1   config -> input, custom_command    subprocess -> credentials, custom_command
 //! layer 2   state -> config                 drawing -> config
 //!           usecase -> config, credentials
-//! layer 3   worker -> message, own_command, state, usecase
-//!           app -> job, message, own_command, input, config, drawing
+//! layer 3   worker -> message, custom_command, state, usecase
+//!           app -> job, message, custom_command, input, config, drawing
 //!           cli -> config, credentials, state, job, usecase
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
@@ -29,12 +30,12 @@ pub mod cli;
 mod command_lines;
 pub mod config;
 pub mod credentials;
+pub mod custom_command;
 pub mod drawing;
 mod inherited_signals;
 pub mod input;
 pub mod job;
 pub mod message;
-pub mod own_command;
 mod printable_text;
 pub mod remote;
 pub mod runtime;

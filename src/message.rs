@@ -22,8 +22,8 @@ use tessera_model::{
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 use tessera_wire::add_media::Accepted;
 
+use crate::custom_command::{CustomCommand, ReadyCommand};
 pub use crate::job::JobId;
-use crate::own_command::{OwnCommand, ReadyCommand};
 
 /// The slot that a response fills. A lane has at most one open request, because a newer request
 /// makes the older response stale.
@@ -88,7 +88,7 @@ pub enum Lane {
     /// Opening a picture in another program.
     OpenExternally,
     /// Starting one of the user's own commands. It is never cancelled.
-    OwnCommand,
+    CustomCommand,
     Curl,
     LoginPlaces,
     LoginCheck,
@@ -114,7 +114,7 @@ impl Lane {
                 | Self::ChangeTags(_)
                 | Self::LoginImport
                 | Self::Selection
-                | Self::OwnCommand
+                | Self::CustomCommand
                 | Self::SaveState(_)
         )
     }
@@ -157,7 +157,7 @@ impl Lane {
             | Self::LoginPlaces
             | Self::Picture(..)
             | Self::OpenExternally
-            | Self::OwnCommand
+            | Self::CustomCommand
             | Self::PlanModel
             | Self::GetModel(_)
             | Self::Preflight
@@ -271,7 +271,7 @@ pub enum Request {
     Folder(PathBuf),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
-    RunOwnCommand(DatasetId, Selection, Box<OwnCommand>),
+    RunCustomCommand(DatasetId, Selection, Box<CustomCommand>),
     Curl(ReadRequest),
     LoginPlaces,
     /// Reads a dataset, or the list of datasets, to check whether the login is accepted.
@@ -381,7 +381,7 @@ pub enum Payload {
     Inspection(Box<Inspection>),
     OpenedExternally,
     /// The user's own command was started, or is ready for the terminal.
-    OwnCommandStarted(Option<ReadyCommand>),
+    CustomCommandStarted(Option<ReadyCommand>),
     /// A `curl` command, which contains no secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),

@@ -13,7 +13,7 @@ use std::{
 use tessera_model::{Failure, FailureKind};
 use tessera_subprocess::user_command;
 
-use crate::{credentials::LOGIN_VARIABLES, own_command::ReadyCommand};
+use crate::{credentials::LOGIN_VARIABLES, custom_command::ReadyCommand};
 
 /// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
 /// an editor or the command of `--on-change` may need them.

@@ -10,9 +10,9 @@ use crate::{
         App, Baskets, Level, Mouse, MouseKind, Outbox, Pane, Results,
         areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
+        custom_commands::run_custom_command,
         jobs::rows::JobRows,
         overlay::{palette::open_action_menu, selection_rows::BasketRows},
-        own_commands::run_own_command,
         query::{chip_areas, chips},
     },
     input::{Action, Chord, Key, KeyMatch},
@@ -58,7 +58,7 @@ impl App {
                     self.input.unknown_letters = 0;
                     self.perform(action);
                 }
-                KeyMatch::OwnCommand(position) => run_own_command(self, position),
+                KeyMatch::CustomCommand(position) => run_custom_command(self, position),
                 KeyMatch::Unbound if chord.typed().is_some_and(is_other_letter) => {
                     self.explain_unknown_letter();
                 }

@@ -13,8 +13,8 @@ use tessera_picture::Protocol;
 use crate::{
     app::{Level, Notifications, Setup, Uptime},
     config::Destination,
+    custom_command::ReadyCommand,
     message::{Lane, Request, Ticket},
-    own_command::ReadyCommand,
     printable_text::PrintableText,
 };
 

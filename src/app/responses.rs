@@ -10,13 +10,13 @@ use crate::{
         App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
         availability::unavailable_reason,
         basket::count_with_noun,
+        custom_commands::custom_command_started,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
             duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
             file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
             path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
         },
-        own_commands::own_command_started,
         service_data::LoadedState,
         session::restore_tabs,
         tagging::tags_changed,
@@ -101,7 +101,7 @@ impl App {
             | Lane::Anchor
             | Lane::Picture(..)
             | Lane::OpenExternally
-            | Lane::OwnCommand => self.handle_search_response(lane, result),
+            | Lane::CustomCommand => self.handle_search_response(lane, result),
             Lane::Split(dataset) => SplitForm::handle_response(self, dataset, result),
             Lane::Check(dataset) => QualityCheck::handle_response(self, dataset, result),
             Lane::StartJob(_)
@@ -259,8 +259,8 @@ impl App {
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
             }
-            (Lane::OwnCommand, Ok(Payload::OwnCommandStarted(ready))) => {
-                own_command_started(&mut self.outbox, ready);
+            (Lane::CustomCommand, Ok(Payload::CustomCommandStarted(ready))) => {
+                custom_command_started(&mut self.outbox, ready);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

@@ -8,8 +8,8 @@ use crate::{
         DeploymentKind, ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice,
         TileLayout, TileSize,
     },
+    custom_command::CustomCommand,
     input::Keymap,
-    own_command::OwnCommand,
 };
 use tessera_model::{
     DatasetId, EntityType, ExportFormat, Granularity, SafeText, SavedSession, ShellCommand,
@@ -63,7 +63,7 @@ pub struct Setup {
     pub export_defaults: ExportDefaults,
     pub keymap: Keymap,
     /// The user's own commands.
-    pub commands: Vec<OwnCommand>,
+    pub commands: Vec<CustomCommand>,
     /// Whether changes of datasets are refused. Exports are allowed.
     pub read_only: bool,
     /// Warnings about the settings, which are shown at the start.

@@ -289,7 +289,7 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
         let reason = reason.trim_start_matches(&format!("{}: ", file.display()));
         errors.push(ConfigError::new(file.display(), reason));
     } else if let Some(setting) = layers.get("commands")
-        && let Err(reason) = config::load_keymap(key_file.as_deref(), &layers.own_commands())
+        && let Err(reason) = config::load_keymap(key_file.as_deref(), &layers.custom_commands())
     {
         errors.push(setting.origin.error(reason));
     }

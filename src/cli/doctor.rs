@@ -130,7 +130,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
     let (layers, errors) = Layers::read(&sources);
-    let commands = layers.own_commands();
+    let commands = layers.custom_commands();
     let mut findings = Vec::new();
     for (subject, file) in [("settings", &sources.user), ("project", &layers.project)] {
         let Some(file) = file else { continue };

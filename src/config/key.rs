@@ -6,7 +6,7 @@ use std::{path::PathBuf, str::FromStr};
 use serde::Deserialize;
 use tessera_model::{DatasetId, text::parse_boolean};
 
-use crate::{config::paths::theme_file, input::parse_sequence, own_command::OwnCommand};
+use crate::{config::paths::theme_file, custom_command::CustomCommand, input::parse_sequence};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
@@ -36,7 +36,7 @@ pub enum ValueType {
     /// A duration from 1 s to 24 h, written as `90s` or `10m`.
     Duration,
     /// The user's own commands.
-    OwnCommands,
+    CustomCommands,
 }
 
 const fn setting(name: &'static str, value_type: ValueType) -> SettingKey {
@@ -73,7 +73,7 @@ pub const KEYS: &[SettingKey] = &[
     setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])).allowed_in_projects(),
     setting("search.granularity", ValueType::Integer(0, 4)).allowed_in_projects(),
     setting("search.text_search_path", ValueType::Text),
-    setting("commands", ValueType::OwnCommands),
+    setting("commands", ValueType::CustomCommands),
     setting("export.format", ValueType::Choice(&["parquet", "json"])).allowed_in_projects(),
     setting("export.include_images", ValueType::Boolean).allowed_in_projects(),
     setting("export.download_dir", ValueType::Text),
@@ -140,14 +140,14 @@ impl ValueType {
             Self::Integer(low, high) if low == high => low.to_string(),
             Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
             Self::Duration => "a duration from 1s to 24h, such as 90s or 10m".to_owned(),
-            Self::OwnCommands => "tables [[commands]] with name and run".to_owned(),
+            Self::CustomCommands => "tables [[commands]] with name and run".to_owned(),
         }
     }
 
     /// Returns what is wrong with a value.
     pub fn problem(self, value: &toml::Value) -> Option<String> {
         match self {
-            Self::OwnCommands => read_own_commands(value).err(),
+            Self::CustomCommands => read_custom_commands(value).err(),
             _ => (!self.accepts(value)).then(|| format!("must be {}", self.description())),
         }
     }
@@ -172,7 +172,7 @@ impl ValueType {
                 let time = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
                 time.is_some_and(|time| (1..=86_400).contains(&time.as_secs()))
             }
-            Self::OwnCommands => read_own_commands(value).is_ok(),
+            Self::CustomCommands => read_custom_commands(value).is_ok(),
         }
     }
 
@@ -191,15 +191,15 @@ impl ValueType {
             }
             Self::Theme | Self::Text | Self::Duration => toml::Value::from(word.to_owned()),
             // Commands are written into the file.
-            Self::OwnCommands => return None,
+            Self::CustomCommands => return None,
         };
         self.accepts(&value).then_some(value)
     }
 }
 
 /// Reads the user's own commands, and checks their keys. The error says which command is wrong.
-pub fn read_own_commands(value: &toml::Value) -> Result<Vec<OwnCommand>, String> {
-    let commands = OwnCommand::read_all(value)?;
+pub fn read_custom_commands(value: &toml::Value) -> Result<Vec<CustomCommand>, String> {
+    let commands = CustomCommand::read_all(value)?;
     for (name, key) in commands.iter().filter_map(|it| Some((&it.name, it.key.as_ref()?))) {
         parse_sequence(key).map_err(|reason| format!("command `{name}`: {reason}"))?;
     }

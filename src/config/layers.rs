@@ -9,11 +9,11 @@ use std::{
 use tessera_wire::text_encoding::read_text;
 use toml::{Table, Value};
 
-use crate::own_command::OwnCommand;
+use crate::custom_command::CustomCommand;
 
 use super::{
     DEFAULT_CONFIG,
-    key::{KEYS, PROFILE_KEYS, read_own_commands},
+    key::{KEYS, PROFILE_KEYS, read_custom_commands},
     settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
@@ -117,9 +117,9 @@ impl Layers {
     }
 
     /// Returns the user's own commands.
-    pub fn own_commands(&self) -> Vec<OwnCommand> {
+    pub fn custom_commands(&self) -> Vec<CustomCommand> {
         let setting = self.get("commands");
-        setting.and_then(|it| read_own_commands(&it.value).ok()).unwrap_or_default()
+        setting.and_then(|it| read_custom_commands(&it.value).ok()).unwrap_or_default()
     }
 
     /// Returns the errors that the user's file would have with this content.

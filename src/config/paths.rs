@@ -10,8 +10,8 @@ use directories::ProjectDirs;
 use tessera_wire::text_encoding::read_text;
 
 use crate::{
+    custom_command::CustomCommand,
     input::{Keymap, parse_sequence},
-    own_command::OwnCommand,
 };
 
 fn project_dirs() -> Option<ProjectDirs> {
@@ -115,7 +115,7 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
 /// for each action that is left without a key.
 pub fn load_keymap(
     path: Option<&Path>,
-    commands: &[OwnCommand],
+    commands: &[CustomCommand],
 ) -> Result<(Keymap, Vec<String>), String> {
     let (keymap, warnings) = load_key_file(path)?;
     let mut keys = Vec::new();
@@ -123,7 +123,7 @@ pub fn load_keymap(
         let chords = command.key.as_deref().map(parse_sequence).transpose()?;
         keys.extend(chords.map(|chords| (chords, position)));
     }
-    let keymap = keymap.with_own_commands(keys);
+    let keymap = keymap.with_custom_commands(keys);
     Ok((keymap.map_err(|reason| format!("the keys of `commands`: {reason}"))?, warnings))
 }
 

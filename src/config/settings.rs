@@ -12,7 +12,7 @@ use crate::{
         DeploymentConfig, Layers, Profile, SettingOrigin, Sources, ThemeChoice, expand_home,
         profile::deserialize_duration,
     },
-    own_command::OwnCommand,
+    custom_command::CustomCommand,
     tables::text_enum,
 };
 
@@ -29,7 +29,7 @@ pub struct Settings {
     pub model: Option<PathBuf>,
     /// The user's own commands, in the order of the file.
     #[serde(default)]
-    pub commands: Vec<OwnCommand>,
+    pub commands: Vec<CustomCommand>,
     /// The profiles, sorted by name.
     #[serde(default, deserialize_with = "deserialize_profiles")]
     pub profiles: Vec<Profile>,

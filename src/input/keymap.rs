@@ -40,7 +40,7 @@ impl KeyContext {
 pub enum KeyMatch {
     Action(Action),
     /// The user's own command at this position in the settings.
-    OwnCommand(usize),
+    CustomCommand(usize),
     /// The keys are the prefix of a longer sequence.
     Pending,
     Unbound,
@@ -54,7 +54,7 @@ pub struct Keymap {
     /// The actions that apply in each context, including those without a key.
     actions: BTreeMap<KeyContext, Vec<Action>>,
     /// The keys of the user's own commands, which apply in every context, and the positions of the commands.
-    own_commands: Vec<(Vec<Chord>, usize)>,
+    custom_commands: Vec<(Vec<Chord>, usize)>,
 }
 
 /// Parses a key sequence such as `g g`.
@@ -99,7 +99,7 @@ impl Keymap {
                 }
             }
         }
-        Ok(Self { bindings, actions: applicable, own_commands: Vec::new() })
+        Ok(Self { bindings, actions: applicable, custom_commands: Vec::new() })
     }
 
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
@@ -126,7 +126,7 @@ impl Keymap {
     }
 
     /// Binds keys to the user's own commands. They win over an action with the same keys.
-    pub fn with_own_commands(mut self, keys: Vec<(Vec<Chord>, usize)>) -> Result<Self, String> {
+    pub fn with_custom_commands(mut self, keys: Vec<(Vec<Chord>, usize)>) -> Result<Self, String> {
         for (chords, _) in &keys {
             let others = self.bindings.values().flatten().map(|(other, _)| other);
             let mut others = others.chain(keys.iter().map(|(other, _)| other));
@@ -138,29 +138,29 @@ impl Keymap {
                 return Err(format!("`{}` is bound twice", format_sequence(chords)));
             }
         }
-        self.own_commands = keys;
+        self.custom_commands = keys;
         Ok(self)
     }
 
     /// Returns the label of the keys of the user's own command at a position.
-    pub fn keys_of_own_command(&self, position: usize) -> Option<String> {
-        let bound = self.own_commands.iter().find(|(_, command)| *command == position);
+    pub fn keys_of_custom_command(&self, position: usize) -> Option<String> {
+        let bound = self.custom_commands.iter().find(|(_, command)| *command == position);
         bound.map(|(chords, _)| format_sequence(chords))
     }
 
     /// Returns what the user's own commands add to [`Self::continuations`].
     pub fn own_continuations(&self, keys: &[Chord]) -> impl Iterator<Item = (String, usize)> {
         let follows = |chords: &Vec<Chord>| chords.len() > keys.len() && chords.starts_with(keys);
-        let bound = self.own_commands.iter().filter(move |(chords, _)| follows(chords));
+        let bound = self.custom_commands.iter().filter(move |(chords, _)| follows(chords));
         bound.map(|(chords, command)| (format_sequence(&chords[keys.len()..]), *command))
     }
 
     /// Resolves a key sequence, innermost context first.
     pub fn resolve(&self, contexts: &[KeyContext], keys: &[Chord]) -> KeyMatch {
-        if let Some((_, command)) = self.own_commands.iter().find(|(chords, _)| chords == keys) {
-            return KeyMatch::OwnCommand(*command);
+        if let Some((_, command)) = self.custom_commands.iter().find(|(chords, _)| chords == keys) {
+            return KeyMatch::CustomCommand(*command);
         }
-        let mut pending = self.own_commands.iter().any(|(chords, _)| chords.starts_with(keys));
+        let mut pending = self.custom_commands.iter().any(|(chords, _)| chords.starts_with(keys));
         for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
             if let Some((_, action)) = bound.iter().find(|(chords, _)| chords == keys) {
                 return KeyMatch::Action(*action);

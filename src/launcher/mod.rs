@@ -27,8 +27,8 @@ use tessera::{
 use tessera_client::{Client, Trace};
 use tessera_model::{Cover, DatasetId, Place, RecentPlace, SafeText, SavedSession};
 
+mod first_profile;
 mod target;
-mod welcome;
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 

@@ -10,7 +10,7 @@ pub mod probe;
 mod session;
 mod signals;
 pub mod terminal;
-pub mod welcome;
+pub mod welcome_loop;
 
 pub(crate) use crate::subprocess::{edit_text, run_in_terminal};
 pub use event_loop::{RunOutcome, run};

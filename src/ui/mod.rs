@@ -8,7 +8,7 @@ mod prelude;
 mod results_header;
 mod tile;
 mod viewer;
-pub mod welcome;
+pub mod welcome_screen;
 
 pub use results_header::arrangement_text;
 

@@ -4,11 +4,11 @@
 //! few slots. Every request gets exactly one response, unless its lane was cancelled or has a newer request, which
 //! aborts the older task. Aborting only saves work, because the core drops stale responses anyway.
 
+mod custom_command;
 mod disk_cache;
 mod external_viewer;
 mod handed_over_files;
 mod model_requests;
-mod own_command;
 mod request_handler;
 mod thumbnails;
 

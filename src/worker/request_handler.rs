@@ -21,11 +21,11 @@ use tessera_model::{
 use tokio::sync::mpsc;
 
 use crate::{
+    custom_command::{CustomCommand, ReadyCommand},
     message::{
         ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
         Response, Ticket, WorkerEvent,
     },
-    own_command::{OwnCommand, ReadyCommand},
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,
@@ -38,8 +38,8 @@ use crate::{
         split::{divide, taken_names},
     },
     worker::{
-        DiskCacheOptions, external_viewer, handed_over_files::HandedOverFiles,
-        model_requests::ModelRequests, own_command, thumbnails::ThumbnailLoader,
+        DiskCacheOptions, custom_command, external_viewer, handed_over_files::HandedOverFiles,
+        model_requests::ModelRequests, thumbnails::ThumbnailLoader,
     },
 };
 
@@ -257,8 +257,10 @@ impl RequestHandler {
                 self.open_externally(source).await?;
                 Payload::OpenedExternally
             }
-            Request::RunOwnCommand(dataset, selection, command) => {
-                Payload::OwnCommandStarted(self.run_own_command(dataset, selection, command).await?)
+            Request::RunCustomCommand(dataset, selection, command) => {
+                Payload::CustomCommandStarted(
+                    self.run_custom_command(dataset, selection, command).await?,
+                )
             }
             Request::Curl(read) => Payload::Curl(match read {
                 ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
@@ -398,11 +400,11 @@ impl RequestHandler {
     }
 
     /// Starts one of the user's own commands, or returns it ready for the terminal.
-    async fn run_own_command(
+    async fn run_custom_command(
         &self,
         dataset: DatasetId,
         selection: Selection,
-        command: Box<OwnCommand>,
+        command: Box<CustomCommand>,
     ) -> Result<Option<ReadyCommand>, Failure> {
         let mut found = None;
         if command.uses_files() {
@@ -412,11 +414,11 @@ impl RequestHandler {
         }
         let (files, events) = (self.handed_over.clone(), self.events.clone());
         run_blocking(move || {
-            let ready = own_command::prepare(&command, dataset, &selection, found, &files)?;
+            let ready = custom_command::prepare(&command, dataset, &selection, found, &files)?;
             if command.terminal {
                 return Ok(Some(ready));
             }
-            own_command::start(&ready, events).map(|()| None)
+            custom_command::start(&ready, events).map(|()| None)
         })
         .await
     }

@@ -78,7 +78,7 @@ fn valid_value(value_type: ValueType) -> Value {
         ValueType::DatasetIds => Value::Array(Vec::new()),
         ValueType::Integer(_, high) => high.into(),
         ValueType::Duration => "15s".into(),
-        ValueType::OwnCommands => {
+        ValueType::CustomCommands => {
             let command = [("name", "a".into()), ("run", vec!["a"].into())];
             let command = command.map(|(key, value): (&str, Value)| (key.to_owned(), value));
             Value::Array(vec![Value::Table(Table::from_iter(command))])

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use serde_json::{Map, Value, json};
 use tessera::{
     config::key::{KEYS, PROFILE_KEYS, SettingKey, ValueType},
-    own_command::MAX_NAME_CHARS,
+    custom_command::MAX_NAME_CHARS,
 };
 
 const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");
@@ -52,7 +52,7 @@ fn value_schema(value_type: ValueType) -> Value {
             json!({ "type": "integer", "minimum": low, "maximum": high })
         }
         ValueType::Duration => json!({ "type": "string", "pattern": "^[0-9]+ *(s|m|h|[a-z]+).*$" }),
-        ValueType::OwnCommands => commands_schema(),
+        ValueType::CustomCommands => commands_schema(),
     }
 }
 

@@ -5,11 +5,11 @@
 mod announcer;
 mod cell_writer;
 mod connect;
+mod custom_commands;
 mod frames;
 mod get_model;
 mod job_control;
 mod load;
-mod own_commands;
 mod picture_layer;
 pub mod pty;
 mod scrolling;

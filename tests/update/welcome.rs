@@ -19,7 +19,7 @@ use tessera::{
     config::{DeploymentConfig, Destination},
     drawing::{MouseTargets, Theme, picture_layer::ColorDepth, theme::ThemeName},
     input::{Chord, Key},
-    ui::welcome::WelcomeScreen,
+    ui::welcome_screen::WelcomeScreen,
 };
 use tessera_model::{Cover, FolderEntry, FolderListing, Place, RecentPlace, SafeText};
 

@@ -50,6 +50,7 @@ use tessera_picture::{Canvas, PictureView};
 use crate::{
     app::{
         App, Dialog, DrawContext, Effect, Level, Mouse, Pane, availability,
+        custom_commands::run_custom_command,
         overlay::{
             fields::KeyResult,
             help::Help,
@@ -59,7 +60,6 @@ use crate::{
             saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
             sort_filter::{sort_by, sort_files},
         },
-        own_commands::run_own_command,
     },
     input::{Action, Chord, KeyContext, KeyMatch},
 };
@@ -138,7 +138,7 @@ impl App {
         let keeps_viewer = matches!(
             command,
             Command::Action(_)
-                | Command::OwnCommand(_)
+                | Command::CustomCommand(_)
                 | Command::SetTheme(_)
                 | Command::ShowFacts(_)
         );
@@ -159,7 +159,7 @@ impl App {
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => open_saved_view(self, &name),
-            Command::OwnCommand(position) => run_own_command(self, position),
+            Command::CustomCommand(position) => run_custom_command(self, position),
             Command::PlanModel(name) => get_model::plan(self, name),
             Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),

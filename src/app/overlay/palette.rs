@@ -7,11 +7,11 @@ use crate::app::overlay::prelude::*;
 use crate::{
     app::{
         Pane, availability,
+        custom_commands::custom_command_items,
         overlay::{
             command_list::{CommandList, ListKind},
             pick_list::{Command, PickItem, PickList},
         },
-        own_commands::own_command_items,
         tagging,
     },
     config::{Destination, ThemeChoice, TileSize},
@@ -102,7 +102,7 @@ impl Palette {
         let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
         // The sort is stable, so actions that were never picked stay in the order of the help.
         items.sort_by_key(|item| Reverse(item.picked));
-        items.extend(own_command_items(app));
+        items.extend(custom_command_items(app));
         items.extend(app.service_data.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
@@ -206,6 +206,6 @@ pub(in crate::app) fn open_action_menu(app: &mut App) {
         (pane, _) => format!("Actions in {}", pane.name()),
     };
     let actions = menu_actions(app).map(|action| action_item(app, action));
-    let items = own_command_items(app).chain(actions).collect();
+    let items = custom_command_items(app).chain(actions).collect();
     CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
 }

@@ -30,7 +30,7 @@ pub enum Command {
     OpenTab(usize),
     OpenView(SafeText),
     /// The user's own command at this position in the settings.
-    OwnCommand(usize),
+    CustomCommand(usize),
     /// Asks what getting the model of this name would download.
     PlanModel(&'static str),
     RenameView(SafeText),

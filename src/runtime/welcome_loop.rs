@@ -29,7 +29,7 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::welcome::WelcomeScreen,
+    ui::welcome_screen::WelcomeScreen,
     worker::read_folder,
 };
 

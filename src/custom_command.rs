@@ -15,7 +15,7 @@ pub const MAX_NAME_CHARS: usize = 60;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OwnCommand {
+pub struct CustomCommand {
     pub name: String,
     /// The program and its arguments.
     pub run: Vec<String>,
@@ -76,7 +76,7 @@ pub struct PlaceholderValues {
     pub dataset: String,
 }
 
-impl OwnCommand {
+impl CustomCommand {
     /// Reads the value of the setting. The error says which command is wrong.
     pub fn read_all(value: &toml::Value) -> Result<Vec<Self>, String> {
         let expected = "must be tables [[commands]] with name, run and optionally key and terminal";
@@ -194,9 +194,9 @@ fn replaced(word: &str, values: &PlaceholderValues) -> OsString {
 mod tests {
     use super::*;
 
-    fn read(source: &str) -> Result<Vec<OwnCommand>, String> {
+    fn read(source: &str) -> Result<Vec<CustomCommand>, String> {
         let table: toml::Table = toml::from_str(source).unwrap();
-        OwnCommand::read_all(&table["commands"])
+        CustomCommand::read_all(&table["commands"])
     }
 
     #[test]

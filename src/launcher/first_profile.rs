@@ -10,7 +10,7 @@ use tessera::{
     credentials::read_secret_file,
     runtime::{
         self, RunOutcome,
-        welcome::{WelcomeDecision, WelcomeOptions},
+        welcome_loop::{WelcomeDecision, WelcomeOptions},
     },
     state::read_recent,
     usecase::{self, NewProfile, create_profile, require_source},
@@ -45,7 +45,8 @@ impl Launcher {
         let welcome_options = WelcomeOptions { error, theme, home, secret_place, recent };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
-        let decision = runtime::welcome::run(&self.options, signals, welcome_options, reach).await;
+        let decision =
+            runtime::welcome_loop::run(&self.options, signals, welcome_options, reach).await;
         match decision.map_err(|error| terminal_error(&error))? {
             WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
             WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),

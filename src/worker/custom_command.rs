@@ -16,8 +16,8 @@ use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem};
 use tokio::sync::mpsc;
 
 use crate::{
+    custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand},
     message::WorkerEvent,
-    own_command::{OwnCommand, Placeholder, PlaceholderValues, ReadyCommand},
     state::write_selection,
     subprocess::{self, start_problem},
     worker::handed_over_files::HandedOverFiles,
@@ -28,7 +28,7 @@ const MESSAGE_BYTES: u64 = 4 << 10;
 
 /// Replaces the placeholders of a command. `found` are the originals, if the command needs them.
 pub(super) fn prepare(
-    command: &OwnCommand,
+    command: &CustomCommand,
     dataset: DatasetId,
     selection: &Selection,
     found: Option<FoundOriginals>,
