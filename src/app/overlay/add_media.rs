@@ -26,17 +26,23 @@ use crate::{
     drawing::{FormOptions, FormRows, display_width},
     job::JobDataset,
     message::JobId,
+    tables::text_enum,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceTab {
-    /// A folder or manifest in object storage.
-    Storage,
-    /// Files and folders on this machine.
-    Files,
-    Archive,
-    /// A folder on the machine of the service.
-    Server,
+text_enum! {
+    pub enum SourceTab:
+        title,
+        /// Returns the label of the field with the location.
+        location_label
+    {
+        /// A folder or manifest in object storage.
+        Storage = "storage", "address";
+        /// Files and folders on this machine.
+        Files = "files and folders", "paths";
+        Archive = "archive", "archive";
+        /// A folder on the machine of the service.
+        Server = "path on the server", "path";
+    }
 }
 
 impl SourceTab {
@@ -51,20 +57,21 @@ impl SourceTab {
     }
 }
 
-/// The fields of the form, in the order of the Tab key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddMediaField {
-    Source,
-    /// The path or address of the source.
-    Location,
-    Reindex,
-    /// The role to assume in the storage account.
-    Role,
-    /// Expected videos per batch.
-    Videos,
-    Images,
-    Objects,
-    SpotInstances,
+text_enum! {
+    /// The fields of the form, in the order of the Tab key.
+    pub enum AddMediaField: label {
+        Source = "from",
+        /// The path or address of the source. The label says which of them.
+        Location = "",
+        Reindex = "then",
+        /// The role to assume in the storage account.
+        Role = "role",
+        /// Expected videos per batch.
+        Videos = "videos",
+        Images = "images",
+        Objects = "objects",
+        SpotInstances = "spot",
+    }
 }
 
 impl AddMediaField {
@@ -427,27 +434,9 @@ fn label(rows: &FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Span
 }
 
 fn label_text(form: &AddMediaForm, name: AddMediaField) -> &'static str {
-    match (name, form.tab) {
-        (AddMediaField::Source, _) => "from",
-        (AddMediaField::Location, SourceTab::Storage) => "address",
-        (AddMediaField::Location, SourceTab::Files) => "paths",
-        (AddMediaField::Location, SourceTab::Archive) => "archive",
-        (AddMediaField::Location, SourceTab::Server) => "path",
-        (AddMediaField::Reindex, _) => "then",
-        (AddMediaField::Role, _) => "role",
-        (AddMediaField::Videos, _) => "videos",
-        (AddMediaField::Images, _) => "images",
-        (AddMediaField::Objects, _) => "objects",
-        (AddMediaField::SpotInstances, _) => "spot",
-    }
-}
-
-fn tab_name(tab: SourceTab) -> &'static str {
-    match tab {
-        SourceTab::Storage => "storage",
-        SourceTab::Files => "files and folders",
-        SourceTab::Archive => "archive",
-        SourceTab::Server => "path on the server",
+    match name {
+        AddMediaField::Location => form.tab.location_label(),
+        field => field.label(),
     }
 }
 
@@ -456,11 +445,11 @@ fn draw_source(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let field = draw_label(rows, form, AddMediaField::Source);
     let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
         let tabs = form.tabs.iter().map(|&tab| (tab, tab == form.tab));
-        let text = |(tab, selected)| {
+        let text = |(tab, selected): (SourceTab, bool)| {
             if selected {
-                (format!("‹ {} ›  ", tab_name(tab)), theme.accent)
+                (format!("‹ {} ›  ", tab.title()), theme.accent)
             } else {
-                (format!("  {}    ", tab_name(tab)), theme.dim)
+                (format!("  {}    ", tab.title()), theme.dim)
             }
         };
         tabs.filter(|(_, selected)| is_shown(*selected)).map(text).collect()
