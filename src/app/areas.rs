@@ -19,18 +19,15 @@ use std::ops::Range;
 
 use ratatui::layout::{
     Constraint::{Fill, Length, Min},
-    Layout, Rect,
+    Layout,
 };
-use tessera_model::Page;
 use tessera_picture::Protocol;
 
-use crate::{
-    app::{
-        App, Dialog, Pane,
-        pane::{inner_area, scroll_top},
-        tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
-    },
-    config::DeploymentKind,
+use crate::app::prelude::*;
+use crate::app::{
+    Dialog,
+    pane::{inner_area, scroll_top},
+    tile_grid::{TileGrid, rows_of_picture, tile_length, tile_start},
 };
 
 /// The areas of the screen with their frames. A pane that is not on screen has no area.

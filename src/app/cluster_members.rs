@@ -4,8 +4,9 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use tessera_model::{Cluster, ClusterId, Failure, FailureKind, MediaId, Preview, Search};
+use tessera_model::{ClusterId, FailureKind, MediaId};
 
+use crate::app::prelude::*;
 use crate::remote::{Remote, Uptime};
 
 /// The pages of members that were loaded of one cluster.

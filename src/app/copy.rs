@@ -5,10 +5,7 @@
 //! no command contains a secret.
 
 use serde_json::{Value, json};
-use tessera_model::{
-    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
-    text::format_bytes,
-};
+use tessera_model::{Dataset, ExportTaskId, Link, ShellCommand, Status, text::format_bytes};
 use tessera_wire::{
     dataset::DatasetBody,
     explore::ClusterBody,
@@ -16,12 +13,11 @@ use tessera_wire::{
     selection,
 };
 
+use crate::app::prelude::*;
 use crate::{
-    app::{App, Job, Level, Outbox, Pane, ReopenCommand, full_size_link},
+    app::{Job, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
-    config::DeploymentKind,
-    input::Action,
-    message::{Lane, ReadRequest, Request},
+    message::ReadRequest,
     printable_text::PrintableText,
 };
 

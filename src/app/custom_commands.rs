@@ -2,14 +2,13 @@
 
 use tessera_model::Selection;
 
+use crate::app::prelude::*;
 use crate::{
     app::{
-        App, Effect, Level, Outbox,
+        Effect,
         overlay::pick_list::{Command, PickItem},
     },
-    config::DeploymentKind,
     custom_command::{CustomCommand, Placeholder, ReadyCommand},
-    message::{Lane, Request},
 };
 
 /// Returns the rows of the menu and of the palette for the user's own commands.

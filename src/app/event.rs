@@ -1,12 +1,12 @@
 //! Defines everything that can happen to the program. Two runs differ only by their events, because
 //! every input enters here. Come here to add a kind of input.
 
+use crate::app::prelude::*;
 use crate::{
     app::CopyOutcome,
-    input::{Action, Chord},
     message::{RequestProgress, Response},
 };
-use tessera_model::{Failure, RequestRecord, SafeText, Timestamp};
+use tessera_model::{RequestRecord, Timestamp};
 use tessera_picture::Protocol;
 
 #[derive(Clone, Debug, PartialEq)]

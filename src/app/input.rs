@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 
+use crate::app::prelude::*;
 use crate::{
     app::{
-        App, Baskets, Level, Mouse, MouseKind, Outbox, Pane, Results,
+        Baskets, Mouse, MouseKind,
         areas::{DetailLayout, datasets_scroll_top, tab_areas},
         basket::TileDrag,
         custom_commands::run_custom_command,
@@ -15,7 +16,7 @@ use crate::{
         overlay::{palette::open_action_menu, selection_rows::BasketRows},
         query::{chip_areas, chips},
     },
-    input::{Action, Chord, Key, KeyMatch},
+    input::KeyMatch,
 };
 
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);

@@ -4,17 +4,13 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, ClusterId, DatasetId, KeptTags, MediaId, SafeText, Selection, StateKey, StateValue,
+    Basket, ClusterId, KeptTags, MediaId, Selection, StateKey, StateValue,
     tag::{PICKED, REJECTED},
     text::count_with_noun,
 };
 
-use crate::{
-    app::{App, Level, Outbox, Remote, Uptime, service_data::LoadedState},
-    config::DeploymentKind,
-    input::Action,
-    message::{Lane, Request},
-};
+use crate::app::prelude::*;
+use crate::app::service_data::LoadedState;
 
 /// How many changes can be undone.
 const MAX_UNDO: usize = 50;

@@ -23,6 +23,7 @@ mod notifications;
 mod outbox;
 pub mod overlay;
 pub mod pane;
+mod prelude;
 pub mod query;
 mod reads;
 mod responses;

@@ -1,13 +1,9 @@
 //! Offers a model while the open dataset of a local folder has none. The offer is a line below the results, which one
 //! key dismisses for good.
 
-use tessera_model::{DatasetId, EnrichmentModel, ModelStatus, StateKey, StateValue};
+use tessera_model::{EnrichmentModel, ModelStatus, StateKey, StateValue};
 
-use crate::{
-    app::{App, Level, Remote},
-    config::DeploymentKind,
-    message::{Lane, Request},
-};
+use crate::app::prelude::*;
 
 /// Whether the user has dismissed the offer, which the saved state remembers.
 #[derive(Debug, Default)]

@@ -4,16 +4,13 @@
 use std::slice;
 
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, Dataset, DatasetId, Preview, Query, Search, Selection,
+    Anchor, AnchorKind, Dataset, Selection,
     basket::{cluster_entry, media_item_entry},
 };
 
-use crate::{
-    app::{
-        App, Level, Pane, View, overlay::job_detail::JobDetail, pane::moved_cursor,
-        view::sort_filter::filter_and_sort_datasets,
-    },
-    input::{Action, Chord, Key},
+use crate::app::prelude::*;
+use crate::app::{
+    overlay::job_detail::JobDetail, pane::moved_cursor, view::sort_filter::filter_and_sort_datasets,
 };
 
 /// The picture under the cursor, which an action applies to if nothing is selected.

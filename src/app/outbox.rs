@@ -7,14 +7,12 @@
 
 use std::{collections::BTreeMap, mem};
 
-use tessera_model::{Failure, SafeText, Timestamp};
+use tessera_model::Timestamp;
 use tessera_picture::Protocol;
 
+use crate::app::prelude::*;
 use crate::{
-    app::{Level, Notifications, Setup, Uptime},
-    config::Destination,
-    custom_command::ReadyCommand,
-    message::{Lane, Request, Ticket},
+    app::Notifications, config::Destination, custom_command::ReadyCommand, message::Ticket,
     printable_text::PrintableText,
 };
 

@@ -7,27 +7,20 @@
 
 use std::time::Duration;
 
-use ratatui::layout::Rect;
-use tessera_model::{
-    Dataset, Failure, FailureKind, Preview, Query, Search, StateKey, polling::PollTarget,
-    text::count_with_noun,
-};
+use tessera_model::{Dataset, FailureKind, StateKey, polling::PollTarget, text::count_with_noun};
 use tessera_picture::Protocol;
 
-use crate::{
-    app::{
-        App, Effect, JobState, Jobs, Level, Outbox, Results, Screen, Setup, Uptime, View,
-        areas::DetailLayout,
-        kept_tags, model_offer,
-        overlay::{
-            export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
-            saved_views::needs_saved_views, selection_rows::BasketRows, split::SplitForm,
-        },
-        view::pictures::{VisiblePicture, framed_picture, preview_picture},
-        viewer::{PictureList, focused_list},
+use crate::app::prelude::*;
+use crate::app::{
+    Effect, JobState, Jobs, Screen,
+    areas::DetailLayout,
+    kept_tags, model_offer,
+    overlay::{
+        export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
+        saved_views::needs_saved_views, selection_rows::BasketRows, split::SplitForm,
     },
-    config::DeploymentKind,
-    message::{Lane, Request},
+    view::pictures::{VisiblePicture, framed_picture, preview_picture},
+    viewer::{PictureList, focused_list},
 };
 
 pub(in crate::app) struct ScheduledRead {

@@ -1,14 +1,11 @@
 //! Computes the lines above the tiles, which say what the program waits for, what has failed, or what ranks the
 //! results, with the legend of the scores.
 
-use ratatui::layout::Rect;
-use tessera_model::{Query, text::format_duration};
+use tessera_model::text::format_duration;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
-    app::{App, Remote, Results, Uptime, View},
-    drawing::wrapped_rows,
-};
+use crate::app::prelude::*;
+use crate::drawing::wrapped_rows;
 
 pub fn results_notice(app: &App) -> Option<String> {
     if let Some(waited) = app.results.wait_time(&app.outbox) {

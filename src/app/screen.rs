@@ -1,16 +1,16 @@
 //! Keeps the state of the screen: the terminal with the size of its cells and the largest size of its pictures, the
 //! focus and the arrangement of the panes, and keys that are not complete.
 
-use tessera_model::{SafeText, SavedSession};
+use tessera_model::SavedSession;
 use tessera_picture::{
     Canvas, Protocol,
     fit::{DEFAULT_SIXEL_SIDE, max_sixel_cells},
 };
 
+use crate::app::prelude::*;
 use crate::{
-    app::{Effect, Level, Mouse, Outbox, Pane, Setup, Uptime},
+    app::{Effect, Mouse},
     config::{ThemeChoice, TileLayout, TileSize},
-    input::Chord,
 };
 
 /// The smallest screen that anything is drawn on (columns, rows).

@@ -4,30 +4,28 @@
 use std::collections::HashSet;
 
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, EntityType, Failure, Filter, Fraction, HistoryEntry,
-    Page, PictureSource, Query, ResultCount, SafeText, Search, StateValue,
+    Anchor, AnchorKind, ClusterId, EntityType, Filter, Fraction, HistoryEntry, PictureSource,
+    ResultCount, StateValue,
     set_algebra::{SetOperator, combine},
     text::{format_age, group_digits},
     vql::MAX_FILTERS,
 };
 
-use crate::{
-    app::{
-        App, Computed, Level, Outbox, Pane, QueryImage, Results, Tabs, View,
-        basket::count_with_noun,
-        full_size_link,
-        overlay::{
-            caption::CaptionSearchForm,
-            command_list::{CommandList, ListKind},
-            fact_sheet::FactSheet,
-            pick_list::{Combination, Command, PickItem},
-        },
-        pane::Registration,
-        query::{FilterKind, FilterRow, diagnostics, filter_summary},
-        service_data::LoadedState,
-        view::search_title,
+use crate::app::prelude::*;
+use crate::app::{
+    Computed, QueryImage, Tabs,
+    basket::count_with_noun,
+    full_size_link,
+    overlay::{
+        caption::CaptionSearchForm,
+        command_list::{CommandList, ListKind},
+        fact_sheet::FactSheet,
+        pick_list::{Combination, Command, PickItem},
     },
-    message::{Lane, Request},
+    pane::Registration,
+    query::{FilterKind, FilterRow, diagnostics, filter_summary},
+    service_data::LoadedState,
+    view::search_title,
 };
 
 const UNLISTED_DATASET: &str = "a dataset that is not in the list";

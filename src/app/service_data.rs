@@ -9,12 +9,13 @@ use std::{
 
 use lru::LruCache;
 use tessera_model::{
-    Dataset, DatasetId, EncodingProgress, Enrichment, EntityType, Failure, FolderListing, MediaId,
-    Overview, SafeText, SavedView, StateValue, Timestamp,
+    Dataset, EncodingProgress, Enrichment, EntityType, FolderListing, MediaId, Overview, SavedView,
+    StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
-use crate::app::{Job, JobState, Remote, Uptime, pane::ObservedDatasets};
+use crate::app::prelude::*;
+use crate::app::{Job, JobState, pane::ObservedDatasets};
 
 #[derive(Debug, Default)]
 pub struct ServiceData {

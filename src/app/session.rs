@@ -3,16 +3,12 @@
 
 use std::{collections::BTreeMap, iter, time::Duration};
 
-use tessera_model::{
-    AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
-};
+use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateKey, StateValue};
 
-use crate::{
-    app::{
-        Outbox, Panes, QueryBuilder, Remote, Results, Setup, Tabs, Uptime, View,
-        view::sort_filter::{ListOptions, filter_and_sort},
-    },
-    message::{Lane, Request},
+use crate::app::prelude::*;
+use crate::app::{
+    Panes, QueryBuilder, Tabs,
+    view::sort_filter::{ListOptions, filter_and_sort},
 };
 
 /// The minimum time between saves if only cursors have moved.

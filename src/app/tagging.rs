@@ -7,20 +7,14 @@ use std::{
 };
 
 use tessera_model::{
-    Cluster, ClusterId, DatasetId, DatasetTags, Failure, MediaId, Preview, SafeText, Search, Tag,
-    TagChange, TagChangeId, TagDefinition, TagEdit, TagTarget, UserTags,
+    ClusterId, DatasetTags, MediaId, Tag, TagChange, TagChangeId, TagDefinition, TagEdit,
+    TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
-use crate::{
-    app::{
-        App, Level, Remote, Results,
-        kept_tags::{self, KeptTagsState},
-    },
-    input::Action,
-    message::{Lane, Request},
-};
+use crate::app::kept_tags::{self, KeptTagsState};
+use crate::app::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct Tagging {

@@ -1,11 +1,12 @@
 //! Implements `App::update`, the flow of one event through the core. Come here to see what happens
 //! after every event.
 
+use crate::app::prelude::*;
 use crate::{
     app::{
-        App, Baskets, Datasets, Effect, Event, InputState, Jobs, Level, LoginState, ModelOffer,
-        Outbox, Overlays, Pane, Panes, Presentation, QueryBuilder, RequestLog, Results, Screen,
-        SearchHistory, ServiceData, SessionState, Setup, Tagging, Uptime,
+        Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays,
+        Panes, Presentation, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData,
+        SessionState, Tagging,
         overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
         session::{current_session, picked_actions},
     },

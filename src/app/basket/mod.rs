@@ -12,16 +12,11 @@ use std::{
 };
 
 use tessera_model::{
-    Basket, Cluster, ClusterId, DatasetId, EntryContent, EntryId, Page, Preview, Search, Selection,
-    SelectionEntry, StateKey, StateValue,
+    Basket, ClusterId, EntryContent, EntryId, Selection, SelectionEntry, StateKey, StateValue,
 };
 
-use crate::{
-    app::{
-        Level, Outbox, Remote, Results, Tile, Uptime, pane::moved_cursor, service_data::LoadedState,
-    },
-    message::{Lane, Request},
-};
+use crate::app::prelude::*;
+use crate::app::{Tile, pane::moved_cursor, service_data::LoadedState};
 
 #[derive(Debug, Default)]
 pub struct Baskets {

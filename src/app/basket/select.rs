@@ -4,19 +4,15 @@
 use std::{mem, ops::RangeInclusive};
 
 use tessera_model::{
-    Basket, DatasetId, EntityType, Failure, Page, Search, Selection, SelectionChange,
-    SelectionEntry, ToggleOutcome,
+    Basket, EntityType, Selection, SelectionChange, SelectionEntry, ToggleOutcome,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
 
-use crate::{
-    app::{
-        Baskets, Level, Outbox, Pane, Results, Setup,
-        basket::{SelectAllPages, cluster_count, count_with_noun},
-    },
-    config::DeploymentKind,
-    message::{Lane, Request},
+use crate::app::prelude::*;
+use crate::app::{
+    Baskets,
+    basket::{SelectAllPages, cluster_count, count_with_noun},
 };
 
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;

@@ -1,14 +1,12 @@
 //! Applies the responses of the service to jobs, and sends alerts about jobs that ended. No alert is sent while the
 //! user has the jobs pane open.
 
-use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
+use tessera_model::{Archive, ExportTask, FailureKind, text::count_with_noun};
 use tessera_wire::add_media::Accepted;
 
+use crate::app::prelude::*;
 use crate::{
-    app::{
-        Activity, Baskets, Effect, Job, JobAlert, Jobs, Level, LoginState, Outbox, Pane, Screen,
-        ServiceData, Setup,
-    },
+    app::{Activity, Baskets, Effect, Job, JobAlert, Jobs, LoginState, Screen, ServiceData},
     config::NotificationMethod,
     job::{JobId, JobState},
 };

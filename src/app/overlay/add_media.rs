@@ -5,7 +5,7 @@ use std::{mem, path::Path};
 
 use ratatui::style::Style;
 use tessera_model::{
-    Failure, MediaAddition, MediaSource, Operation, Preflight,
+    MediaAddition, MediaSource, Operation, Preflight,
     ingest::StorageKind,
     text::{format_bytes, grouped_with_noun},
     vql::InvalidField,
@@ -22,7 +22,6 @@ use crate::{
         },
         pane::cycle,
     },
-    config::DeploymentKind,
     drawing::{FormOptions, FormRows, display_width},
     job::JobDataset,
     message::JobId,

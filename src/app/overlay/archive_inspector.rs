@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tessera_model::{
-    Failure, Inspection, PictureSource,
+    Inspection, PictureSource,
     picture_source::frames_and_videos,
     text::{format_bytes, group_digits, grouped_with_noun},
 };
@@ -11,7 +11,7 @@ use tessera_picture::{Crop, PictureSubject, PictureView};
 
 use crate::app::overlay::prelude::*;
 use crate::{
-    app::{JobState, Jobs, Remote, pane::inner_area, view::pictures::VisiblePicture},
+    app::{JobState, Jobs, pane::inner_area, view::pictures::VisiblePicture},
     drawing::{FormOptions, FormRows, below, gauge, split_columns, wrapped_rows},
 };
 

@@ -1,12 +1,12 @@
 //! Shows the form of a caption search, with its text and its max score. The form says how many of the loaded clusters
 //! the max score keeps.
 
-use tessera_model::{EnrichmentModel, Fraction, Page, Query, QueryText, Search};
+use tessera_model::{EnrichmentModel, Fraction, QueryText};
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        QueryBuilder, Results,
+        QueryBuilder,
         overlay::fields::{self, edit},
         query::missing_enrichment,
     },

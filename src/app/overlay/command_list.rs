@@ -6,7 +6,7 @@ use tessera_picture::{Canvas, PictureView, Protocol};
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Results, Screen,
+        Screen,
         overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,

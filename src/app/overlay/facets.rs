@@ -23,7 +23,6 @@ use crate::{
         Mouse, MouseKind,
         pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
     },
-    config::DeploymentKind,
     drawing::{below, display_width, gauge, text_cells},
 };
 

@@ -8,7 +8,6 @@ use tessera_curation::{
 use tessera_model::{Selection, text::count_with_noun};
 
 use crate::app::overlay::prelude::*;
-use crate::input::Action;
 
 /// Shows what an action does to which files, and asks for confirmation.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use tessera_picture::{Crop, PictureSubject, PictureView};
 
 use crate::app::overlay::prelude::*;
 use crate::app::{
-    Pane, QueryImage, Remote, Results, Setup,
+    QueryImage,
     overlay::{
         fields::PathField,
         path_picker::{PathCandidate, PathPicker, PickerAreas, PickerKey},

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use tessera_model::{
-    AVAILABLE_MODELS, AvailableModel, Dataset, Failure, JobKind, ModelJob, ModelPlan,
+    AVAILABLE_MODELS, AvailableModel, Dataset, JobKind, ModelJob, ModelPlan,
     text::{count_with_noun, format_bytes, grouped_with_noun},
 };
 

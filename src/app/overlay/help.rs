@@ -11,7 +11,7 @@ use crate::app::overlay::prelude::*;
 use crate::{
     app::{availability, overlay::fields::edit, suggested_actions::suggested_actions, tagging},
     drawing::{below, field_area, wrap_words},
-    input::{Action, KeyContext, action::ActionGroup},
+    input::{KeyContext, action::ActionGroup},
     tables::rows,
 };
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use ratatui::style::Style;
 use secrecy::SecretString;
-use tessera_model::{Failure, NO_SECRET, login_check_text};
+use tessera_model::{NO_SECRET, login_check_text};
 use tessera_wire::credentials::{secret_value, session_value};
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Screen, Setup,
+        Screen,
         overlay::{
             command_list::{CommandList, ListKind},
             fields::{self, edit},

@@ -14,8 +14,8 @@ use ratatui::{
     style::Style,
 };
 use tessera_model::{
-    Anchor, AnchorKind, Basket, EntryContent, EntryId, Failure, Filter, MapPoint, MediaId,
-    MediaMap, Operation, Search, SelectionEntry,
+    Anchor, AnchorKind, Basket, EntryContent, EntryId, Filter, MapPoint, MediaId, MediaMap,
+    Operation, SelectionEntry,
     text::{group_digits, grouped_with_noun},
 };
 use tessera_picture::Protocol;

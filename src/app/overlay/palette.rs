@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Pane, availability,
+        availability,
         custom_commands::custom_command_items,
         overlay::{
             command_list::{CommandList, ListKind},
@@ -15,7 +15,7 @@ use crate::{
         tagging,
     },
     config::{Destination, ThemeChoice, TileSize},
-    input::{Action, action::ActionGroup},
+    input::action::ActionGroup,
 };
 
 const MAX_HISTORY: usize = 50;

@@ -7,7 +7,7 @@ use tessera_model::FolderListing;
 
 use crate::app::overlay::prelude::*;
 use crate::app::{
-    Remote, ServiceData, Setup,
+    ServiceData,
     overlay::{
         fields::{Completion, PathField},
         file_picker::FilePicker,

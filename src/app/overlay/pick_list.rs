@@ -15,7 +15,6 @@ use crate::{
     },
     config::{Destination, ThemeChoice, TileSize},
     drawing::{below, display_width, field_area, fitting_items, rows_of_line},
-    input::Action,
 };
 
 /// What a row of a list does when it is picked.

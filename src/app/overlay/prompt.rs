@@ -9,7 +9,7 @@ use tessera_model::{Selection, tag::tag_name};
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Baskets, Results, Setup,
+        Baskets,
         basket::count_with_noun,
         overlay::{
             fields::{self, PathField, PathKind, expand_path, paste_path},
@@ -18,7 +18,6 @@ use crate::{
         tagging,
     },
     drawing::{FormOptions, field_area},
-    input::Action,
 };
 
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Mouse, MouseKind, Pane, QueryImage, Results, Screen, View,
+        Mouse, MouseKind, QueryImage, Screen,
         overlay::region_edit::{Drag, RegionField, RegionNumberInput, StepSize, cell_under},
         pane::inner_area,
         view::pictures::VisiblePicture,

@@ -1,13 +1,11 @@
 //! Saves, lists, renames, deletes and opens views.
 
-use tessera_model::{
-    AnchorKind, PictureSource, Query, SavedView, Search, StateKey, StateValue, is_same_name,
-};
+use tessera_model::{AnchorKind, PictureSource, SavedView, StateKey, StateValue, is_same_name};
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Pane, QueryBuilder, QueryImage, Results, Screen, ServiceData,
+        QueryBuilder, QueryImage, Screen, ServiceData,
         basket::count_with_noun,
         overlay::{
             command_list::{CommandList, ListKind},

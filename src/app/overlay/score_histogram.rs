@@ -3,14 +3,14 @@
 
 use ratatui::widgets::{Sparkline, SparklineBar, Widget};
 use tessera_model::{
-    Cluster, Filter, Fraction, Histogram, Preview, Query, Search,
+    Filter, Fraction, Histogram,
     text::{count_with_noun, group_digits},
 };
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Mouse, MouseKind, Results,
+        Mouse, MouseKind,
         pane::inner_area,
         view::pictures::{VisiblePicture, preview_picture},
     },

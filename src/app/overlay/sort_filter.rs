@@ -3,7 +3,7 @@
 //! a search, and all pages of another one are looked at.
 
 use tessera_model::{
-    FileOrder, Filter, Search,
+    FileOrder, Filter,
     text::grouped_with_noun,
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
@@ -11,7 +11,7 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Datasets, Pane, Results,
+        Datasets,
         overlay::{
             command_list::{CommandList, ListKind},
             fields::edit,
@@ -19,7 +19,6 @@ use crate::{
         },
         view::sort_filter::{ListOptions, SortKey, SortOrder, can_sort_by_score},
     },
-    config::DeploymentKind,
     drawing::{split_columns, split_end},
 };
 

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use tessera_model::{Dataset, DatasetId, Status};
+use tessera_model::{Dataset, Status};
 
-use crate::app::{Level, Outbox, Uptime, view::sort_filter::ListOptions};
+use crate::app::prelude::*;
+use crate::app::view::sort_filter::ListOptions;
 
 #[derive(Debug)]
 pub struct Datasets {

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use tessera_model::{DatasetId, Failure, Page, Search};
 use tessera_wire::vql;
 
+use crate::app::prelude::*;
 use crate::app::{
-    Effect, Level, Outbox, Pane, Results,
+    Effect,
     query::{KnownValues, QueryDraft, QueryEditor},
 };
 

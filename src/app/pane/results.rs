@@ -8,14 +8,11 @@ use std::{
 };
 
 use lru::LruCache;
-use tessera_model::{
-    Cluster, ClusterId, DatasetId, Failure, FailureKind, Granularity, Page, Preview, Query,
-    SafeText, ScoreScale, Search, Status,
-};
+use tessera_model::{ClusterId, FailureKind, Granularity, ScoreScale, Status};
 
+use crate::app::prelude::*;
 use crate::app::{
-    Computed, Level, MemberList, MissingMembers, Outbox, QueryImage, RecentImages, Remote,
-    ServiceData, Tabs, Uptime, View,
+    Computed, MemberList, MissingMembers, QueryImage, RecentImages, ServiceData, Tabs,
     view::{
         PendingPage,
         name_scan::{NameScan, ScanState},

@@ -1,13 +1,13 @@
 //! Computes the chips that show the search in a line above the results. A click on a chip opens its
 //! row in the query builder.
 
-use ratatui::layout::Rect;
-use tessera_model::{Filter, Query, SafeText};
+use tessera_model::Filter;
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::prelude::*;
 use crate::{
     app::{
-        QueryBuilder, Results, View,
+        QueryBuilder,
         query::{FilterKind, FilterRow},
         view::{name_scan::NameScan, search_title},
     },

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
-    Filter, Page, Preview, SafeText, Search, TagId, is_same_name, search_form,
+    Filter, TagId, is_same_name, search_form,
     vql::{FileProperty, IssueFilter, IssueKind, IssueName, PathPattern, format_of_file},
 };
 
+use crate::app::prelude::*;
 use crate::app::query::{FilterKind, FilterRow};
 
 #[derive(Clone, Debug, Default)]

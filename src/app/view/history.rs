@@ -1,17 +1,10 @@
 //! Keeps the search history of a deployment, which is saved between runs.
 
-use tessera_model::{
-    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
-};
+use tessera_model::{HistoryEntry, PictureSource, ResultCount, StateKey, StateValue};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
-use crate::{
-    app::{
-        Outbox, Remote, Results, View,
-        view::pictures::{VisiblePicture, preview_picture},
-    },
-    message::{Lane, Request},
-};
+use crate::app::prelude::*;
+use crate::app::view::pictures::{VisiblePicture, preview_picture};
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {

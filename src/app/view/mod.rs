@@ -15,17 +15,15 @@ pub use tiles::Tile;
 use std::mem;
 
 use tessera_model::{
-    ClusterId, DatasetId, FileSortKey, Filter, Page, Query, SafeText, Search,
+    ClusterId, FileSortKey, Filter,
     vql::{FileProperty, Operator, Property, PropertyValue},
 };
 
+use crate::app::prelude::*;
 use crate::{
-    app::{
-        Setup,
-        view::{
-            name_scan::{NameScan, ScanState},
-            sort_filter::{ListOptions, SortKey},
-        },
+    app::view::{
+        name_scan::{NameScan, ScanState},
+        sort_filter::{ListOptions, SortKey},
     },
     config::SearchDefaults,
 };

@@ -4,10 +4,11 @@
 use std::collections::HashSet;
 
 use tessera_model::{
-    Cluster, ClusterId, Page, SafeText, Search, search_form,
+    ClusterId, search_form,
     text::{capitalize, count_with_noun, group_digits, grouped_with_noun},
 };
 
+use crate::app::prelude::*;
 use crate::app::view::sort_filter::has_name;
 
 /// A search of all names, and how far it is.

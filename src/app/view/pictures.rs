@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use tessera_model::{Link, PictureSource, Preview, Region, SafeText};
+use tessera_model::{Link, PictureSource, Region};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
-use crate::{
-    app::{Outbox, ServiceData},
-    message::{Lane, Request},
-};
+use crate::app::ServiceData;
+use crate::app::prelude::*;
 
 pub struct VisiblePicture {
     pub view: PictureView,

@@ -1,10 +1,11 @@
 //! Computes the tiles of the results, moves their cursor, and finds the frames of a video. The cursor follows its
 //! cluster through every change. Frames are ordered by time across the clusters of the page.
 
-use tessera_model::{Cluster, ClusterId, MediaId, Page, Preview};
+use tessera_model::{ClusterId, MediaId};
 
+use crate::app::prelude::*;
 use crate::app::{
-    PictureCache, Results,
+    PictureCache,
     pane::moved_cursor,
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };

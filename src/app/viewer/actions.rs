@@ -3,12 +3,13 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use tessera_model::{Basket, MediaId, Preview, ToggleOutcome, region::Vec2};
+use tessera_model::{Basket, MediaId, ToggleOutcome, region::Vec2};
 use tessera_picture::Protocol;
 
+use crate::app::prelude::*;
 use crate::{
     app::{
-        App, Baskets, Level, Mouse, MouseKind, Pane, Results, Screen, Setup,
+        Baskets, Mouse, MouseKind, Screen,
         basket::count_with_noun,
         overlay::palette::open_action_menu,
         pane::moved_cursor,
@@ -17,7 +18,7 @@ use crate::{
             comparison::{focused_list, member_index, pictures_to_compare},
         },
     },
-    input::{Action, action::ActionGroup},
+    input::action::ActionGroup,
 };
 
 const ZOOM_STEP: f64 = std::f64::consts::SQRT_2;

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tessera_model::{Cluster, EntryId, MediaId, Preview, ToggleOutcome, basket::media_item_entry};
+use tessera_model::{EntryId, MediaId, ToggleOutcome, basket::media_item_entry};
 
-use crate::app::{Baskets, Outbox, Pane, Results};
+use crate::app::Baskets;
+use crate::app::prelude::*;
 
 /// The list that next and previous go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
