@@ -1,19 +1,15 @@
 //! `tessera duplicates` lists groups of near-duplicates, and trashes, moves or links all images of a group but those
 //! that a rule keeps.
 
-use std::path::PathBuf;
-
-use clap::Args;
-use serde_json::{Value, json};
 use tessera_curation::{
     FileAction, LinkKind,
     duplicates::{DuplicateGroup, DuplicateImage, KeepRule, OtherImage, decide, without_linked},
 };
-use tessera_model::{Fraction, text::count_with_noun};
+use tessera_model::Fraction;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document,
         media::{AnnotationOptions, LinkChoice, carry_out_and_report, target_layout},
         messages::format_bytes,
         search,

@@ -1,14 +1,9 @@
 //! `tessera enrichment`: shows the models that were applied to a dataset. A model that the service
 //! does not mention is unknown.
 
-use std::path::Path;
+use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus};
 
-use clap::Subcommand;
-use serde_json::{Value, json};
-
-use crate::cli::{CliResult, Connection, Context, Document};
-use tessera_client::Endpoint;
-use tessera_model::{AppliedModel, EnrichmentModel, ModelFile, ModelStatus, SafeText};
+use crate::cli::prelude::*;
 
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {

@@ -1,18 +1,13 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
-use std::path::{Path, PathBuf};
-
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-use tessera_client::Endpoint;
 use tessera_model::{
-    Dataset, DatasetTags, SafeText, Search, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
+    DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Connection, Context, Document,
     export::ExportContentOptions,
     media::{absolute_file, split_file_list},
     values::read_bytes_or_stdin,

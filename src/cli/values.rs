@@ -2,13 +2,7 @@
 //! intervals, regions and times.
 
 use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    fmt, fs,
-    io::Read as _,
-    path::{Path, PathBuf},
-    str::FromStr,
-    time::{Duration, SystemTime},
+    borrow::Cow, collections::BTreeSet, fmt, fs, io::Read as _, str::FromStr, time::SystemTime,
 };
 
 use secrecy::zeroize::Zeroizing;
@@ -17,10 +11,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tessera_model::{Region, Timestamp};
 use tessera_wire::text_encoding::decode_text;
 
-use crate::{
-    cli::{CliError, CliResult, keyboard},
-    config::is_storage_uri,
-};
+use crate::cli::prelude::*;
+use crate::{cli::keyboard, config::is_storage_uri};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.

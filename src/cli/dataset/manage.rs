@@ -1,21 +1,19 @@
 //! `tessera dataset remove`, `rename`, `rescan` and `cancel`: manage the datasets of a local service. Files of the user
 //! are only read.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
-use serde_json::json;
-use tessera_client::Endpoint;
 use tessera_model::{
-    DatasetId, FileChanges, LocalDataset, PatternLists, RescanResult, ShellCommand, SkippedFile,
-    text::grouped_with_noun,
+    FileChanges, LocalDataset, PatternLists, RescanResult, SkippedFile, text::grouped_with_noun,
 };
 
 use super::{
     record::dataset_document,
     watch::{WaitGoal, poll_until},
 };
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, CliResult, Connection, Context, Document, ServiceTarget, polling::Poller},
+    cli::{ServiceTarget, polling::Poller},
     config::{self, DeploymentConfig, Profile},
 };
 

@@ -6,16 +6,14 @@ mod manage;
 mod record;
 mod watch;
 
-use clap::Subcommand;
 use embeddings::EmbeddingsCommand;
 pub(super) use record::encoding_document;
-use serde_json::json;
-use tessera_client::Endpoint;
 use watch::{ReactionOptions, WatchOptions};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Document, PatternOptions, ServiceTarget,
+        PatternOptions, ServiceTarget,
         analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
         config::user_file,
     },

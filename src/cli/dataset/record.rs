@@ -1,16 +1,16 @@
 //! `tessera dataset list` and `tessera dataset show`: print the records of datasets.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
 use tessera_model::{
-    Dataset, DatasetId, DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset,
-    Operation, Overview, Permission, Search, Status, text::count_with_noun,
+    DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset, Operation, Overview,
+    Permission, Status,
 };
 use tessera_wire::dataset::DatasetBody;
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliResult, Connection, Document, Exit, LocalService,
+    LocalService,
     output::table::{plot_clusters, plot_overviews},
     values::now_rfc3339,
 };

@@ -4,21 +4,18 @@
 use std::{
     io,
     process::{Command, Stdio},
-    time::Duration,
 };
 
-use clap::Args;
-
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
         dataset::record::dataset_document,
         polling::{Poller, StatusChange},
         values::{parse_interval, timestamp_now},
     },
     subprocess,
 };
-use tessera_model::{Dataset, DatasetId, JobKind, SafeText, SavedJobState, ShellCommand, Status};
+use tessera_model::{JobKind, SavedJobState, Status};
 
 /// How long the service may still report the previous status after it has accepted an addition.
 const SETTLING_TIME: Duration = Duration::from_mins(1);

@@ -1,16 +1,15 @@
 //! Finds the exports that were started before, by the jobs of this machine or by ID, and describes them as documents.
 
-use clap::Args;
-use serde_json::{Value, json};
 use tessera_model::{
-    Archive, ArchiveName, DatasetId, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTask,
-    ExportTaskId, Extraction, Failure, Inspection, JobKind, JobRecord, Omission, SafeText,
-    SavedJobState, export::NameSample,
+    Archive, ArchiveName, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTask,
+    ExportTaskId, Extraction, Inspection, JobKind, JobRecord, Omission, SavedJobState,
+    export::NameSample,
 };
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Document, JobRecorder,
+        JobRecorder,
         values::{IdPrefix, format_timestamp, timestamp_now},
     },
     job::{Job, JobId},

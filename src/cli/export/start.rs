@@ -1,16 +1,10 @@
 //! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and downloads as
 //! requested.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
-
-use clap::Args;
-
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, JobRecorder,
+        JobRecorder,
         export::{
             archive::{ArchiveOptions, DownloadTarget, list_originals},
             lookup::{FoundExport, export_document},
@@ -25,9 +19,9 @@ use crate::{
 };
 use tessera_client::ExistingFile;
 use tessera_model::{
-    ArchiveName, Dataset, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection,
-    ExportSpec, ExportTask, Failure, FailureKind, Fraction, Granularity, JobKind, Omission,
-    Operation, Query, QueryText, SavedView, Selection,
+    ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
+    ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
+    SavedView, Selection,
 };
 
 #[derive(Debug, Args)]

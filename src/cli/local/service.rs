@@ -5,20 +5,18 @@ use std::{
     collections::{BTreeMap, HashMap},
     env,
     net::{Ipv4Addr, SocketAddr},
-    path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Exit, FolderOpening,
+        FolderOpening,
         exit::CheckResult,
         local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
     },
     config,
-    printable_text::PrintableText,
     usecase::{
         models::{NO_MODEL, load_model},
         run_blocking,
@@ -28,8 +26,8 @@ use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
 use tessera_model::{
-    Cover, DatasetId, PatternLists, SafeText, Search, SkippedFile,
-    text::{count_with_noun, format_bytes, grouped_with_noun},
+    Cover, PatternLists, SkippedFile,
+    text::{format_bytes, grouped_with_noun},
 };
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{

@@ -2,24 +2,21 @@
 //! added. However the addition ends, it reports what was accepted, and prints a command that sends
 //! the rest.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 use secrecy::SecretString;
-use serde_json::json;
 use tessera_client::Client;
 use tessera_model::{
-    AdditionJob, Dataset, Failure, FailureKind, JobKind, MediaAddition, MediaSource, Operation,
-    Preflight, SafeText, ShellCommand, Status, polling::PollTarget,
+    AdditionJob, FailureKind, JobKind, MediaAddition, MediaSource, Operation, Preflight, Status,
+    polling::PollTarget,
 };
 use tokio::time::timeout;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, JobRecorder,
+        JobRecorder,
         auth::import::read_session_cookie,
         context::INTERRUPT_CHECK_TIMEOUT,
         media::plan::{

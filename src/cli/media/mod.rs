@@ -14,13 +14,12 @@ use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
 pub(super) use plan::split_file_list;
 
 use addition::AdditionRun;
-use clap::Subcommand;
 use plan::AdditionPlan;
-use tessera_client::Endpoint;
 use tessera_model::MediaSource;
 
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliResult, Connection, Context, media::addition::MediaAddOptions},
+    cli::media::addition::MediaAddOptions,
     command_lines::{ProfilerCommand, profiler_command_line},
 };
 

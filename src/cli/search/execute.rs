@@ -1,8 +1,8 @@
 //! Runs a search page by page, until a limit or the last page is reached.
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Exit,
         output::table::plot_clusters,
         search::{
             self,
@@ -14,11 +14,10 @@ use crate::{
     },
     usecase::MemberReader,
 };
-use serde_json::Value;
 use tessera_client::RawPage;
 use tessera_model::{
-    Cluster, Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
-    Status, basket::cluster_entry,
+    Cluster, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Status,
+    basket::cluster_entry,
 };
 use tessera_wire::preview::LinkForm;
 

@@ -8,13 +8,12 @@ mod pages;
 mod request;
 
 use document::count_clusters;
-use tessera_client::Endpoint;
 use tessera_model::{
-    Anchor, AnchorKind, Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection,
-    SelectionEntry, ShellCommand, StateValue, text::count_with_noun,
+    Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, SelectionEntry, StateValue,
 };
 
-use crate::cli::{CliError, CliResult, Connection, Context, values::timestamp_now};
+use crate::cli::prelude::*;
+use crate::cli::values::timestamp_now;
 
 pub use find_all::{find_all, search_of};
 pub use request::{

@@ -1,22 +1,16 @@
 //! `tessera selection add`, `remove` and `exclude`: changes a selection, from items or from search results.
 
-use std::path::PathBuf;
-
-use clap::Args;
-use serde_json::Value;
 use tessera_model::{
-    Basket, ClusterId, DatasetId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText,
-    Search, Selection, SelectionChange, SelectionEntry, StateValue,
+    Basket, ClusterId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText, Selection,
+    SelectionChange, SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
-    text::{count_with_noun, grouped_with_noun},
+    text::grouped_with_noun,
 };
 use tessera_wire::vql;
 
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Context, Exit, input_options::ItemOptions, read_file_or_stdin,
-        set_algebra::SavedSearch,
-    },
+    cli::{input_options::ItemOptions, read_file_or_stdin, set_algebra::SavedSearch},
     state::StateFolder,
 };
 

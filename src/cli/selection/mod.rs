@@ -2,18 +2,14 @@
 
 mod edit;
 
-use std::path::{Path, PathBuf};
-
-use clap::Subcommand;
 use edit::SelectionAddOptions;
-use serde_json::{Value, json};
-use tessera_model::{DatasetId, SafeText, Selection};
+use tessera_model::Selection;
 
 pub(super) use edit::require_free_name;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Document, Exit,
         input_options::ItemOptions,
         read_file_or_stdin,
         selection::edit::{SavedSelection, SelectionOptions, count_entries},
