@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::command_lines::job_command_line;
 use crate::{
     cli::{
-        CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
+        CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
         deployment::{self, LOCAL_NAME},
         values::{format_timestamp, timestamp_now},
     },
@@ -59,37 +59,6 @@ pub enum JobsCommand {
     },
 }
 
-const LIST_COLUMNS: &[Column] = &[
-    Column::new("ID", "id"),
-    Column::new("JOB", "kind"),
-    Column::new("DATASET", "dataset_name"),
-    Column::new("AT", "deployment"),
-    Column::new("STARTED", "started_at"),
-    Column::new("STATE", "state"),
-    Column::new("EXPORT STATUS", "export_status"),
-];
-
-const JOB_COLUMNS: &[Column] = &[
-    Column::new("id", "id"),
-    Column::new("job", "kind"),
-    Column::new("dataset", "dataset_name"),
-    Column::new("dataset id", "dataset_id"),
-    Column::new("at", "deployment"),
-    Column::new("started", "started_at"),
-    Column::new("ended", "ended_at"),
-    Column::new("took (s)", "duration_s"),
-    Column::new("state", "state"),
-    Column::new("reason", "reason"),
-    Column::new("dataset status", "status_new"),
-    Column::new("export", "export_task_id"),
-    Column::new("export status", "export_status"),
-    Column::new("archive", "archive.path"),
-    Column::new("followed", "followed"),
-    Column::new("command", "command"),
-];
-
-const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];
-
 /// The age from which ended jobs are listed only with `--all`.
 const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
@@ -113,7 +82,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
         JobsCommand::Show { job } => {
             let (deployment, stored) = find_job(&deployments, &job)?;
             let facts = job_json(deployment, stored);
-            context.print(&Document::one("tessera.job/1", facts, JOB_COLUMNS))
+            context.print(&Document::new("tessera.job/1", facts))
         }
         JobsCommand::Forget { jobs, ended } => forget(context, &deployments, &jobs, ended),
     }
@@ -173,7 +142,7 @@ fn list(context: &Context, deployments: &[DeploymentJobs], all: bool, running: b
         context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
     let answer = json!({ "jobs": rows, "truncated": older > 0 });
-    context.print(&Document::list("tessera.jobs/1", answer, "jobs", LIST_COLUMNS))
+    context.print(&Document::new("tessera.jobs/1", answer))
 }
 
 fn find_job<'a>(
@@ -237,7 +206,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
     let outcome = follow(&connection, &stored.job).await.and_then(|(status, exit)| {
         let mut facts = job_json(deployment, stored);
         facts["state"] = status.as_str().into();
-        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))?;
+        context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))?;
         Ok(exit)
     });
     connection.close(outcome).await
@@ -256,7 +225,7 @@ async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -
         connection.record_end(&export);
         let mut facts = job_json(deployment, stored);
         facts["state"] = export.state.as_str().into();
-        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
+        context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))
     };
     let outcome = work.await;
     connection.close(outcome).await
@@ -407,5 +376,5 @@ fn forget(
         forgotten += deployment.state.forget_jobs(forgets)?;
     }
     let fields = json!({ "forgotten": forgotten });
-    context.print(&Document::one("tessera.removal/1", fields, FORGOTTEN_COLUMNS))
+    context.print(&Document::new("tessera.removal/1", fields))
 }

@@ -40,15 +40,6 @@ pub struct Column {
 }
 
 impl Column {
-    pub const fn new(title: &'static str, field: &'static str) -> Self {
-        Self { title, field, has_short_ids: false }
-    }
-
-    /// Creates a column of IDs whose beginnings commands accept.
-    pub const fn short_id(title: &'static str, field: &'static str) -> Self {
-        Self { title, field, has_short_ids: true }
-    }
-
     pub fn has_short_ids(&self) -> bool {
         self.has_short_ids
     }
@@ -74,21 +65,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Creates a document of a single object. Its table has one line per column.
-    pub fn one(schema: &str, fields: Value, columns: &'static [Column]) -> Self {
-        Self { root: with_schema(schema, fields), list: None, columns }
-    }
-
-    /// Creates a document of a list, whose rows are in the array `list` of the object `fields`.
-    pub fn list(
-        schema: &str,
-        fields: Value,
-        list: &'static str,
-        columns: &'static [Column],
-    ) -> Self {
-        Self { root: with_schema(schema, fields), list: Some(list), columns }
-    }
-
     /// Creates a document with the table of its schema.
     pub fn new(schema: &str, fields: Value) -> Self {
         Self { root: with_schema(schema, fields), list: None, columns: &[] }.with_table(schema)
@@ -409,21 +385,26 @@ fn bar_length(count: u64, most: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const fn column(title: &'static str, field: &'static str) -> Column {
+        Column { title, field, has_short_ids: false }
+    }
+
+    fn list(fields: Value, list: &'static str, columns: &'static [Column]) -> Document {
+        Document { root: with_schema("tessera.test/1", fields), list: Some(list), columns }
+    }
     use crate::cli::output::Column;
     use serde_json::json;
 
-    const COLUMNS: &[Column] = &[
-        Column::new("NAME", "name"),
-        Column::new("IMAGES", "n"),
-        Column::new("SCORE", "score.mean"),
-    ];
+    const COLUMNS: &[Column] =
+        &[column("NAME", "name"), column("IMAGES", "n"), column("SCORE", "score.mean")];
 
     fn list() -> Document {
         let rows = json!({ "rows": [
             { "name": "a\tb\u{1b}[2J", "n": 12, "score": { "mean": 0.123_456 } },
             { "name": "x, \"y\"", "n": null, "tags": ["p", "q"] },
         ] });
-        Document::list("tessera.test/1", rows, "rows", COLUMNS)
+        list(rows, "rows", COLUMNS)
     }
 
     #[test]
@@ -439,10 +420,10 @@ mod tests {
 
     #[test]
     fn ids_are_as_long_as_they_have_to_be_unless_full() {
-        const COLUMNS: &[Column] = &[Column::short_id("ID", "id")];
+        const COLUMNS: &[Column] = &[Column { has_short_ids: true, ..column("ID", "id") }];
         let ids = ["0a1b2c3d-0000-7000", "0a1b2c3d-0010-7000"];
         let rows = json!({ "rows": [{ "id": ids[0] }, { "id": ids[1] }, { "id": null }] });
-        let document = Document::list("tessera.test/1", rows, "rows", COLUMNS);
+        let document = list(rows, "rows", COLUMNS);
         let style = TableStyle { color: false, width: Some(80), full: false };
         let table = aligned_table(&document, style).to_string();
         assert_eq!(table, "ID\n0a1b2c3d-000\n0a1b2c3d-001\n—\n");
@@ -453,12 +434,11 @@ mod tests {
 
     #[test]
     fn whole_ids_are_shortened_only_in_a_table_that_does_not_fit() {
-        const COLUMNS: &[Column] =
-            &[Column::new("CLUSTER", "cluster_id"), Column::new("FILE", "name")];
+        const COLUMNS: &[Column] = &[column("CLUSTER", "cluster_id"), column("FILE", "name")];
         let ids = ["0a1b2c3d-0000-7000", "1a1b2c3d-0000-7000"];
         let row = |id| json!({ "cluster_id": id, "name": "a/long/name.jpg" });
         let rows = json!({ "rows": [row(ids[0]), row(ids[1])] });
-        let document = Document::list("tessera.test/1", rows, "rows", COLUMNS);
+        let document = list(rows, "rows", COLUMNS);
         let style = TableStyle { color: false, width: Some(26), full: false };
         let table = |style| aligned_table(&document, style).to_string();
         let narrow = "CLUSTER    FILE\n0a1b2c3d…  a/long/name.jpg\n1a1b2c3d…  a/long/name.jpg\n";
@@ -480,7 +460,7 @@ mod tests {
         let csv = csv(&list()).to_string();
         assert_eq!(csv.lines().next(), Some("name,n,score.mean"));
         assert!(csv.contains("\"x, \"\"y\"\"\",,"), "{csv}");
-        let one = Document::one("tessera.test/1", json!({ "name": "a" }), &COLUMNS[..1]);
+        let one = Document { list: None, ..list(json!({ "name": "a" }), "rows", &COLUMNS[..1]) };
         assert_eq!(tab_separated(&one).as_str(), "NAME\ta\n");
         assert_eq!(one.root()["schema"], "tessera.test/1");
     }
@@ -489,8 +469,7 @@ mod tests {
     fn no_cell_of_a_csv_file_is_a_formula() {
         let names = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "=\"a\",b", "-1", "-0.5", "a=1"];
         let rows: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
-        let document =
-            Document::list("tessera.test/1", json!({ "rows": rows }), "rows", &COLUMNS[..1]);
+        let document = list(json!({ "rows": rows }), "rows", &COLUMNS[..1]);
         let text = csv(&document);
         let lines: Vec<&str> = text.as_str().lines().skip(1).collect();
         assert_eq!(
