@@ -1,17 +1,10 @@
 //! `tessera reindex`: sends the request once. If the response is lost, the dataset's status shows
 //! whether the request was accepted.
 
-use std::time::Duration;
-
-use clap::Args;
-use serde_json::json;
-
-use crate::cli::{
-    CliError, CliResult, Connection, Context, Document, JobRecorder, values::timestamp_now,
-};
+use crate::cli::prelude::*;
+use crate::cli::{JobRecorder, values::timestamp_now};
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
-use tessera_client::Endpoint;
-use tessera_model::{Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand};
+use tessera_model::{FailureKind, JobKind, Operation};
 use tessera_wire::add_media::{Accepted, accepted_since};
 
 /// The delays between checks of the dataset after a lost response. There are three checks within

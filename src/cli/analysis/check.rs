@@ -1,23 +1,14 @@
 //! `tessera check`: compares the quality of a dataset with limits, for continuous integration.
 
-use std::{
-    fmt::Write as _,
-    path::{Path, PathBuf},
-};
-
-use clap::Args;
-use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 use super::{DatasetOrFolder, media_rows, part_error, sarif};
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
-        values::{is_stdout, write_result},
-    },
+    cli::values::{is_stdout, write_result},
     usecase::check::{Check, CheckList},
 };
 use tessera_model::{
-    Dataset,
     check::{Condition, Limit, Rule},
     text::escape_xml,
 };

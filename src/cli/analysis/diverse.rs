@@ -1,15 +1,11 @@
 //! `tessera dataset diverse`: selects the media that differ most, for example to label them first.
 
-use clap::Args;
-use serde_json::json;
-use tessera_model::{Dataset, text::grouped_with_noun};
+use tessera_model::text::grouped_with_noun;
 
 use super::DatasetOrFolder;
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliResult, Connection, Context, Document, Exit, export::ExportContentOptions,
-        selection::require_free_name,
-    },
+    cli::{export::ExportContentOptions, selection::require_free_name},
     usecase::file_actions::selection_of_media,
 };
 

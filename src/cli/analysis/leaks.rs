@@ -1,20 +1,15 @@
 //! `tessera dataset leaks`: finds near-duplicates across two parts of a dataset, such as `train` and `val`.
 
-use clap::Args;
-use serde_json::{Value, json};
-
 use super::{DatasetOrFolder, media_rows, part_error};
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
-        image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
-    },
+    cli::image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     usecase::{
         leaks::{DatasetPart, Leak, find_leaks},
         media_rows::MediaRow,
     },
 };
-use tessera_model::{Dataset, SafeText, text::grouped_with_noun};
+use tessera_model::text::grouped_with_noun;
 use tessera_picture::Crop;
 
 #[derive(Debug, Args)]

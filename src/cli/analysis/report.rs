@@ -1,26 +1,17 @@
 //! `tessera report`: describes a dataset on one page, as Markdown, HTML or JSON.
 
-use std::{
-    fmt::Write as _,
-    path::{Path, PathBuf},
-};
+use std::fmt::Write as _;
 
-use clap::Args;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::{DatasetOrFolder, html, media_rows};
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
-        values::{is_stdout, write_result},
-    },
+    cli::values::{is_stdout, write_result},
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
 };
 use tessera_client::ExistingFile;
-use tessera_model::{
-    Dataset,
-    text::{format_bytes, grouped_with_noun},
-};
+use tessera_model::text::{format_bytes, grouped_with_noun};
 
 #[derive(Debug, Args)]
 pub struct ReportOptions {

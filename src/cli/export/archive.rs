@@ -1,19 +1,14 @@
 //! Handles the archive of an export: downloads, verifies, inspects and optionally extracts it.
 
-use std::path::{Path, PathBuf};
-
-use clap::Args;
-use serde_json::{Value, json};
 use tessera_client::{ExistingFile, ExtractOptions, Originals};
 use tessera_files::Guarantee;
 use tessera_model::{
-    Archive, ArchiveName, ExportTask, ExportTaskId, Extraction, Failure, Inspection, SafeText,
-    export::NameSample, text::count_with_noun,
+    Archive, ArchiveName, ExportTask, ExportTaskId, Extraction, Inspection, export::NameSample,
 };
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
         export::lookup::{
             DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
         },
