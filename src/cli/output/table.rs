@@ -390,7 +390,7 @@ mod tests {
         Column { title, field, has_short_ids: false }
     }
 
-    fn list(fields: Value, list: &'static str, columns: &'static [Column]) -> Document {
+    fn listed(fields: Value, list: &'static str, columns: &'static [Column]) -> Document {
         Document { root: with_schema("tessera.test/1", fields), list: Some(list), columns }
     }
     use crate::cli::output::Column;
@@ -404,7 +404,7 @@ mod tests {
             { "name": "a\tb\u{1b}[2J", "n": 12, "score": { "mean": 0.123_456 } },
             { "name": "x, \"y\"", "n": null, "tags": ["p", "q"] },
         ] });
-        list(rows, "rows", COLUMNS)
+        listed(rows, "rows", COLUMNS)
     }
 
     #[test]
@@ -423,7 +423,7 @@ mod tests {
         const COLUMNS: &[Column] = &[Column { has_short_ids: true, ..column("ID", "id") }];
         let ids = ["0a1b2c3d-0000-7000", "0a1b2c3d-0010-7000"];
         let rows = json!({ "rows": [{ "id": ids[0] }, { "id": ids[1] }, { "id": null }] });
-        let document = list(rows, "rows", COLUMNS);
+        let document = listed(rows, "rows", COLUMNS);
         let style = TableStyle { color: false, width: Some(80), full: false };
         let table = aligned_table(&document, style).to_string();
         assert_eq!(table, "ID\n0a1b2c3d-000\n0a1b2c3d-001\n—\n");
@@ -438,7 +438,7 @@ mod tests {
         let ids = ["0a1b2c3d-0000-7000", "1a1b2c3d-0000-7000"];
         let row = |id| json!({ "cluster_id": id, "name": "a/long/name.jpg" });
         let rows = json!({ "rows": [row(ids[0]), row(ids[1])] });
-        let document = list(rows, "rows", COLUMNS);
+        let document = listed(rows, "rows", COLUMNS);
         let style = TableStyle { color: false, width: Some(26), full: false };
         let table = |style| aligned_table(&document, style).to_string();
         let narrow = "CLUSTER    FILE\n0a1b2c3d…  a/long/name.jpg\n1a1b2c3d…  a/long/name.jpg\n";
@@ -460,7 +460,7 @@ mod tests {
         let csv = csv(&list()).to_string();
         assert_eq!(csv.lines().next(), Some("name,n,score.mean"));
         assert!(csv.contains("\"x, \"\"y\"\"\",,"), "{csv}");
-        let one = Document { list: None, ..list(json!({ "name": "a" }), "rows", &COLUMNS[..1]) };
+        let one = Document { list: None, ..listed(json!({ "name": "a" }), "rows", &COLUMNS[..1]) };
         assert_eq!(tab_separated(&one).as_str(), "NAME\ta\n");
         assert_eq!(one.root()["schema"], "tessera.test/1");
     }
@@ -469,7 +469,7 @@ mod tests {
     fn no_cell_of_a_csv_file_is_a_formula() {
         let names = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "=\"a\",b", "-1", "-0.5", "a=1"];
         let rows: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
-        let document = list(json!({ "rows": rows }), "rows", &COLUMNS[..1]);
+        let document = listed(json!({ "rows": rows }), "rows", &COLUMNS[..1]);
         let text = csv(&document);
         let lines: Vec<&str> = text.as_str().lines().skip(1).collect();
         assert_eq!(
