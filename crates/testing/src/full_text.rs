@@ -1,6 +1,8 @@
 //! Generates random captions and queries over a few words, and searches with the full-text index of `SQLite`, for tests
 //! that compare it with our own index.
 
+use std::collections::BTreeSet;
+
 use proptest::{collection::vec, prelude::*, sample::select};
 use rusqlite::{Connection, params};
 
@@ -36,10 +38,34 @@ pub fn queries() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether a query may have an exclusion inside another one. For such queries, `SQLite` adds the scores of doubly
-/// excluded words if they happen to have been read already.
-pub fn is_nested_exclusion(text: &str) -> bool {
-    text.matches('-').count() > 1
+/// Returns the positions of the captions with words that some part of a query excludes. Such a caption can still match
+/// by another part, such as `walls` in `walls OR (boats -walls)`. `SQLite` then adds the score of the excluded words
+/// once more if they happen to have been read, so that the scores of these captions cannot be compared.
+pub fn captions_with_excluded_words(
+    captions: &[Vec<&str>],
+    query: &FullTextQuery,
+) -> BTreeSet<usize> {
+    let mut excluded = BTreeSet::new();
+    collect_excluded(&query.expression, false, &mut excluded);
+    let containing = |phrase| {
+        let expression = TextExpression::Phrase(phrase);
+        full_text_matches(captions, &FullTextQuery { expression, ..query.clone() })
+    };
+    excluded.into_iter().flat_map(containing).map(|(number, _)| number).collect()
+}
+
+/// Collects the phrases of an expression that are inside an exclusion.
+fn collect_excluded(expression: &TextExpression, is_inside: bool, found: &mut BTreeSet<usize>) {
+    match expression {
+        TextExpression::Phrase(number) => found.extend(is_inside.then_some(*number)),
+        TextExpression::And(parts) | TextExpression::Or(parts) => {
+            parts.iter().for_each(|part| collect_excluded(part, is_inside, found));
+        }
+        TextExpression::Without(first, second) => {
+            collect_excluded(first, is_inside, found);
+            collect_excluded(second, true, found);
+        }
+    }
 }
 
 /// The tokenizer that splits stemmed captions into words without diacritics. It keeps the combining marks of scripts
