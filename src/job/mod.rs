@@ -282,7 +282,7 @@ impl Job {
         let accepted = matches!(record.state, SavedJobState::Accepted);
         Self {
             ended_at: record.ended_at,
-            tracker: accepted.then(TaskTracker::resume),
+            tracker: accepted.then(|| TaskTracker::resume(record.started_at)),
             state: resumed_state(record.state, &job.kind),
             ..job
         }

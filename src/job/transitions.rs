@@ -248,7 +248,7 @@ impl Job {
                 (JobState::Failed(failure, None), message)
             }
             JobState::Encoding(..) => {
-                self.tracker = Some(TaskTracker::resume());
+                self.tracker = Some(TaskTracker::resume(self.started_at));
                 (
                     JobState::Unwatched(None),
                     "no longer watched; encoding continues. r watches it again",

@@ -1,7 +1,8 @@
 //! Decides from the observed statuses of a dataset whether an addition or a reindex has finished.
 //!
 //! This needs some care: the first status after the acceptance may still be the old one, PARTIAL INDEX is not final if
-//! a reindex follows, and a small addition may finish between two polls.
+//! a reindex follows, and a small addition may finish between two polls. A reindex that the service gives up leaves the
+//! dataset in PARTIAL INDEX, and the operation then ends with a failure.
 //!
 //! Times of the service are only compared with each other for equality, because its clock and ours may differ.
 
@@ -33,6 +34,8 @@ pub struct TaskTracker {
     changes_at_once: bool,
     accepted_at: Timestamp,
     status_changed: bool,
+    /// How often the dataset was busy with the operation and then in PARTIAL INDEX.
+    times_partial: u8,
     /// The status, the percentage and the number of media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
 }
@@ -63,8 +66,8 @@ impl TaskTracker {
     }
 
     /// Resumes a task that was accepted in an earlier run.
-    pub fn resume() -> Self {
-        Self { status_changed: true, ..Self::default() }
+    pub fn resume(accepted_at: Timestamp) -> Self {
+        Self { accepted_at, status_changed: true, ..Self::default() }
     }
 
     pub fn accept(&mut self, at: Timestamp) {
@@ -72,6 +75,9 @@ impl TaskTracker {
     }
 
     pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> TaskStatus {
+        if self.is_busy() && self.status_changed && dataset.status == Status::PartialIndex {
+            self.times_partial = self.times_partial.saturating_add(1);
+        }
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
         self.status_changed |=
             self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
@@ -85,14 +91,29 @@ impl TaskTracker {
         if !self.status_changed && at.saturating_sub(self.accepted_at) < settle_time {
             return TaskStatus::Running;
         }
-        let reindex_follows = match work {
-            JobKind::Reindex | JobKind::GetModel(_) => true,
-            JobKind::AddMedia(addition) => addition.auto_reindex,
-            JobKind::Export(_) => false,
+        let waited = at.saturating_sub(self.accepted_at);
+        // How often the dataset is in PARTIAL INDEX before the reindex that follows, if one does.
+        let times_before = match work {
+            JobKind::Reindex | JobKind::GetModel(_) => Some(0),
+            JobKind::AddMedia(addition) => addition.auto_reindex.then_some(1),
+            JobKind::Export(_) => None,
         };
         match &dataset.status {
             Status::ReadOnly | Status::Indexing | Status::Other(_) => TaskStatus::Running,
-            Status::PartialIndex if reindex_follows => TaskStatus::Running,
+            Status::PartialIndex
+                if times_before.is_some_and(|before| self.times_partial > before) =>
+            {
+                failed(&format!("the {} ended in PARTIAL INDEX", work.label()), dataset)
+            }
+            Status::PartialIndex
+                if *work == JobKind::Reindex && self.was_given_up(waited, dataset) =>
+            {
+                failed(
+                    "the dataset is still PARTIAL INDEX; the reindex did not take place",
+                    dataset,
+                )
+            }
+            Status::PartialIndex if times_before.is_some() => TaskStatus::Running,
             Status::Ready | Status::PartialIndex if self.added_nothing(work) => {
                 failed("the addition added nothing", dataset)
             }
@@ -101,6 +122,17 @@ impl TaskTracker {
             }
             Status::Error => failed(&format!("the {} ended in ERROR", work.label()), dataset),
         }
+    }
+
+    /// Whether a reindex is over although the dataset was not busy at any poll: the service reports another problem, or
+    /// has had enough time to begin.
+    fn was_given_up(&self, waited: Duration, dataset: &Dataset) -> bool {
+        let has_problem = self
+            .record_before
+            .as_ref()
+            .is_some_and(|(_, before)| dataset.error.is_some() && *before != dataset.error);
+        let has_ended = self.changes_at_once && self.has_changed_record(dataset);
+        has_ended || has_problem && waited >= RECORD_SETTLE_TIME || waited >= UNOBSERVED_TIME
     }
 
     fn added_nothing(&self, work: &JobKind) -> bool {

@@ -68,6 +68,40 @@ fn a_reindex_passes_read_only_and_indexing() {
 }
 
 #[test]
+fn a_reindex_that_falls_back_to_partial_index_fails() {
+    let path = ["PARTIAL INDEX", "PARTIAL INDEX", "INDEXING", "INDEXING", "PARTIAL INDEX"];
+    assert_eq!(over(&JobKind::Reindex, &path), Some(4));
+    assert_eq!(over(&JobKind::Reindex, &["READY", "READ ONLY", "PARTIAL INDEX"]), Some(2));
+    // The first task is the one that was running before, and the second one is the addition.
+    let forced = ["READ ONLY", "READ ONLY", "PARTIAL INDEX", "PARTIAL INDEX"];
+    assert_eq!(over(&JobKind::Reindex, &forced), None);
+    let path = ["READY", "READ ONLY", "PARTIAL INDEX", "INDEXING", "PARTIAL INDEX"];
+    assert_eq!(over(&addition(true), &path), Some(4));
+    let mut tracker = TaskTracker::resume(Timestamp::ZERO);
+    let mut observe = |second, status: &str| {
+        let at = Timestamp::from_secs(second);
+        tracker.observe(&JobKind::Reindex, at, &dataset(status, 10))
+    };
+    assert_eq!(observe(1, "INDEXING"), TaskStatus::Running);
+    let TaskStatus::Failed(failure) = observe(2, "PARTIAL INDEX") else { panic!("it goes on") };
+    assert_eq!(failure.to_string(), "the reindex ended in PARTIAL INDEX");
+}
+
+#[test]
+fn a_reindex_that_never_begins_fails_when_the_service_reports_a_problem_or_does_nothing() {
+    let before = dataset("PARTIAL INDEX", 10);
+    let broken = Dataset { error: Some(SafeText::detail("no worker")), ..before.clone() };
+    for (now, end) in [(&before, 600), (&broken, 15)] {
+        let mut tracker = TaskTracker::starting_from(Some(&before));
+        let over = [0, 14, 15, 599, 600].into_iter().find(|second| {
+            let at = Timestamp::from_secs(*second);
+            tracker.observe(&JobKind::Reindex, at, now) != TaskStatus::Running
+        });
+        assert_eq!(over, Some(end), "{now:?}");
+    }
+}
+
+#[test]
 fn an_error_status_fails_with_the_message_of_the_service() {
     let mut tracker = TaskTracker::starting_from(Some(&dataset("READY", 1)));
     let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
@@ -108,7 +142,7 @@ fn without_a_status_from_before_every_status_is_about_the_job() {
 #[test]
 fn an_operation_of_an_earlier_run_ends_with_the_first_status_that_is_final() {
     let observe = |status| {
-        let mut tracker = TaskTracker::resume();
+        let mut tracker = TaskTracker::resume(Timestamp::ZERO);
         tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset(status, 10))
     };
     assert_eq!(observe("INDEXING"), TaskStatus::Running);
