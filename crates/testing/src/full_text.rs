@@ -59,7 +59,9 @@ fn collect_excluded(expression: &TextExpression, is_inside: bool, found: &mut BT
     match expression {
         TextExpression::Phrase(number) => found.extend(is_inside.then_some(*number)),
         TextExpression::And(parts) | TextExpression::Or(parts) => {
-            parts.iter().for_each(|part| collect_excluded(part, is_inside, found));
+            for part in parts {
+                collect_excluded(part, is_inside, found);
+            }
         }
         TextExpression::Without(first, second) => {
             collect_excluded(first, is_inside, found);
