@@ -124,7 +124,7 @@ fn datasets(app: &App, status: Vec<DrawnLine>) -> Reading {
     let cursor = list.iter().position(|dataset| Some(dataset.id) == selected);
     let count = list.len();
     let items: Vec<String> =
-        (1..).zip(&list).map(|(number, it)| sentences::dataset(number, count, it)).collect();
+        (1..).zip(&list).map(|(number, it)| sentences::dataset(app, number, count, it)).collect();
     let mut above = Vec::new();
     if let Some(failure) = app.service_data().datasets.failure() {
         above.push(failure.to_string());

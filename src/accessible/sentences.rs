@@ -6,10 +6,11 @@ use tessera_model::{
     Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
 };
 
-pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> String {
+pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
-    let name = format!("{position} of {count}. Dataset {}", dataset.name);
+    let distinction = app.distinction(dataset).map(|it| format!(" in {it}")).unwrap_or_default();
+    let name = format!("{position} of {count}. Dataset {}{distinction}", dataset.name);
     let missing = dataset.folder_missing.then(|| "its folder is missing or empty".to_owned());
     join_phrases([Some(name), Some(status(dataset)), images, missing, error])
 }

@@ -67,6 +67,14 @@ pub(crate) fn field_area(area: Rect, row: u16, column: u16) -> Rect {
     Rect { x: area.x + column, width, ..line(area, row) }
 }
 
+/// Returns areas of the same width beside each other, with a column between them. Columns that do not divide evenly
+/// stay empty, because equal pictures would look different in areas of different sizes.
+pub(crate) fn equal_columns(area: Rect, count: u16) -> Vec<Rect> {
+    let count = count.max(1);
+    let width = area.width.saturating_sub(count - 1) / count;
+    (0..count).map(|index| Rect { x: area.x + index * (width + 1), width, ..area }).collect()
+}
+
 /// Splits off the first `columns` columns of an area.
 pub(crate) fn split_columns(area: Rect, columns: u16) -> (Rect, Rect) {
     let width = columns.min(area.width);

@@ -21,7 +21,7 @@ use tessera_model::SafeText;
 use crate::input::{Action, Chord};
 
 pub(crate) use form::{FormOptions, FormRows, choice_text};
-pub(crate) use frame::{below, field_area, split_columns, split_end};
+pub(crate) use frame::{below, equal_columns, field_area, split_columns, split_end};
 pub use picture_layer::PictureLayer;
 pub(crate) use text::{
     ScrollState, display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line,

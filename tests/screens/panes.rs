@@ -20,12 +20,14 @@ use tessera::{
 };
 use tessera_model::{
     Failure, FailureKind, FileFacts, IMPORTED_EMBEDDINGS, Page, Preflight, RequestOutcome,
-    RequestRecord, SafeText, Status, Tag,
+    RequestRecord, SafeText, Status, Tag, UserTags,
 };
+use tessera_picture::Protocol;
 use tessera_wire::enrichment::read_enrichment;
 
 use crate::support::{
     desk::{Desk, dataset, page},
+    duplicates::{group, local_desk},
     frames::frames,
     scene::{
         browsing, browsing_and, caption_line, chips, datasets, inside, inside_plain, marked_and,
@@ -103,6 +105,51 @@ fn the_folder_of_a_local_dataset_is_in_its_status_and_its_record() {
     desk.answer(Lane::Record(id), Payload::Record(Vec::new()));
     let shown = screen_in(&desk, ThemeName::Plain);
     assert!(shown.contains(folder), "{shown}");
+}
+
+#[test]
+fn datasets_of_the_same_name_show_where_their_folders_differ() {
+    let mut desk = Desk::with_pictures(Protocol::None);
+    let mut all = [1, 2, 3].map(|number| dataset(number, Status::Ready));
+    all[1].name = all[0].name.clone();
+    let name = all[0].name.clone();
+    for (dataset, year) in all.iter().zip([2023, 2024, 2025]) {
+        let folder = SafeText::file_name(&format!("/home/me/{year}/{name}"));
+        desk.app.setup_mut().dataset_folders.insert(dataset.id, folder);
+    }
+    desk.answer(Lane::Datasets, Payload::Datasets(all.to_vec(), 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    for year in ["2023", "2024"] {
+        assert!(shown.contains(&format!("{name} {year}")), "{shown}");
+    }
+    assert!(!shown.contains(&format!("{} 2025", all[2].name)), "{shown}");
+}
+
+#[test]
+fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
+    let mut desk = local_desk(80, 24);
+    desk.press("g d");
+    let mut found = group(4, &[50, 40, 30]);
+    let tags = ["picked", "night", "wet"].map(ToOwned::to_owned).to_vec();
+    for (number, other) in found.others.iter_mut().enumerate() {
+        other.image.given = UserTags { rating: 5, tags: tags[number..].to_vec() };
+        (other.image.has_caption, other.image.has_labels) = (number == 0, number == 0);
+    }
+    let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+    desk.answer(lane, Payload::Duplicates(vec![found]));
+    let paths = |desk: &Desk| {
+        let shown = screen_in(desk, ThemeName::Plain);
+        ["4.jpg", "5.jpg", "6.jpg"].map(|name| shown.matches(name).count())
+    };
+    desk.press("enter");
+    let shown = paths(&desk);
+    assert!(
+        shown[0] >= 2 && shown[1] >= 2 && shown[2] >= 1,
+        "above the pictures and in the rows: {shown:?}"
+    );
+    assert!(screen_in(&desk, ThemeName::Plain).contains("★5"));
+    desk.press("f");
+    assert_eq!(paths(&desk), [1, 1, 1]);
 }
 
 #[test]

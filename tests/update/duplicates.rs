@@ -142,10 +142,26 @@ fn the_end_selects_what_goes_and_plans_the_action_on_it() {
     });
     let counts = planned.unwrap().into_iter().map(|it| (it.kept.len(), it.others.len()));
     assert_eq!(counts.collect::<Vec<_>>(), [(1, 2), (1, 1)]);
-    assert!(desk.notice().contains("selected 3 files that go"), "{}", desk.notice());
-    desk.press("u");
-    let selection = desk.app.baskets().selection(desk.app.results()).unwrap();
-    assert!(selection.is_empty(), "u restores the previous selection");
+}
+
+#[test]
+fn only_the_end_that_selects_replaces_the_selection() {
+    for (key, replaces) in [("t", false), ("m", false), ("e", true), ("s", true)] {
+        let mut desk = local_desk(120, 40);
+        desk.press("space g d");
+        desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30])]));
+        let selected =
+            |desk: &Desk| desk.app.baskets().selection(desk.app.results()).unwrap().clone();
+        let before = selected(&desk);
+        assert_eq!(before.len(), 1);
+        desk.press("f");
+        desk.press(key);
+        desk.press("esc");
+        assert_eq!(selected(&desk) != before, replaces, "{key}");
+        assert_eq!(desk.notice().contains("selected 2 files that go"), replaces, "{key}");
+        desk.press("u");
+        assert_eq!(selected(&desk) == before, replaces, "{key}: u undoes the last selection");
+    }
 }
 
 #[test]
@@ -175,7 +191,7 @@ fn both_halves_show_the_same_part_at_the_same_size() {
     };
     let shown = pictures(&desk);
     assert_eq!(shown.len(), 2, "{:?}", desk.open);
-    assert!(shown[0].0.abs_diff(shown[1].0) <= 1 && shown[0].1 == shown[1].1, "{shown:?}");
+    assert_eq!(shown[0], shown[1]);
     desk.press("d");
     let differs = |(_, request): &(_, Request)| matches!(request, Request::Difference(..));
     assert_eq!(desk.open.iter().filter(|open| differs(open)).count(), 1);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use ratatui::{
     layout::{
-        Constraint::{Fill, Length, Min},
+        Constraint::{Length, Min},
         Layout,
     },
     style::Style,
@@ -16,7 +16,9 @@ use tessera_curation::{
 };
 use tessera_model::{
     ExportPart, PictureSource,
-    text::{count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate_start},
+    text::{
+        count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate, truncate_start,
+    },
 };
 use tessera_picture::{Canvas, Crop, DifferingPixels, PictureSubject, PictureView, Protocol};
 use time::OffsetDateTime;
@@ -36,7 +38,9 @@ use crate::{
         view::pictures::VisiblePicture,
         viewer::{ZoomPosition, actual_zoom},
     },
-    drawing::{ClickTarget, Theme, below, display_width, field_area, line, rows_of_line},
+    drawing::{
+        ClickTarget, Theme, below, display_width, equal_columns, field_area, line, rows_of_line,
+    },
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +91,8 @@ const RULES: [&str; 4] = ["largest", "best-quality", "oldest", "shortest-name"];
 
 /// The columns of the list before the name.
 const LIST_COLUMNS: usize = 44;
-/// The columns of a group at which the similarity, and at which the sharpness of an image is shown.
-const SIMILARITY_COLUMNS: u16 = 72;
+/// The columns of a group at which the similarity of an image without marks, and at which its sharpness is shown.
+const SIMILARITY_COLUMNS: u16 = 75;
 const SHARPNESS_COLUMNS: u16 = 100;
 /// The smallest number of columns for a path.
 const MIN_PATH_COLUMNS: usize = 12;
@@ -122,7 +126,7 @@ const GROUP_KEYS: [(&str, &str); 12] = [
 
 struct ReviewAreas {
     /// The names above the pictures, and the pictures.
-    halves: [(Rect, Rect); 2],
+    halves: Vec<(Rect, Rect)>,
     table: Rect,
 }
 
@@ -349,9 +353,8 @@ impl DuplicateReview {
         let rows = u16::try_from(images).unwrap_or(u16::MAX).min(most).max(2);
         let constraints = [Length(1), Min(0), Length(rows), Length(1)];
         let [names, pictures, table, _] = Layout::vertical(constraints).areas(inside);
-        let halves = |area| Layout::horizontal([Fill(1), Fill(1)]).spacing(1).areas::<2>(area);
-        let [[left_name, right_name], [left, right]] = [halves(names), halves(pictures)];
-        ReviewAreas { halves: [(left_name, left), (right_name, right)], table }
+        let halves = equal_columns(names, 2).into_iter().zip(equal_columns(pictures, 2));
+        ReviewAreas { halves: halves.collect(), table }
     }
 
     /// Returns the pictures of the two halves with their requests. Both show the same part at the same size.
@@ -360,8 +363,8 @@ impl DuplicateReview {
             return Vec::new();
         };
         let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
-        let halves = self.areas(area, app).halves.map(|(_, half)| half);
-        let shown = halves.into_iter().zip(pair).enumerate();
+        let halves = self.areas(area, app).halves.into_iter().map(|(_, half)| half);
+        let shown = halves.zip(pair).enumerate();
         let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
             let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
             let is_difference = index == 1 && self.shows_difference;
@@ -459,11 +462,7 @@ impl Dialog for DuplicateReview {
             ReviewExit::FindAgain => return self.find(app),
             _ => {}
         }
-        let selection = self.found.selection();
-        app.baskets.edit_of(self.dataset, |basket| basket.replace(&selection), &mut app.outbox);
-        let files = grouped_with_noun(selection.len() as u64, "file", "files");
-        let text = format!("selected {files} that go; u restores the previous selection");
-        app.outbox.notify(Level::Success, text);
+        // The trash and the move need no selection, so that the user still has the former one if they are cancelled.
         match self.exit {
             ReviewExit::Trash => {
                 file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash);
@@ -473,9 +472,11 @@ impl Dialog for DuplicateReview {
                 TextPrompt::open(&mut app.overlays, purpose);
             }
             ReviewExit::ExportRest => {
+                self.select_going(app);
                 ExportForm::open_for_basket(app, ExportPart::RestOfDataset);
             }
             ReviewExit::Select | ReviewExit::Leave | ReviewExit::FindAgain => {
+                self.select_going(app);
                 app.panes.focus = Pane::Basket;
             }
         }
@@ -502,6 +503,15 @@ impl Dialog for DuplicateReview {
 }
 
 impl DuplicateReview {
+    /// Selects the files that go.
+    fn select_going(&self, app: &mut App) {
+        let selection = self.found.selection();
+        app.baskets.edit_of(self.dataset, |basket| basket.replace(&selection), &mut app.outbox);
+        let files = grouped_with_noun(selection.len() as u64, "file", "files");
+        let text = format!("selected {files} that go; u restores the previous selection");
+        app.outbox.notify(Level::Success, text);
+    }
+
     fn title(&self) -> String {
         let count = self.found.groups.len();
         let groups = grouped_with_noun(count as u64, "group", "groups");
@@ -639,18 +649,17 @@ impl DuplicateReview {
             Some(similarity) => format!("{:.1} %", similarity * 100.0),
             None => String::new(),
         };
-        if width >= SIMILARITY_COLUMNS {
+        // The similarity gives way to the marks and the path, in all rows of the group.
+        let all_marks = group.images.iter().map(|it| display_width(&it.image.marks()));
+        let widest = all_marks.max().filter(|it| *it > 0).map_or(0, |widest| widest + 1);
+        let all_marks = u16::try_from(widest).unwrap_or(u16::MAX);
+        if width >= SIMILARITY_COLUMNS.saturating_add(all_marks) {
             parts.push((format!("{:<6}{similarity:<12}", image.format()), theme.dim));
-        }
-        let marks = image.image.marks();
-        if !marks.is_empty() {
-            parts.push((format!("{marks} "), theme.moving));
         }
         let used: usize = parts.iter().map(|(text, _)| display_width(text)).sum();
         let room = usize::from(width).saturating_sub(used + 1);
-        if room >= MIN_PATH_COLUMNS {
-            parts.push((truncate_start(image.path().as_str(), room), theme.text));
-        }
+        let rest = marks_and_path(&image.image.marks(), image.path().as_str(), room);
+        parts.extend(rest.into_iter().zip([theme.moving, theme.text]));
         parts
     }
 
@@ -688,16 +697,10 @@ impl DuplicateReview {
         for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
             let (decision, style) = decision_text(theme, self.found.goes(image));
             let size = format_bytes(image.bytes());
-            let mut marks = image.image.marks();
-            if !marks.is_empty() {
-                marks.push(' ');
-            }
-            let parts = [
-                (format!("   {decision}  {size:>10}  "), style),
-                (marks, theme.moving),
-                (image.path().to_string(), theme.text),
-            ];
-            ctx.put(list, row, &parts);
+            let first = format!("   {decision}  {size:>10}  ");
+            let room = usize::from(list.width).saturating_sub(display_width(&first) + 1);
+            let [marks, path] = marks_and_path(&image.image.marks(), image.path().as_str(), room);
+            ctx.put(list, row, &[(first, style), (marks, theme.moving), (path, theme.text)]);
         }
     }
 }
@@ -715,6 +718,18 @@ const NOTES: [&str; 2] =
 
 fn decision_text(theme: &Theme, goes: bool) -> (&'static str, Style) {
     if goes { ("goes", theme.moving) } else { ("keep", theme.success) }
+}
+
+/// Returns the marks and the path of an image, cut to this number of columns. Marks give way to the path, because the
+/// path says which file it is.
+fn marks_and_path(marks: &str, path: &str, room: usize) -> [String; 2] {
+    let marks = match room.saturating_sub(MIN_PATH_COLUMNS + 1) {
+        for_marks if !marks.is_empty() && for_marks > 0 => truncate(marks, for_marks) + " ",
+        _ => String::new(),
+    };
+    let room = room.saturating_sub(display_width(&marks));
+    let path = if room < MIN_PATH_COLUMNS { String::new() } else { truncate_start(path, room) };
+    [marks, path]
 }
 
 /// Says how many pixels differ and by how much, as far as this is known.

@@ -104,8 +104,9 @@ impl Palette {
         items.sort_by_key(|item| Reverse(item.picked));
         items.extend(custom_command_items(app));
         items.extend(app.service_data.dataset_list().iter().map(|dataset| {
-            PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
-                .note(dataset.status.as_str())
+            let distinction = app.distinction(dataset).map(|it| format!(" {it}"));
+            let name = format!("ds {}{}", dataset.name, distinction.unwrap_or_default());
+            PickItem::new(Command::OpenDataset(dataset.id), name).note(dataset.status.as_str())
         }));
         let tabs = app.results.tabs().map_or(0, |tabs| tabs.all().len());
         items.extend((0..tabs).map(|tab| {

@@ -68,7 +68,7 @@ pub(crate) fn previews_seen_text(totals: &SelectionTotals) -> String {
 
 /// Returns the columns that the glyph, the size, the kind and the visibility of an entry leave for its name.
 pub(crate) fn name_width(list: Rect) -> usize {
-    const OTHERS: usize = 1 + 2 + 1 + SIZE_WIDTH + 1 + 8 + 7;
+    const OTHERS: usize = 1 + 2 + 1 + SIZE_WIDTH + 1 + 8 + 10;
     usize::from(list.width).saturating_sub(OTHERS).clamp(8, 40)
 }
 
@@ -177,7 +177,7 @@ fn visibility(
     match (state, ctx.app.results.tile_of_entry(entry)) {
         (SelectionState::Stale, _) => ("stale", ctx.theme.moving),
         (_, Some(_)) => ("here", ctx.theme.dim),
-        (_, None) => ("hidden", ctx.theme.dim),
+        (_, None) => ("not shown", ctx.theme.dim),
     }
 }
 

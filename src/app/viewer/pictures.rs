@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ratatui::layout::{
-    Constraint::{Fill, Length, Min},
+    Constraint::{Length, Min},
     Layout, Position, Rect,
 };
 use tessera_model::{
@@ -25,6 +25,7 @@ use crate::{
             comparison::of_media,
         },
     },
+    drawing::equal_columns,
     message::Lane,
 };
 
@@ -134,16 +135,14 @@ pub struct ViewerPanel<'a> {
     pub active: bool,
 }
 
-/// Returns up to three areas side by side, or two rows of two areas.
+/// Returns up to three areas side by side, or two rows of two areas. All have the same size.
 fn panel_areas(area: Rect, count: usize) -> Vec<Rect> {
-    let columns = |area: Rect, count: usize| {
-        Layout::horizontal(vec![Fill(1); count]).spacing(1).split(area).to_vec()
-    };
     if count < 4 {
-        return columns(area, count);
+        return equal_columns(area, u16::try_from(count).unwrap_or_default());
     }
-    let rows = Layout::vertical([Fill(1), Fill(1)]).split(area);
-    rows.iter().flat_map(|row| columns(*row, 2)).collect()
+    let height = area.height / 2;
+    let row = |y| Rect { y, height, ..area };
+    [area.y, area.y + height].into_iter().flat_map(|y| equal_columns(row(y), 2)).collect()
 }
 
 /// The rows of the smallest screen with a strip.

@@ -1,6 +1,9 @@
 //! Draws the list of datasets.
 
-use tessera_model::{Dataset, Status, text::count_with_noun};
+use tessera_model::{
+    Dataset, Status,
+    text::{count_with_noun, truncate_start},
+};
 
 use crate::ui::prelude::*;
 use crate::{
@@ -48,8 +51,19 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     };
     let state = format!(" {state}");
     let (left, right) = split_end(line, &state);
-    let name = truncate(dataset.name.as_str(), usize::from(left.width.saturating_sub(4)));
-    let parts = [("  ", theme.text), (glyph, style), (" ", theme.text), (&name, theme.text)];
+    let room = usize::from(left.width.saturating_sub(4));
+    let name = truncate(dataset.name.as_str(), room);
+    let room = room.saturating_sub(display_width(&name) + 1);
+    let distinction = ctx.app.distinction(dataset).filter(|_| room > 1);
+    let distinction = distinction.map(|it| truncate_start(&it, room)).unwrap_or_default();
+    let parts = [
+        ("  ", theme.text),
+        (glyph, style),
+        (" ", theme.text),
+        (&name, theme.text),
+        (" ", theme.text),
+        (&distinction, theme.dim),
+    ];
     ctx.put(left, 0, &parts);
     ctx.put(right, 0, &[(state, style)]);
     let missing = if dataset.folder_missing { "; its folder is missing or empty" } else { "" };

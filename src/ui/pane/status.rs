@@ -187,8 +187,8 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
     let seconds =
         app.setup().polling.interval(target, app.service_data().datasets.failures()).as_secs();
-    let watch = if app.datasets().auto_refresh() {
-        format!("every {seconds} s")
+    let refresh = if app.datasets().auto_refresh() {
+        format!("status each {seconds} s")
     } else {
         "off; r refreshes".to_owned()
     };
@@ -207,7 +207,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
         origin,
         ("created", created),
         ("changed", changed),
-        ("watch", watch),
+        ("refresh", refresh),
     ]
 }
 
