@@ -68,9 +68,23 @@ pub(crate) fn search_subcommand(search: &Search) -> ShellCommand {
     }
 }
 
+/// How a command reaches a dataset when it is copied into a shell.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandTarget {
+    /// `tessera`, with the options that select the deployment.
+    pub tessera: ShellCommand,
+    /// The ID of the dataset, or its folder.
+    pub dataset: String,
+}
+
+impl CommandTarget {
+    fn command(&self, subcommand: &'static str) -> ShellCommand {
+        self.tessera.clone().text(subcommand).word(&self.dataset)
+    }
+}
+
 /// Returns the `tessera` command that runs a job again.
-pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellCommand {
-    let dataset = dataset.to_string();
+pub(crate) fn job_command_line(job: &JobKind, target: &CommandTarget) -> ShellCommand {
     match job {
         JobKind::Export(export) => {
             let selection = if export.selection.is_some() { "--selection NAME" } else { "" };
@@ -79,18 +93,20 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellComman
                 ExportPart::RestOfSearch => "--rest --search VIEW",
                 ExportPart::RestOfDataset => "--rest",
             };
-            let command = ShellCommand::new("tessera export start").word(dataset);
-            let command = command.text(selection).text(rest);
+            let command = target.command("export start").text(selection).text(rest);
             export_options(command, &export.spec)
         }
         JobKind::AddMedia(addition) => {
-            let command = ShellCommand::new("tessera media add").word(dataset);
             let reindex = if addition.auto_reindex { "--reindex" } else { "" };
-            command.saved_options(&addition.cli_options).text(reindex)
+            target.command("media add").saved_options(&addition.cli_options).text(reindex)
         }
         JobKind::GetModel(job) => ShellCommand::new("tessera model get").word(job.model.as_str()),
-        JobKind::Reindex => ShellCommand::new("tessera reindex").word(dataset).text("--wait"),
+        JobKind::Reindex => target.command("reindex").text("--wait"),
     }
+}
+
+pub(crate) fn export_command_line(target: &CommandTarget, options: &ShellCommand) -> ShellCommand {
+    target.command("export start").followed_by(options)
 }
 
 /// Adds the options that export the rest of a search. A search by a picture has to be saved as a view first.
@@ -119,18 +135,19 @@ pub(crate) fn export_options(command: ShellCommand, spec: &ExportSpec) -> ShellC
     command.option("--name", spec.file_name.as_str())
 }
 
-/// Returns the command that divides a dataset, which `source` names, into the same sets.
-pub(crate) fn split_command_line(source: &str, plan: &SplitPlan) -> ShellCommand {
+/// Returns the command that divides a dataset into the same sets.
+pub(crate) fn split_command_line(target: &CommandTarget, plan: &SplitPlan) -> ShellCommand {
     let shares: Vec<String> = plan.sets.iter().map(|set| set.share.to_string()).collect();
     let names: Vec<&str> = plan.sets.iter().map(|set| set.name.as_str()).collect();
-    let command = ShellCommand::new("tessera dataset split").word(shares.join("/")).word(source);
+    let command = target.tessera.clone().text("dataset split").word(shares.join("/"));
+    let command = command.word(&target.dataset);
     let command = command.option("--names", names.join(","));
     let by = if plan.balance == Balance::Labels { "--by label" } else { "" };
     plan.without.iter().fold(command.text(by), |command, tag| command.option("--without", tag))
 }
 
-/// Returns the command that checks a dataset, which `source` names.
-pub(crate) fn check_command_line(source: &str, conditions: &[Condition]) -> ShellCommand {
+/// Returns the command that checks a dataset.
+pub(crate) fn check_command_line(target: &CommandTarget, conditions: &[Condition]) -> ShellCommand {
     let add = |command: ShellCommand, condition: &Condition| match condition {
         Condition::AtLeast(minimum) => command.option("--min-media", minimum.to_string()),
         Condition::NoLeaks([a, b]) => command.option("--no-leaks", a).word(b),
@@ -151,7 +168,7 @@ pub(crate) fn check_command_line(source: &str, conditions: &[Condition]) -> Shel
             command.option(flag, limit.to_string())
         }
     };
-    conditions.iter().fold(ShellCommand::new("tessera check").word(source), add)
+    conditions.iter().fold(target.command("check"), add)
 }
 
 /// Returns an addition with its options for `tessera media add`. `folders` are the paths of the
@@ -223,8 +240,9 @@ mod tests {
         let options = "--dir '/data/my new' --file a.jpg --batch-images 9 --spot=off";
         assert_eq!(job.cli_options.as_str(), options);
         let dataset = DatasetId(Uuid::nil());
+        let target = CommandTarget { tessera: "tessera".into(), dataset: dataset.to_string() };
         assert_eq!(
-            job_command_line(&JobKind::AddMedia(job), dataset).as_str(),
+            job_command_line(&JobKind::AddMedia(job), &target).as_str(),
             format!("tessera media add {dataset} {options}")
         );
     }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
     app::Pane,
+    command_lines::CommandTarget,
     config::{
         DeploymentKind, ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice,
         TileLayout, TileSize,
@@ -102,10 +103,17 @@ impl Default for ReopenCommand {
 }
 
 impl Setup {
-    /// Returns how a command names a dataset: by its folder, if that is on this machine, or by its ID.
-    pub fn command_source(&self, dataset: DatasetId) -> String {
-        let folder = self.dataset_folders.get(&dataset).map(SafeText::received);
-        folder.map_or_else(|| dataset.to_string(), ToOwned::to_owned)
+    /// Returns how a command reaches a dataset: by its folder, if that is on this machine, or by its ID. The selections
+    /// and jobs of a profile are saved under its name, so a command for a profile keeps it.
+    pub(crate) fn command_target(&self, dataset: DatasetId) -> CommandTarget {
+        let folder = self.dataset_folders.get(&dataset).filter(|_| self.profile.is_none());
+        let tessera = match (&self.reopen_command, folder) {
+            (ReopenCommand::Prefix(tessera), None) => tessera.clone(),
+            _ => "tessera".into(),
+        };
+        let id = || dataset.to_string();
+        let dataset = folder.map(SafeText::received).map_or_else(id, ToOwned::to_owned);
+        CommandTarget { tessera, dataset }
     }
 
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {

@@ -17,7 +17,7 @@ use crate::{
     cli::{
         CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
         PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
-        duplicates, enrichment, export,
+        dataset_folder, duplicates, enrichment, export,
         global_options::hide_rare_option,
         help::{self, OVERVIEW},
         image, jobs, keyboard, mcp, media,
@@ -172,7 +172,11 @@ pub fn parse_args() -> Cli {
             let argument = argument.to_string_lossy();
             ["--json", "--jsonl", "--jq"].contains(&argument.split('=').next().unwrap_or_default())
         };
-        if error.use_stderr() && std::env::args_os().any(requests_document) {
+        let is_machine = std::env::args_os().any(requests_document);
+        if let Some(error) = help::unknown_word(&error, &arguments, &definition()) {
+            std::process::exit(error.report(is_machine));
+        }
+        if error.use_stderr() && is_machine {
             let text = error.render().to_string();
             let message = text.split("\n\n").next().unwrap_or_default();
             let message = message.trim_start_matches("error: ").trim();
@@ -196,14 +200,18 @@ fn print_and_exit(text: &PrintableText) -> ! {
     })
 }
 
-/// Parses the arguments. A folder in place of a command stands for `open` with this folder.
+/// Parses the arguments. A folder in place of a command stands for `open` with this folder, and a folder in place of a
+/// dataset stands for `--folder`.
 fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
-    let matches = definition().try_get_matches_from(&arguments).or_else(|error| {
+    let matches_of = |words: Vec<OsString>| definition().try_get_matches_from(words);
+    let matches = matches_of(arguments.clone()).or_else(|error| {
         let position = help::folder_position(&error, &arguments).ok_or(error)?;
         arguments.insert(position, "open".into());
-        definition().try_get_matches_from(&arguments)
+        matches_of(arguments.clone())
     })?;
+    let matches = dataset_folder::with_folder_option(matches, &arguments, matches_of);
     let mut line = Cli::from_arg_matches(&matches)?;
+    dataset_folder::replace_dataset_option(&mut line.global, &matches);
     line.global.prefer_typed(&matches);
     Ok(line)
 }
@@ -250,7 +258,7 @@ impl CliCommand {
 
 #[derive(Debug, Default, Args)]
 pub struct TuiOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     pub at: Option<String>,
     /// Pane to focus.
     #[arg(long, value_name = "PANE")]

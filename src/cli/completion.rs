@@ -12,15 +12,19 @@ use std::{
 
 use super::{
     CliError, CliResult, FolderOpening, GlobalOptions, ServiceTarget, command_line::definition,
-    connection::target_state, deployment, info::SHELL_VARIABLE, output::write_candidates,
+    connection::target_state, dataset_folder::DATASET_ARGUMENTS, deployment, info::SHELL_VARIABLE,
+    output::write_candidates,
 };
 use crate::config::Settings;
-use clap::{Arg, Command, FromArgMatches as _};
+use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::{
-    engine::{ArgValueCompleter, CompletionCandidate, complete},
+    engine::{
+        ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _, complete,
+    },
     env::Shells,
 };
-use tessera_model::{Dataset, SafeText, ShellCommand, composed};
+use tessera_curation::duplicates::KeepRule;
+use tessera_model::{Dataset, ExportFormat, SafeText, ShellCommand, composed};
 use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 
 /// The longest time that a key press waits for a service.
@@ -43,9 +47,8 @@ impl NamedThing {
                 Some(Self::Profile)
             }
             (["export", "status" | "watch" | "download"], "id") => Some(Self::Export),
-            (["selection", ..], "of") | (_, "dataset" | "global_dataset" | "at") => {
-                Some(Self::Dataset)
-            }
+            (_, "global_dataset") => Some(Self::Dataset),
+            (_, id) if DATASET_ARGUMENTS.contains(&id) => Some(Self::Dataset),
             (["selection", ..], "name") | (_, "selection") => Some(Self::Selection),
             (["query", "run" | "remove"], "name") | (_, "view") => Some(Self::View),
             _ => None,
@@ -63,7 +66,9 @@ pub fn print_candidates() -> CliResult<bool> {
     let Some(shell) = shells.completer(&shell) else { return Ok(false) };
     let typed: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
     let words = plain_words(shell.name(), typed);
-    let mut command = with_candidates(&[], definition(), &words);
+    // A folder in place of a command opens the folder.
+    let folders = Arg::new("folders").num_args(0..).value_hint(ValueHint::DirPath);
+    let mut command = with_candidates(&[], definition(), &words).arg(folders);
     command.build();
     let mut printed = Vec::new();
     let folder = env::current_dir().ok();
@@ -118,13 +123,19 @@ fn write_for_bash(
 }
 
 fn with_candidates(path: &[&str], command: Command, words: &[OsString]) -> Command {
-    let command = command.mut_args(|argument| match NamedThing::of_argument(path, &argument) {
-        Some(thing) => {
+    let command = command.mut_args(|argument| {
+        if let Some(thing) = NamedThing::of_argument(path, &argument) {
             let words = words.to_owned();
             let complete = move |typed: &OsStr| candidates(thing, typed, &words);
-            argument.add(ArgValueCompleter::new(complete))
+            return argument.add(ArgValueCompleter::new(complete));
         }
-        None => argument,
+        match known_values(path, &argument) {
+            Some(values) => {
+                let complete = move |typed: &OsStr| values_that_begin(&values, typed);
+                argument.add(ArgValueCompleter::new(complete))
+            }
+            None => argument,
+        }
     });
     command.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
@@ -132,19 +143,42 @@ fn with_candidates(path: &[&str], command: Command, words: &[OsString]) -> Comma
     })
 }
 
+/// Returns the values of an argument whose type does not list them.
+fn known_values(path: &[&str], argument: &Arg) -> Option<Vec<&'static str>> {
+    Some(match (path, argument.get_id().as_str()) {
+        (["export", "start"], "format") => {
+            ExportFormat::ALL.into_iter().map(ExportFormat::as_str).collect()
+        }
+        (["duplicates"], "keep") => KeepRule::COMPLETIONS.to_vec(),
+        _ => return None,
+    })
+}
+
+fn values_that_begin(values: &[&'static str], typed: &OsStr) -> Vec<CompletionCandidate> {
+    let typed = typed.to_str().unwrap_or_default();
+    let found = values.iter().filter(|value| value.starts_with(typed));
+    found.map(CompletionCandidate::new).collect()
+}
+
 /// Returns the candidates that begin with the typed text.
 fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<CompletionCandidate> {
     let find = || Handle::current().block_on(find_names(thing, words));
     // If the settings or the service cannot be read, there are no candidates.
     let mut found = block_in_place(find).unwrap_or_default();
-    let typed = typed.to_str().map(composed);
+    let text = typed.to_str().map(composed);
     found.retain(|(name, _)| {
-        typed.as_ref().is_some_and(|typed| composed(name).starts_with(typed.as_ref()))
+        text.as_ref().is_some_and(|text| composed(name).starts_with(text.as_ref()))
     });
     let candidate = |(name, about): (String, Option<SafeText>)| {
         CompletionCandidate::new(name).help(about.map(|about| about.as_str().to_owned().into()))
     };
-    found.into_iter().filter(|(name, _)| is_plain_word(name)).map(candidate).collect()
+    let names = found.into_iter().filter(|(name, _)| is_plain_word(name)).map(candidate);
+    let mut candidates: Vec<CompletionCandidate> = names.collect();
+    if thing == NamedThing::Dataset {
+        // A folder refers to its dataset.
+        candidates.extend(PathCompleter::dir().complete(typed));
+    }
+    candidates
 }
 
 /// Returns whether a shell reads a word literally. A shell inserts a completed word without quotes.
@@ -305,6 +339,7 @@ mod tests {
             (" profile", NamedThing::Profile),
             ("profile remove name", NamedThing::Profile),
             ("dataset show dataset", NamedThing::Dataset),
+            ("check source", NamedThing::Dataset),
             ("selection show of", NamedThing::Dataset),
             ("selection show name", NamedThing::Selection),
             ("export start selection", NamedThing::Selection),

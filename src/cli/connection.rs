@@ -1,11 +1,11 @@
 //! Connects a command to a deployment, and finds the dataset that the command is about.
 
-use std::sync::Mutex;
+use std::{path::PathBuf, sync::Mutex};
 
 use crate::{
     cli::{
-        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget, deployment,
-        messages::write_message, values::IdPrefix,
+        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget,
+        dataset_folder::is_path, deployment, messages::write_message, values::IdPrefix,
     },
     config,
     state::StateFolder,
@@ -165,9 +165,25 @@ impl Connection<'_> {
         }
     }
 
+    /// Returns the folder of a dataset that this process reads.
+    pub fn dataset_folder(&self, dataset: DatasetId) -> CliResult<Option<PathBuf>> {
+        let folders = self.local.as_ref().map(LocalService::dataset_folders).transpose()?;
+        Ok(folders.and_then(|mut folders| folders.remove(&dataset)))
+    }
+
     /// Whether this command has opened the folder of a dataset, which reports that the folder is missing.
     pub fn has_opened(&self, dataset: DatasetId) -> bool {
         self.local.as_ref().is_some_and(|local| local.first_dataset() == Some(dataset))
+    }
+
+    /// Returns a command about a dataset to suggest. A folder that is given, or that the profile has, already refers to
+    /// its dataset.
+    pub(super) fn suggestion(&self, command: &'static str, dataset: DatasetId) -> ShellCommand {
+        if self.has_opened(dataset) {
+            self.context.suggestion(command)
+        } else {
+            self.context.dataset_suggestion(command, dataset)
+        }
     }
 
     /// Returns the request that was not sent. The caller prints it.
@@ -236,9 +252,12 @@ impl Connection<'_> {
                 }
                 Ok(dataset)
             }
-            (0, Some(name)) => Err(CliError::not_found(format!(
-                "cannot find a dataset `{name}`; available: {available}"
-            ))),
+            (0, Some(name)) => {
+                let folder = if is_path(name) { " or a folder" } else { "" };
+                Err(CliError::not_found(format!(
+                    "cannot find a dataset{folder} `{name}`; available: {available}"
+                )))
+            }
             (0, None) => Err(CliError::not_found("the deployment has no datasets")),
             (_, Some(name)) => {
                 let ids: Vec<String> = matching.iter().map(|each| each.id.to_string()).collect();
@@ -260,7 +279,8 @@ impl Connection<'_> {
         let skipped =
             self.local.as_ref().map(|local| local.skipped_files(dataset.id)).transpose()?;
         let unread = UnreadFiles::new(skipped.unwrap_or_default());
-        if let Some(warning) = unread.warning(dataset) {
+        let command = self.suggestion("tessera dataset show --json", dataset.id);
+        if let Some(warning) = unread.warning(dataset, &command) {
             self.context.messages.warn(warning);
         }
         Ok(unread)
@@ -330,7 +350,7 @@ impl Context {
                     Status::ReadOnly | Status::Indexing => "tessera dataset wait",
                     _ => return Err(error),
                 };
-                Err(error.with_remedy(ShellCommand::new(remedy).word(id.to_string())))
+                Err(error.with_remedy(self.dataset_suggestion(remedy, id)))
             }
         }
     }

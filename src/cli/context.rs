@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, Trace};
-use tessera_model::SafeText;
+use tessera_model::{DatasetId, Failure, FailureKind, SafeText, ShellCommand};
 use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
@@ -89,16 +89,6 @@ impl Context {
         }
     }
 
-    /// Returns the same context with a folder of this machine in place of the profile or address.
-    pub(super) fn at_folder(&self, folder: &Path) -> CliResult<Self> {
-        if self.global.profile.is_some() || self.global.base_url.is_some() {
-            let message = "a folder takes the place of --profile and --base-url; give only one";
-            return Err(CliError::usage(message));
-        }
-        let global = GlobalOptions { folder: Some(folder.to_owned()), ..self.global.clone() };
-        Self::new(global, self.detect_terminal)
-    }
-
     /// Opens the trace file. The interface opens its own, because it records more.
     pub fn with_trace(self) -> CliResult<Self> {
         let Some(path) = &self.global.trace else { return Ok(self) };
@@ -138,6 +128,31 @@ impl Context {
             CliError::usage(message)
                 .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
         })
+    }
+
+    /// Returns a command to suggest, with the options that select the deployment, so that the command works when it is
+    /// copied.
+    pub(super) fn suggestion(&self, command: impl Into<ShellCommand>) -> ShellCommand {
+        let options = self.global.deployment_options();
+        let command =
+            options.into_iter().fold(command.into(), |it, (flag, value)| it.option(flag, value));
+        command.text(if self.global.allow_http { "--allow-http" } else { "" })
+    }
+
+    /// Returns a command about a dataset to suggest.
+    pub(super) fn dataset_suggestion(
+        &self,
+        command: &'static str,
+        dataset: DatasetId,
+    ) -> ShellCommand {
+        self.suggestion(ShellCommand::new(command).word(dataset.to_string()))
+    }
+
+    /// Returns a failure as an error, which suggests a command that lists names if the name was unknown.
+    pub(super) fn suggest_if_unknown(&self, failure: Failure, command: &'static str) -> CliError {
+        let is_unknown = failure.kind == FailureKind::NotFound;
+        let error = CliError::from(failure);
+        if is_unknown { error.with_remedy(self.suggestion(command)) } else { error }
     }
 
     /// Returns whether the user can answer a prompt.

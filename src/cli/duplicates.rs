@@ -19,7 +19,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct DuplicatesOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     pub dataset: Option<String>,
     /// Which image of a group to keep: largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN. A group
     /// without such an image is left alone [default for the list: largest].

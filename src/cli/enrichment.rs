@@ -9,7 +9,7 @@ use crate::cli::prelude::*;
 pub enum EnrichmentCommand {
     /// Show which models were applied: yes, no, or ? if the service does not say.
     Show {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
         /// Include the whole response of the service.
         #[arg(long)]

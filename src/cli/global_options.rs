@@ -1,12 +1,12 @@
 //! Defines the options of every command. No option takes a secret, because other users can read a
 //! command line.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
-    cli::{CliError, CliResult, output::jq},
+    cli::{CliError, CliResult, output::jq, values::absolute_path},
     config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
@@ -40,7 +40,7 @@ pub struct GlobalOptions {
     /// A PEM file of certificates to trust in addition to the system's.
     #[arg(long, global = true, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     // The ID differs from that of the positional `dataset` of some commands, which would otherwise
     // shadow it.
     #[arg(
@@ -176,11 +176,12 @@ impl GlobalOptions {
         Ok(())
     }
 
-    /// Lets typed options override the environment. A typed folder drops the profile and the address, a typed profile
-    /// drops the address, and a typed address drops the profile.
+    /// Lets typed options override the environment. A folder drops the profile, the address and the dataset, a typed
+    /// profile drops the address, and a typed address drops the profile.
     pub(super) fn prefer_typed(&mut self, matches: &ArgMatches) {
         let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-        if typed("global_folder") {
+        if self.folder.is_some() {
+            self.dataset = self.dataset.take().filter(|_| typed("global_dataset"));
             self.profile = self.profile.take().filter(|_| typed("profile"));
             self.base_url = self.base_url.take().filter(|_| typed("base_url"));
             self.pipeline_url = self.pipeline_url.take().filter(|_| typed("pipeline_url"));
@@ -190,6 +191,26 @@ impl GlobalOptions {
             self.base_url = None;
             self.pipeline_url = self.pipeline_url.take().filter(|_| typed("pipeline_url"));
         }
+    }
+
+    /// Returns the options that select the deployment, so that another command reaches the same one.
+    pub(super) fn deployment_options(&self) -> Vec<(&'static str, OsString)> {
+        let absolute = |path: &PathBuf| absolute_path(path).unwrap_or_else(|_| path.clone()).into();
+        let text = |text: &Option<String>| text.as_ref().map(OsString::from);
+        let path = |path: &Option<PathBuf>| path.as_ref().map(absolute);
+        let kind = self.kind.filter(|_| self.base_url.is_some());
+        let kind = kind.and_then(|kind| kind.to_possible_value());
+        let values = [
+            ("--profile", text(&self.profile)),
+            ("--base-url", text(&self.base_url)),
+            ("--kind", kind.map(|kind| kind.get_name().into())),
+            ("--pipeline-url", text(&self.pipeline_url)),
+            ("--folder", path(&self.folder)),
+            ("--api-prefix", text(&self.api_prefix)),
+            ("--ca-file", path(&self.ca_file)),
+            ("--config", path(&self.config)),
+        ];
+        values.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
     }
 
     pub fn sources(&self) -> Sources {

@@ -7,12 +7,13 @@ use std::{
     sync::LazyLock,
 };
 
-use super::Exit;
+use super::{CliError, Exit, values::similar_folder};
 use crate::printable_text::PrintableText;
 use clap::{
     Command, Command as CommandDefinition,
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use tessera_model::ShellCommand;
 
 /// The commands by what they are for. `tessera --help` describes each of them.
 pub(super) const OVERVIEW: &str = include_str!("../../assets/overview.txt");
@@ -65,6 +66,40 @@ pub(super) fn folder_position(error: &clap::Error, arguments: &[OsString]) -> Op
     let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
     let names_folder = word.contains('/') || [".", "..", "~"].contains(&word.as_str());
     (names_folder && !word.starts_with('-') || Path::new(word).is_dir()).then_some(position)
+}
+
+/// Returns the error of a word that is neither a command nor a folder, with what it was probably meant to be.
+pub(super) fn unknown_word(
+    error: &clap::Error,
+    arguments: &[OsString],
+    definition: &Command,
+) -> Option<CliError> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
+    let is_command = |it: &OsString| it == "help" || definition.find_subcommand(it).is_some();
+    if arguments[..position].iter().skip(1).any(is_command) {
+        // A folder cannot be in the place of a subcommand.
+        return None;
+    }
+    let command = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(commands)) => commands.last(),
+        _ => None,
+    };
+    let similarity = |other: &str| strsim::jaro_winkler(word, other);
+    let folder = similar_folder(Path::new(word));
+    let folder = folder.as_deref().and_then(Path::to_str);
+    let candidates = [command.map(String::as_str), folder].into_iter().flatten();
+    // The last of equal maxima wins, which is the command.
+    let best = candidates.rev().max_by(|one, other| similarity(one).total_cmp(&similarity(other)));
+    let tessera = ShellCommand::new("tessera");
+    let remedy = match best {
+        Some(best) => tessera.word(best),
+        None => tessera.text("--help"),
+    };
+    let message = format!("there is no command `{word}`, and no folder of this name");
+    Some(CliError::usage(message).with_remedy(remedy))
 }
 
 const EXAMPLES: &str = include_str!("../../assets/examples.txt");

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::command_lines::job_command_line;
+use crate::command_lines::{CommandTarget, job_command_line};
 use crate::{
     cli::{
         CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
@@ -20,7 +20,7 @@ use crate::{
     state::{StateFolder, StoredJob},
 };
 use tessera_client::Endpoint;
-use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, Timestamp};
+use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, ShellCommand, Timestamp};
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
@@ -81,7 +81,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
         JobsCommand::Cancel { job } => cancel(context, &deployments, &job).await,
         JobsCommand::Show { job } => {
             let (deployment, stored) = find_job(&deployments, &job)?;
-            let facts = job_json(deployment, stored);
+            let facts = job_json(context, deployment, stored);
             context.print(&Document::new("tessera.job/1", facts))
         }
         JobsCommand::Forget { jobs, ended } => forget(context, &deployments, &jobs, ended),
@@ -135,7 +135,7 @@ fn list(context: &Context, deployments: &[DeploymentJobs], all: bool, running: b
     let rows: Vec<Value> = jobs
         .iter()
         .filter(|(_, stored)| all || recent(stored))
-        .map(|(deployment, stored)| job_json(deployment, stored))
+        .map(|(deployment, stored)| job_json(context, deployment, stored))
         .collect();
     let older = jobs.len() - rows.len();
     if older > 0 {
@@ -170,17 +170,13 @@ fn job_id(stored: &StoredJob) -> String {
     format!("{:x}", stored.job.started_at.as_millis())
 }
 
-fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
+fn job_json(context: &Context, deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     let job = &stored.job;
     let mut facts = json!({ "id": job_id(stored), "deployment": deployment.deployment_name });
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), json!(job)) {
         all.extend(known);
     }
-    let command = job_command_line(&job.kind, job.dataset);
-    let command = match &deployment.profile {
-        Some(profile) => command.option("--profile", &profile.name),
-        None => command,
-    };
+    let command = job_command_line(&job.kind, &deployment.command_target(context, job));
     facts["started_at"] = format_timestamp(job.started_at).into();
     facts["ended_at"] = job.ended_at.and_then(format_timestamp).into();
     facts["duration_s"] =
@@ -204,7 +200,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
     let connection =
         context.connect_to(&deployment.target(context, &stored.job)?, requests).await?;
     let outcome = follow(&connection, &stored.job).await.and_then(|(status, exit)| {
-        let mut facts = job_json(deployment, stored);
+        let mut facts = job_json(context, deployment, stored);
         facts["state"] = status.as_str().into();
         context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))?;
         Ok(exit)
@@ -278,6 +274,19 @@ impl DeploymentJobs {
             }
         }
         connection.close(outcome).await.map(drop)
+    }
+
+    /// Returns how a command reaches the dataset of a job. A job without a profile does not know where its dataset is,
+    /// so the command says what to fill in, unless this command was given the deployment.
+    fn command_target(&self, context: &Context, job: &JobRecord) -> CommandTarget {
+        let tessera = ShellCommand::new("tessera");
+        let tessera = match &self.profile {
+            Some(profile) => tessera.option("--profile", &profile.name),
+            None if self.target(context, job).is_ok() => context.suggestion(tessera),
+            None if self.deployment_name == LOCAL_NAME => tessera.text("--folder DIR"),
+            None => tessera.text("--base-url URL --kind KIND"),
+        };
+        CommandTarget { tessera, dataset: job.dataset.to_string() }
     }
 
     fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {

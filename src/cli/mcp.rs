@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::{Args, Command as CommandDefinition, ValueEnum as _};
+use clap::{Args, Command as CommandDefinition};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 
@@ -129,19 +129,9 @@ pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition
 
 /// Returns the options that select the deployment, for the commands that are run.
 fn deployment_arguments(global: &GlobalOptions) -> Vec<String> {
-    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|it| it.display().to_string());
-    let kind = global.kind.and_then(|kind| kind.to_possible_value());
-    let values = [
-        ("profile", global.profile.clone()),
-        ("base-url", global.base_url.clone()),
-        ("folder", path(&global.folder)),
-        ("kind", kind.map(|kind| kind.get_name().to_owned())),
-        ("api-prefix", global.api_prefix.clone()),
-        ("ca-file", path(&global.ca_file)),
-        ("dataset", global.dataset.clone()),
-        ("config", path(&global.config)),
-    ];
-    let given = values.into_iter().filter_map(|(name, value)| Some(format!("--{name}={}", value?)));
+    let dataset = global.dataset.as_ref().map(|dataset| ("--dataset", dataset.into()));
+    let given = global.deployment_options().into_iter().chain(dataset);
+    let given = given.map(|(flag, value)| format!("{flag}={}", value.to_string_lossy()));
     let flag = global.allow_http.then(|| "--allow-http".to_owned());
     given.chain(flag).collect()
 }

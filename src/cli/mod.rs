@@ -12,6 +12,7 @@ mod config;
 mod connection;
 mod context;
 mod dataset;
+mod dataset_folder;
 mod deployment;
 mod doctor;
 mod duplicates;

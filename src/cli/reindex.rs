@@ -14,7 +14,7 @@ const STATUS_CHECK_DELAYS: [Duration; 3] =
 
 #[derive(Debug, Args)]
 pub struct ReindexOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
     /// Wait until the dataset is READY again.
     #[arg(long)]
@@ -49,8 +49,8 @@ async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> C
     let status = if options.wait {
         Some(recorder.follow_operation().await?)
     } else {
-        let id = dataset.id;
-        context.messages.info(format!("accepted; wait for it with: tessera dataset wait {id}"));
+        let command = connection.suggestion("tessera dataset wait", dataset.id);
+        context.messages.info(format!("accepted; wait for it with: {command}"));
         None
     };
     let fields = json!({
@@ -114,7 +114,7 @@ async fn verify_accepted(
     }
     recorder.set_failed(&failure);
     let message = format!("{}; it was probably not accepted", failure_text(&failure));
-    let remedy = ShellCommand::new("tessera dataset show").word(dataset.id.to_string());
+    let remedy = connection.suggestion("tessera dataset show", dataset.id);
     Err(CliError::from(failure).with_message(message).with_remedy(remedy))
 }
 
@@ -135,8 +135,7 @@ async fn conflict_error(
     let message = format!("{conflict}; {} is {status} now{reason}", now.name);
     let error = CliError::from(failure).with_message(message);
     if now.status.is_busy() {
-        let remedy = ShellCommand::new("tessera dataset wait").word(now.id.to_string());
-        return error.with_remedy(remedy);
+        return error.with_remedy(connection.suggestion("tessera dataset wait", now.id));
     }
     error
 }

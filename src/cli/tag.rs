@@ -1,5 +1,7 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
+use std::ffi::OsString;
+
 use tessera_model::{
     DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
@@ -8,16 +10,14 @@ use tessera_model::{
 
 use crate::cli::prelude::*;
 use crate::cli::{
-    export::ExportContentOptions,
-    media::{absolute_file, split_file_list},
-    values::read_bytes_or_stdin,
+    export::ExportContentOptions, media::listed_files,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum TagCommand {
     /// List the tags of a dataset.
     List {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Add tags to media. Tags that do not exist are created.
@@ -142,7 +142,7 @@ async fn edit(
     let edit = edit.map_err(CliError::usage)?;
     let work = async |connection: &Connection<'_>, dataset: &Dataset| {
         if !edit.remove.is_empty() {
-            require_known(&edit.remove, &connection.client.tags(dataset.id).await?)?;
+            require_known(context, &edit.remove, &connection.client.tags(dataset.id).await?)?;
         }
         let target = media.target(connection, dataset).await?;
         if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
@@ -156,14 +156,14 @@ async fn edit(
 }
 
 /// Fails if a tag does not exist. Picking and rejecting are always possible, so that there may be none yet.
-fn require_known(names: &[String], known: &DatasetTags) -> CliResult<()> {
+fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> CliResult<()> {
     let is_known = |name: &str| {
         [PICKED, REJECTED].contains(&name) || known.tags.iter().any(|tag| tag.name.as_str() == name)
     };
     match names.iter().find(|name| !is_known(name)) {
         None => Ok(()),
         Some(unknown) => Err(CliError::not_found(format!("the dataset has no tag `{unknown}`"))
-            .with_remedy("tessera tag list")),
+            .with_remedy(context.suggestion("tessera tag list"))),
     }
 }
 
@@ -192,9 +192,17 @@ async fn change(
 impl TaggedMediaOptions {
     async fn target(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult<TagTarget> {
         if let Some(file) = &self.files_from {
-            return listed_files(file).map(TagTarget::Files).map_err(|reason| {
-                CliError::usage(format!("--files-from {}: {reason}", file.display()))
-            });
+            let wrong =
+                |reason| CliError::usage(format!("--files-from {}: {reason}", file.display()));
+            let files = listed_files(connection, dataset.id, file)?;
+            if files.is_empty() {
+                return Err(wrong("no file is listed".to_owned()));
+            }
+            let name = |file: PathBuf| file.into_os_string().into_string();
+            let names: Result<Vec<String>, OsString> = files.into_iter().map(name).collect();
+            return names
+                .map(TagTarget::Files)
+                .map_err(|name| wrong(format!("{} is not UTF-8", name.display())));
         }
         if self.all {
             let entity = self.content.entity();
@@ -207,21 +215,6 @@ impl TaggedMediaOptions {
         })?;
         Ok(TagTarget::Selection(selection.items()))
     }
-}
-
-/// Reads a list of files. The names of files that exist here become absolute.
-fn listed_files(list: &Path) -> Result<Vec<String>, String> {
-    let bytes = read_bytes_or_stdin(list).map_err(|error| error.message)?;
-    let files = split_file_list(&bytes)?;
-    if files.is_empty() {
-        return Err("no file is listed".to_owned());
-    }
-    let name = |file: PathBuf| {
-        let file = if file.exists() { absolute_file(&file) } else { Ok(file) };
-        let file = file.map_err(|error| error.to_string())?.into_os_string();
-        file.into_string().map_err(|name| format!("{} is not UTF-8", name.display()))
-    };
-    files.into_iter().map(name).collect()
 }
 
 fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> CliResult {

@@ -110,6 +110,27 @@ pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
 }
 
+/// The lowest similarity of names that are probably meant to be the same.
+const MIN_NAME_SIMILARITY: f64 = 0.85;
+/// The largest number of files and folders among which a similar name is searched.
+const MAX_COMPARED_NAMES: usize = 10_000;
+
+/// Returns the existing folder that was probably meant by the path of a missing one.
+pub fn similar_folder(missing: &Path) -> Option<PathBuf> {
+    let typed = missing.file_name()?.to_str()?.to_lowercase();
+    let parent = missing.parent()?;
+    let listed = if parent == Path::new("") { Path::new(".") } else { parent };
+    let entries = fs::read_dir(listed).ok()?.take(MAX_COMPARED_NAMES).flatten();
+    let similar = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let similarity = strsim::jaro_winkler(&typed, &name.to_lowercase());
+        let is_similar = similarity >= MIN_NAME_SIMILARITY && entry.path().is_dir();
+        is_similar.then_some((similarity, name))
+    });
+    let best = similar.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    Some(parent.join(best.1))
+}
+
 /// Reads the text in the file at a path from the command line. The path `-` is standard input. Text with a byte-order
 /// mark may be UTF-16, as programs on Windows write it.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
@@ -186,6 +207,17 @@ mod tests {
         assert_eq!(distinct_length(ids), 8);
         assert_eq!(distinct_length(["0a1b2c3d-0000", "0a1b2c3d-0100"]), 11);
         assert_eq!(distinct_length([]), 8);
+    }
+
+    #[test]
+    fn a_missing_folder_has_a_similar_one() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("Photos")).unwrap();
+        fs::write(home.path().join("phots"), "a file").unwrap();
+        let found = |name: &str| similar_folder(&home.path().join(name));
+        assert_eq!(found("photso"), Some(home.path().join("Photos")));
+        assert_eq!(found("music"), None);
+        assert_eq!(found("nowhere/photos"), None);
     }
 
     #[test]

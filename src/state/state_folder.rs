@@ -313,7 +313,6 @@ impl StateFolder {
     pub fn named_selection(&self, name: &str, dataset: DatasetId) -> Result<Selection, Failure> {
         self.load_named_selection(name, dataset)?.ok_or_else(|| {
             Failure::new(FailureKind::NotFound, format!("unknown selection `{name}`"))
-                .with_remedy("`tessera selection list` lists the names")
         })
     }
 
@@ -323,9 +322,7 @@ impl StateFolder {
             return Ok(());
         }
         let sentence = format!("a selection `{name}` exists already");
-        Err(Failure::local(sentence).with_remedy(format!(
-            "Choose another name, or remove it: tessera selection clear {dataset} --name '{name}'"
-        )))
+        Err(Failure::local(sentence).with_remedy("Choose another name"))
     }
 
     /// Returns whether a selection of the dataset has this name.

@@ -51,8 +51,7 @@ pub fn divide<'a>(
         let is_known = [PICKED, REJECTED].contains(&tag.as_str());
         if !is_known && !rows.iter().any(|row| row.tags.contains(tag)) {
             let sentence = format!("no media item of the dataset has the tag `{tag}`");
-            return Err(Failure::new(FailureKind::NotFound, sentence)
-                .with_remedy("`tessera tag list` lists the tags"));
+            return Err(Failure::new(FailureKind::NotFound, sentence));
         }
     }
     let is_left_out = |row: &MediaRow| row.tags.iter().any(|tag| plan.without.contains(tag));

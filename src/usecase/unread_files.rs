@@ -33,14 +33,13 @@ impl UnreadFiles {
         kinds.map(|(files, one, many)| grouped_with_noun(files.len() as u64, one, many)).collect()
     }
 
-    /// Returns a warning with the first file of each kind, or `None` if everything was read.
-    pub fn warning(&self, dataset: &Dataset) -> Option<String> {
+    /// Returns a warning with the first file of each kind, or `None` if everything was read. `command` lists all files.
+    pub fn warning(&self, dataset: &Dataset, command: &ShellCommand) -> Option<String> {
         let first = [self.media.first(), self.sidecars.first()].into_iter().flatten();
         let first: Vec<String> = first.map(|it| format!("{}: {}", it.file, it.reason)).collect();
-        let command = ShellCommand::new("tessera dataset show").word(dataset.id.to_string());
         (!first.is_empty()).then(|| {
             format!(
-                "{} of {} were not read, or not completely, such as {}; `{command} --json` lists all",
+                "{} of {} were not read, or not completely, such as {}; `{command}` lists all",
                 self.counts().join(" and "),
                 dataset.name,
                 first.join(", and "),

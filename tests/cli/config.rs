@@ -298,7 +298,7 @@ fn the_short_help_fits_a_screen_and_a_folder_stands_for_open() {
     }
     let (code, _, err) = run(home.path(), &["serch"]);
     assert_eq!(code, 2);
-    assert!(err.contains("'search'"), "{err}");
+    assert!(err.contains("try: tessera search"), "{err}");
 }
 
 #[test]

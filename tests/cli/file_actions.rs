@@ -11,7 +11,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{documents::assert_described, outcome, piped, run, serve};
+use super::{documents::assert_described, outcome, piped, run, serve, tessera};
 
 struct World {
     home: TempDir,
@@ -386,6 +386,33 @@ fn identical_copies_become_links_and_are_separated_again() {
         world.ask(&["duplicates", "--keep", "shortest-name", "--move", &to, "--yes"]);
     assert_eq!(code, 0, "{err}");
     assert!(Path::new(&to).join("sub/longer-name.png").is_file());
+}
+
+#[test]
+fn relative_paths_of_a_list_lead_from_the_folder_of_the_dataset_too() {
+    let world = World::new();
+    let home = world.home.path();
+    fs::write(home.join("list"), "sub/longer-name.png\np5.png\n").unwrap();
+    let folder = world.folder.to_str().unwrap();
+    let act = |name: &str| {
+        let to = world.target();
+        let act = ["media", name, "--to", &to, "--files-from", "list", "--folder", folder, "--yes"];
+        outcome(tessera(home, &act).current_dir(home))
+    };
+    let (code, out, err) = act("copy");
+    assert_eq!((code, out.matches("done").count()), (0, 2), "{out}{err}");
+    // Files of these names beside the list are ambiguous.
+    paint(&home.join("p5.png"), 4);
+    let (code, _, err) = act("move");
+    assert!(code == 2 && err.contains("p5.png is in the current folder and in"), "{code}: {err}");
+    let tag = ["tag", "add", "x", "--files-from", "list", "--folder", folder];
+    let (code, _, err) = outcome(tessera(home, &tag).current_dir(home));
+    assert!(code == 2 && err.contains("write its whole path"), "{code}: {err}");
+    let (code, _, err) = outcome(tessera(home, &tag[..]).current_dir(&world.folder));
+    assert_eq!(code, 2, "the list is not there: {err}");
+    fs::remove_file(home.join("p5.png")).unwrap();
+    let (code, _, err) = outcome(tessera(home, &tag).current_dir(home));
+    assert_eq!(code, 0, "{err}");
 }
 
 #[test]

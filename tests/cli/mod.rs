@@ -46,6 +46,7 @@ mod session;
 mod set;
 mod socks_proxy;
 mod store;
+mod suggestions;
 mod surface;
 mod tag;
 mod together;

@@ -20,14 +20,23 @@ fn world() -> (TempDir, Serving) {
     (home, serving)
 }
 
-/// Returns what a shell shows after these words. The last word is still being typed.
+/// Returns what a shell shows after these words in an empty folder. The last word is still being typed.
 fn completed(serving: Option<&Serving>, home: &Path, words: &[&str]) -> Vec<String> {
+    completed_in(tempfile::tempdir().unwrap().path(), serving, home, words)
+}
+
+fn completed_in(
+    folder: &Path,
+    serving: Option<&Serving>,
+    home: &Path,
+    words: &[&str],
+) -> Vec<String> {
     let words = [&["--", "tessera"], words].concat();
     let mut command = match serving {
         Some(serving) => serving.asked(home, &words),
         None => tessera(home, &words),
     };
-    command.env("TESSERA_COMPLETE", "bash");
+    command.env("TESSERA_COMPLETE", "bash").current_dir(folder);
     command.env("_CLAP_COMPLETE_INDEX", (words.len() - 2).to_string());
     let (code, out, err) = outcome(&mut command);
     assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
@@ -69,6 +78,31 @@ fn shells_complete_commands_and_names() {
         completed(None, home, &["--profile", "lab", "dataset", "show", "s"]),
         ["street-cams"]
     );
+}
+
+#[test]
+fn shells_complete_folders_wherever_a_command_takes_one_and_values() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    fs::create_dir_all(home.join("photos/2024")).unwrap();
+    fs::write(home.join("phone.txt"), "a file").unwrap();
+    let completed = |words: &[&str]| completed_in(home, None, home, words);
+    for words in [
+        &["pho"][..],
+        &["other", "pho"],
+        &["check", "pho"],
+        &["report", "pho"],
+        &["duplicates", "pho"],
+        &["dataset", "diverse", "10", "pho"],
+        &["dataset", "show", "pho"],
+        &["export", "start", "pho"],
+    ] {
+        assert_eq!(completed(words), ["photos/"], "{words:?}");
+    }
+    assert_eq!(completed(&["check", "~/photos/2"]), ["~/photos/2024/"]);
+    assert_eq!(completed(&["export", "start", "--format", "co"]), ["coco"]);
+    assert_eq!(completed(&["duplicates", "--keep", "b"]), ["best-quality"]);
+    assert_eq!(completed(&["duplicates", "--keep=pa"]), ["--keep=path:"]);
 }
 
 #[test]

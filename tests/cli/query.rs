@@ -205,7 +205,7 @@ fn views_are_saved_listed_and_removed_without_requests() {
             ["query", "save", "odd ones", "--vql", vql, "--granularity", granularity, "-d", ID];
         let (code, _, err) = at(&save);
         assert_eq!(code, 0, "{err}");
-        assert!(err.contains("; run it with `tessera query run`"), "{err}");
+        assert!(err.contains("; run it with `tessera query run "), "{err}");
     }
     let (code, out, _) = at(&["query", "list", "--json"]);
     let answer: Value = serde_json::from_str(&out).unwrap();

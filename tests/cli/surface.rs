@@ -144,7 +144,7 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, words) in [
         (&["dem"][..], "demo"),
-        (&["data", "list"], "unrecognized"),
+        (&["data", "list"], "try: tessera dataset"),
         (&["dataset", "lst"], "list"),
         (&["dataset", "list", "--jsno"], "--json"),
         (&["dataset", "list", "--json", "--csv"], "mutually exclusive"),

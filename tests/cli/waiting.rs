@@ -285,7 +285,31 @@ async fn a_conflict_is_explained_by_the_current_status() {
     assert_eq!(error["http_status"], 409);
     assert_eq!(error["detail"], "a task is running");
     assert!(error["message"].as_str().unwrap().contains("INDEXING now"), "{error}");
-    assert_eq!(error["remedy"], format!("tessera dataset wait {ID}"));
+    let remedy = error["remedy"].as_str().unwrap();
+    assert!(remedy.starts_with(&format!("tessera dataset wait {ID}")), "{remedy}");
+}
+
+#[tokio::test]
+async fn a_reindex_that_falls_back_ends_with_what_happened() {
+    let home = tempfile::tempdir().unwrap();
+    let asked = AtomicUsize::new(0);
+    let accepted = AtomicBool::new(false);
+    let service = ScriptedServer::start(move |seen: &ReceivedRequest| {
+        if seen.method == "POST" {
+            accepted.store(true, Ordering::SeqCst);
+            return Reply::new(202, &[], "");
+        }
+        let busy = accepted.load(Ordering::SeqCst) && asked.fetch_add(1, Ordering::SeqCst) == 0;
+        record(if busy { "INDEXING" } else { "PARTIAL INDEX" }, 100)
+    })
+    .await;
+    let line = ["reindex", "--yes", "--wait", "--timeout", "60s"];
+    let (code, out, err) = ask(&service, home.path(), &line).await;
+    assert_eq!((code, out.as_str()), (7, ""), "{err}");
+    assert!(err.contains("the reindex ended in PARTIAL INDEX"), "{err}");
+    let (_, jobs, _) = ask(&service, home.path(), &["jobs", "list", "--json"]).await;
+    let jobs: Value = serde_json::from_str(&jobs).unwrap();
+    assert_eq!(jobs["jobs"][0]["state"], "failed");
 }
 
 #[tokio::test]
@@ -411,7 +435,9 @@ fn a_reindex_is_followed_and_recorded() {
     let id = reindex["id"].as_str().unwrap();
     let shown = run(&["jobs", "show", id, "--json"]);
     let dataset = reindex["dataset_id"].as_str().unwrap();
-    assert_eq!(shown["command"], format!("tessera reindex {dataset} --wait"));
+    let command = shown["command"].as_str().unwrap();
+    assert!(command.starts_with("tessera --base-url http://127.0.0.1:"), "{command}");
+    assert!(command.ends_with(&format!(" --kind onprem reindex {dataset} --wait")), "{command}");
     assert_eq!(run(&["jobs", "forget", id, "--json"])["forgotten"], 1);
     let (code, _, err) = outcome(&mut serving.asked(home.path(), &["jobs", "show", id]));
     assert_eq!(code, 5, "{err}");

@@ -392,7 +392,7 @@ fn the_form_of_a_rest_shows_the_command_of_the_same_search() {
     desk.press("space");
     let search = desk.app.results().view().unwrap().search.clone();
     let filters = tessera_wire::vql::write(&search.filters);
-    let command = desk.app.dialog::<ExportForm>().unwrap().command();
+    let command = desk.app.dialog::<ExportForm>().unwrap().command(desk.app.setup());
     let expected = format!("--rest --vql '{filters}'");
     assert!(command.as_str().contains(&expected), "{}", command.as_str());
 }
@@ -457,7 +457,7 @@ fn the_form_shows_the_equivalent_command() {
     let (whole, part) = (cluster(0).id, cluster(1).id);
     let out = cluster(1).previews[0].media;
     assert_eq!(
-        form.command().as_str(),
+        form.command(desk.app.setup()).as_str(),
         format!(
             "tessera export start {} --cluster {whole} --cluster '{part}^{out}' --format parquet \
              --images --name 'set-1 selection.zip'",

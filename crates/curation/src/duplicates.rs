@@ -115,6 +115,9 @@ pub enum KeepRule {
 impl KeepRule {
     pub const NAMES: &str =
         "largest, oldest, best-quality, shortest-name, in:FOLDER or path:PATTERN";
+    /// What a rule begins with, for completion.
+    pub const COMPLETIONS: [&str; 6] =
+        ["largest", "oldest", "best-quality", "shortest-name", "in:", "path:"];
 }
 
 impl fmt::Display for KeepRule {

@@ -133,7 +133,7 @@ impl QualityCheck {
             Some(_) => self.sent.clone(),
             None => self.conditions().ok()?,
         };
-        Some(check_command_line(&app.setup.command_source(self.dataset), &conditions))
+        Some(check_command_line(&app.setup.command_target(self.dataset), &conditions))
     }
 
     fn key_in_form(&mut self, chord: Chord) {

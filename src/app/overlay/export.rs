@@ -19,7 +19,7 @@ use crate::{
         },
         pane::cycle,
     },
-    command_lines::{export_options, rest_of_search_options},
+    command_lines::{export_command_line, export_options, rest_of_search_options},
     config::DeploymentKind,
     drawing::{FormOptions, FormRows},
     input::Action,
@@ -239,16 +239,15 @@ impl ExportForm {
         }
     }
 
-    pub fn command(&self) -> ShellCommand {
-        let start = ShellCommand::new("tessera export start").word(self.dataset.to_string());
+    pub fn command(&self, setup: &Setup) -> ShellCommand {
         let what = self.selection.as_ref().map(selection_options).unwrap_or_default();
-        let start = start.followed_by(&what);
-        let start = match (self.part, &self.search) {
-            (ExportPart::RestOfSearch, Some(search)) => rest_of_search_options(start, search),
-            (ExportPart::RestOfDataset, _) => start.text("--rest"),
-            _ => start,
+        let what = match (self.part, &self.search) {
+            (ExportPart::RestOfSearch, Some(search)) => rest_of_search_options(what, search),
+            (ExportPart::RestOfDataset, _) => what.text("--rest"),
+            _ => what,
         };
-        export_options(start, &self.spec())
+        let options = export_options(what, &self.spec());
+        export_command_line(&setup.command_target(self.dataset), &options)
     }
 }
 
@@ -356,7 +355,7 @@ impl Dialog for ExportForm {
             ExportPart::RestOfSearch | ExportPart::RestOfDataset => "the rest of ",
         };
         let inside = ctx.dialog(area, &format!("Export {what}{}", self.dataset_name));
-        let command = Span::styled(self.command().as_str().to_owned(), ctx.theme.dim);
+        let command = Span::styled(self.command(ctx.app.setup()).to_string(), ctx.theme.dim);
         let command = Line::from(vec![Span::raw(" "), command]);
         let footer: Vec<Line> = self.selection.iter().map(|_| command.clone()).collect();
         let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll: self.scroll };

@@ -51,7 +51,7 @@ impl Dialog for JobDetail {
         lines.extend(states(ctx, job));
         lines.push(Line::default());
         lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
-        let command = job_command_line(&job.kind, job.dataset);
+        let command = job_command_line(&job.kind, &ctx.app.setup().command_target(job.dataset));
         match command.as_str().split_once(" --") {
             Some((first, rest)) => {
                 lines.push(Line::from(format!("   {first} \\")));

@@ -248,8 +248,8 @@ impl Dialog for SplitForm {
             Ok(preview) => (preview, theme.text),
             Err(reason) => (format!("! {reason}"), theme.failure),
         };
-        let source = app.setup.command_source(self.dataset);
-        let command = self.plan(app).map(|plan| split_command_line(&source, &plan));
+        let target = app.setup.command_target(self.dataset);
+        let command = self.plan(app).map(|plan| split_command_line(&target, &plan));
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), theme.dim));
         let footer: Vec<Line> = command.collect();
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{DatasetOrFolder, media_rows, part_error, sarif};
+use super::{DatasetArgument, media_rows, part_error, sarif};
 use crate::cli::prelude::*;
 use crate::{
     cli::values::{is_stdout, write_result},
@@ -19,7 +19,7 @@ use tessera_model::{
 )]
 pub struct CheckOptions {
     #[command(flatten)]
-    source: DatasetOrFolder,
+    source: DatasetArgument,
     /// Near-duplicates beyond the first of each group, as a number or as a share of all media such as 1%.
     #[arg(long, value_name = "LIMIT")]
     max_duplicates: Option<Limit>,
@@ -75,8 +75,8 @@ impl CheckOptions {
             return Err(CliError::usage("--junit and --sarif cannot both go to standard output"));
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            let list =
-                CheckList::read(&connection.state, dataset.id, &conditions).map_err(part_error)?;
+            let list = CheckList::read(&connection.state, dataset.id, &conditions)
+                .map_err(|failure| part_error(connection.context, failure))?;
             if self.max_unreadable.is_some() {
                 connection.local_service("--max-unreadable")?;
             }

@@ -2,7 +2,7 @@
 
 use tessera_model::text::grouped_with_noun;
 
-use super::DatasetOrFolder;
+use super::DatasetArgument;
 use crate::cli::prelude::*;
 use crate::{
     cli::{export::ExportContentOptions, selection::require_free_name},
@@ -18,7 +18,7 @@ pub struct DiverseOptions {
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
     #[command(flatten)]
-    source: DatasetOrFolder,
+    source: DatasetArgument,
     #[command(flatten)]
     content: ExportContentOptions,
     /// Name of the selection.

@@ -1,6 +1,6 @@
 //! `tessera dataset leaks`: finds near-duplicates across two parts of a dataset, such as `train` and `val`.
 
-use super::{DatasetOrFolder, media_rows, part_error};
+use super::{DatasetArgument, media_rows, part_error};
 use crate::cli::prelude::*;
 use crate::{
     cli::image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
@@ -19,7 +19,7 @@ pub struct LeaksOptions {
     /// The second part.
     b: String,
     #[command(flatten)]
-    source: DatasetOrFolder,
+    source: DatasetArgument,
     /// Draw the pictures of the first groups, too.
     #[arg(long, value_name = "GROUPS", num_args = 0..=1, default_missing_value = "5")]
     pictures: Option<usize>,
@@ -32,8 +32,10 @@ impl LeaksOptions {
             context.out.require_text("--pictures")?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-            let part =
-                |name| DatasetPart::read(&connection.state, dataset.id, name).map_err(part_error);
+            let part = |name| {
+                DatasetPart::read(&connection.state, dataset.id, name)
+                    .map_err(|failure| part_error(connection.context, failure))
+            };
             let parts = [part(a)?, part(b)?];
             let rows = media_rows(connection, dataset).await?;
             let leaks = find_leaks(&rows, &parts)?;

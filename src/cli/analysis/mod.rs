@@ -15,7 +15,7 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use clap::Args;
 
@@ -34,25 +34,21 @@ const ENDPOINTS: &[Endpoint] =
 
 /// What a command of this module judges.
 #[derive(Clone, Debug, Args)]
-pub struct DatasetOrFolder {
-    /// ID or name of the dataset, or a folder of this machine.
+pub struct DatasetArgument {
+    /// ID or name of the dataset, or its folder.
     #[arg(value_name = "DATASET|FOLDER")]
     source: Option<String>,
 }
 
-impl DatasetOrFolder {
-    /// Runs `work` on the dataset. A folder takes the place of a profile, as with `--folder`.
+impl DatasetArgument {
+    /// Runs `work` on the dataset.
     async fn with_dataset(
         &self,
         context: &Context,
         work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult,
     ) -> CliResult {
-        let folder = self.source.as_deref().map(Path::new).filter(|path| path.is_dir());
-        let opened = folder.map(|folder| context.at_folder(folder)).transpose()?;
-        let name = self.source.as_deref().filter(|_| folder.is_none());
-        let context = opened.as_ref().unwrap_or(context);
         let work = async |connection: &Connection<'_>| {
-            let dataset = connection.dataset(name).await?;
+            let dataset = connection.dataset(self.source.as_deref()).await?;
             context.require_allowed(&dataset, Operation::Export, false)?;
             work(connection, &dataset).await
         };
@@ -61,10 +57,10 @@ impl DatasetOrFolder {
 }
 
 /// The error of a part that cannot be compared, which is a mistake in the arguments and not the answer of a service.
-fn part_error(failure: Failure) -> CliError {
+fn part_error(context: &Context, failure: Failure) -> CliError {
     match failure.kind {
         FailureKind::Invalid => CliError::usage(failure.to_string()),
-        _ => failure.into(),
+        _ => context.suggest_if_unknown(failure, "tessera selection list"),
     }
 }
 

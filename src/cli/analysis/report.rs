@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Map;
 
-use super::{DatasetOrFolder, html, media_rows};
+use super::{DatasetArgument, html, media_rows};
 use crate::cli::prelude::*;
 use crate::{
     cli::values::{is_stdout, write_result},
@@ -16,7 +16,7 @@ use tessera_model::text::{format_bytes, grouped_with_noun};
 #[derive(Debug, Args)]
 pub struct ReportOptions {
     #[command(flatten)]
-    source: DatasetOrFolder,
+    source: DatasetArgument,
     /// A page for browsers, with thumbnails. The page needs no other file.
     #[arg(long, conflicts_with = "md")]
     html: bool,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use super::{DatasetOrFolder, media_rows};
+use super::{DatasetArgument, media_rows};
 use crate::{
     cli::{
         CliError, CliResult, Connection, Context, Document, Exit,
@@ -31,7 +31,7 @@ pub struct DatasetSplitOptions {
     #[arg(value_name = "SHARES")]
     shares: Shares,
     #[command(flatten)]
-    source: DatasetOrFolder,
+    source: DatasetArgument,
     /// Names of the sets, separated by commas [default: train,test for two, and train,val,test for three].
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     names: Vec<String>,
@@ -93,7 +93,8 @@ impl DatasetSplitOptions {
             return Err(CliError::usage(message));
         }
         let rows = media_rows(connection, dataset).await?;
-        let divided = divide(&connection.state, dataset.id, &rows, plan)?;
+        let divided = divide(&connection.state, dataset.id, &rows, plan)
+            .map_err(|failure| context.suggest_if_unknown(failure, "tessera tag list"))?;
         let total = divided.iter().map(Vec::len).sum();
         let named = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
         let list = self.list.as_deref().map(|list| (list, list_of(named())));
@@ -110,10 +111,9 @@ impl DatasetSplitOptions {
             context.messages.warn("a set is empty, because near-duplicates are not divided");
             return Ok(Exit::Incomplete);
         }
-        context.messages.info(format!(
-            "{} divided; each set is a selection: tessera selection list",
-            grouped_with_noun(total as u64, "media item", "media items")
-        ));
+        let items = grouped_with_noun(total as u64, "media item", "media items");
+        let command = context.suggestion("tessera selection list");
+        context.messages.info(format!("{items} divided; each set is a selection: {command}"));
         Ok(Exit::Done)
     }
 

@@ -142,9 +142,10 @@ async fn rescan_folder(
         now = poll_until(&mut poller, connection, now, &goal, Duration::ZERO, None).await?;
         connection.warn_about_missing_embeddings(id).await;
     } else if is_indexing || changes.is_none() {
-        context.messages.info(format!(
-            "the changes are read in the background; wait for it with: tessera dataset wait {id}"
-        ));
+        let command = connection.suggestion("tessera dataset wait", id);
+        context
+            .messages
+            .info(format!("the changes are read in the background; wait for it with: {command}"));
     }
     let number = |read: fn(FileChanges) -> u64| changes.map(read);
     let fields = json!({

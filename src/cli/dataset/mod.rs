@@ -30,7 +30,7 @@ pub enum DatasetCommand {
     },
     /// Show one dataset.
     Show {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
         /// Show every field as the service sent it.
         #[arg(long)]
@@ -41,12 +41,12 @@ pub enum DatasetCommand {
     },
     /// Pin a dataset that the service does not list to the profile, so that it is listed here.
     Pin {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Unpin a dataset from the profile.
     Unpin {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Remove a dataset of a local folder from the index. Its files are not touched.
@@ -54,13 +54,14 @@ pub enum DatasetCommand {
     /// Uploads to the dataset exist nowhere else. They stay in the index folder, and belong to the
     /// dataset again when its folder is opened again.
     Remove {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Rename a dataset of a local folder. The folder keeps its name.
+    #[command(allow_missing_positional = true)]
     Rename {
-        /// ID or name of the dataset.
-        dataset: String,
+        /// ID or name of the dataset, or its folder.
+        dataset: Option<String>,
         /// The new name.
         name: String,
     },
@@ -68,7 +69,7 @@ pub enum DatasetCommand {
     ///
     /// Patterns in the file `.tessera.toml` of the folder are read again, too.
     Rescan {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
         #[command(flatten)]
         patterns: PatternOptions,
@@ -80,7 +81,7 @@ pub enum DatasetCommand {
     ///
     /// The dataset then has the status ERROR, until a rescan continues the indexing.
     Cancel {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
@@ -98,7 +99,7 @@ pub enum DatasetCommand {
     Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
     Open {
-        /// ID or name of the dataset.
+        /// ID or name of the dataset, or its folder.
         dataset: Option<String>,
     },
     /// Wait for a dataset to reach a status. Without --until, wait until no task is running.
@@ -138,7 +139,7 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
         }
         DatasetCommand::Remove { dataset } => manage::remove(context, dataset.as_deref()).await,
         DatasetCommand::Rename { dataset, name } => {
-            manage::rename(context, Some(&dataset), &name).await
+            manage::rename(context, dataset.as_deref(), &name).await
         }
         DatasetCommand::Rescan { dataset, patterns, wait } => {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await

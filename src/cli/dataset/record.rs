@@ -1,6 +1,6 @@
 //! `tessera dataset list` and `tessera dataset show`: print the records of datasets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{
     DatasetList, EncodingProgress, EntityType, FailureKind, LocalDataset, Operation, Overview,
@@ -60,7 +60,9 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         context.messages.warn(format!("skipped {datasets} that could not be read"));
     }
     let fields = json!({ "datasets": rows, "skipped": skipped });
-    let shows_folder = connection.is_local() && context.global.full;
+    let names: BTreeSet<&str> = all.iter().map(|dataset| dataset.name.as_str()).collect();
+    let has_equal_names = names.len() < all.len() && context.out.is_text();
+    let shows_folder = connection.is_local() && (context.global.full || has_equal_names);
     let document = Document::new("tessera.datasets/1", fields);
     context.print(&if shows_folder {
         document.with_table("datasets with folders")

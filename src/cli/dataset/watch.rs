@@ -23,7 +23,7 @@ const SETTLING_TIME: Duration = Duration::from_mins(1);
 /// Options of `wait` and `watch`.
 #[derive(Debug, Args)]
 pub struct WatchOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
     /// Statuses to wait for, for example `READY,PARTIAL_INDEX`.
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
@@ -104,10 +104,12 @@ pub(super) async fn poll_until(
             }
             let settled = has_changed || dataset.status.is_busy() || poller.elapsed() >= settling;
             if let Some(reached) = goal.reached(&dataset).filter(|_| settled) {
-                return reached.map(|()| dataset);
+                let show = || connection.suggestion("tessera dataset show --raw", id);
+                return reached.map_err(|error| error.with_remedy(show())).map(|()| dataset);
             }
             if settled && hinted.as_ref() != Some(&dataset.status) {
-                if let Some(hint) = goal.hint(&dataset) {
+                let reindex = connection.suggestion("tessera reindex", id);
+                if let Some(hint) = goal.hint(&dataset, &reindex) {
                     messages.info(hint);
                 }
                 hinted = Some(dataset.status.clone());
@@ -170,22 +172,20 @@ impl WaitGoal {
             Status::Error => {
                 let error = dataset.error.as_ref().map(|error| format!(": {error}"));
                 let message = format!("{} is in ERROR{}", dataset.name, error.unwrap_or_default());
-                let remedy =
-                    ShellCommand::new("tessera dataset show --raw").word(dataset.id.to_string());
-                Some(Err(CliError::new(Exit::Remote, message).with_remedy(remedy)))
+                Some(Err(CliError::new(Exit::Remote, message)))
             }
             _ => None,
         }
     }
 
     /// Explains what has to happen first if the dataset stays in another status.
-    pub(super) fn hint(&self, dataset: &Dataset) -> Option<String> {
+    pub(super) fn hint(&self, dataset: &Dataset, reindex: &ShellCommand) -> Option<String> {
         let Self::AnyOf(statuses) = self else { return None };
-        let (name, id) = (&dataset.name, dataset.id);
+        let name = &dataset.name;
         match dataset.status {
             Status::PartialIndex if statuses.contains(&Status::Ready) => Some(format!(
                 "{name} stays in PARTIAL INDEX: its new media are visible, and it becomes READY after \
-                 a reindex: tessera reindex {id}"
+                 a reindex: {reindex}"
             )),
             Status::Ready | Status::PartialIndex => Some(format!(
                 "{name} stays in {} until media are added or it is reindexed",
@@ -278,7 +278,9 @@ mod tests {
             assert_eq!(code(&WaitGoal::Never, status), None, "{status}");
         }
         assert_eq!(code(&WaitGoal::AnyOf(vec![Status::Error]), "ERROR"), Some(Exit::Done));
-        assert!(ready.hint(&dataset("PARTIAL INDEX")).unwrap().contains("tessera reindex"));
-        assert!(ready.hint(&dataset("INDEXING")).is_none());
+        let reindex = "tessera reindex".into();
+        let hint = |status| ready.hint(&dataset(status), &reindex);
+        assert!(hint("PARTIAL INDEX").unwrap().contains("tessera reindex"));
+        assert!(hint("INDEXING").is_none());
     }
 }

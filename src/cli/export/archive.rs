@@ -71,7 +71,9 @@ impl DownloadTarget<'_> {
         let archive = {
             let mut hint = ResumeHint {
                 messages: context.messages,
-                task: export.task,
+                command: context.suggestion(
+                    ShellCommand::new("tessera export download").word(export.task.to_string()),
+                ),
                 target: &self.path,
                 finished: false,
             };
@@ -206,7 +208,8 @@ impl Context {
 /// Prints how to resume the download if it is interrupted.
 struct ResumeHint<'a> {
     messages: Messages,
-    task: ExportTaskId,
+    /// The command that resumes the download.
+    command: ShellCommand,
     target: &'a Path,
     finished: bool,
 }
@@ -215,9 +218,9 @@ impl Drop for ResumeHint<'_> {
     fn drop(&mut self) {
         if !self.finished {
             self.messages.info(format!(
-                "the partial download of {} was kept; resume with `tessera export download {}`",
+                "the partial download of {} was kept; resume with `{}`",
                 file_name(self.target),
-                self.task
+                self.command
             ));
         }
     }

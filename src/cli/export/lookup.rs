@@ -50,7 +50,8 @@ impl ExportLookup {
         let started_here = job.as_ref().and_then(|job| job.state.export());
         let Some(task) = started_here.or_else(|| self.id.to_string().parse().ok()) else {
             let message = format!("no export started on this machine begins with `{}`", self.id);
-            return Err(CliError::not_found(message).with_remedy("tessera export list"));
+            return Err(CliError::not_found(message)
+                .with_remedy(connection.context.suggestion("tessera export list")));
         };
         let named = self.dataset.as_deref().or(connection.context.global.dataset.as_deref());
         let dataset = match (named, &job) {

@@ -26,7 +26,7 @@ use tessera_model::{
 
 #[derive(Debug, Args)]
 pub struct ExportStartOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
     /// Format: json, parquet, and in local services also coco, yolo, yolo-segment, yolo-pose, voc, csv, imagefolder,
     /// webdataset or hf-parquet [default: from the settings].
@@ -323,7 +323,8 @@ impl FoundOptions {
     }
 
     fn view(&self, connection: &Connection<'_>) -> CliResult<Option<SavedView>> {
-        self.view.as_ref().map(|name| query::find_view(&connection.state, name)).transpose()
+        let find = |name| query::find_view(connection.context, &connection.state, name);
+        self.view.as_deref().map(find).transpose()
     }
 
     async fn request(
@@ -412,7 +413,7 @@ impl ExportContentOptions {
         dataset: &Dataset,
     ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
-            connection.state.named_selection(name, dataset.id)?
+            connection.context.named_selection(&connection.state, name, dataset.id)?
         } else if let Some(path) = &self.selection_file {
             let source = read_file_or_stdin(path)?;
             state::read_selection(&source, dataset.id)

@@ -15,6 +15,7 @@ use crate::{
         exit::CheckResult,
         local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
+        values::similar_folder,
     },
     config,
     usecase::{
@@ -363,7 +364,12 @@ impl From<LocalError> for CliError {
             _ if error.is_usage_error() => Exit::Usage,
             _ => Exit::Failed,
         };
-        Self::new(exit, error.to_string())
+        let similar = match &error {
+            LocalError::NoSuchFolder(missing) => similar_folder(missing),
+            _ => None,
+        };
+        let similar = similar.map(|it| format!("; did you mean {}?", it.display()));
+        Self::new(exit, format!("{error}{}", similar.unwrap_or_default()))
     }
 }
 

@@ -18,7 +18,7 @@ use tessera_curation::{
     FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step,
     TargetLayout, first_skipped,
 };
-use tessera_model::{Dataset, Failure, text::count_with_noun};
+use tessera_model::{Dataset, DatasetId, Failure, text::count_with_noun};
 
 use super::plan::split_file_list;
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
 /// The files of an action.
 #[derive(Debug, Args)]
 pub struct ActionFiles {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
     #[command(flatten)]
     content: ExportContentOptions,
@@ -189,16 +189,8 @@ impl ActionFiles {
                 return Err(CliError::usage(message));
             }
             (Some(list), None) => {
-                let bytes = read_bytes_or_stdin(list)?;
-                let files = split_file_list(&bytes)
-                    .and_then(|files| {
-                        let files =
-                            files.iter().map(|file| absolute_file(file)).collect::<io::Result<_>>();
-                        files.map_err(|error| error.to_string())
-                    })
-                    .map_err(|reason| {
-                        CliError::usage(format!("--files-from {}: {reason}", list.display()))
-                    })?;
+                let files = listed_files(connection, id, list)?.into_iter();
+                let files = files.map(|file| absolute_file(&file).unwrap_or(file)).collect();
                 run_blocking(move || finder.listed(id, files)).await?
             }
             (None, Some(selection)) => {
@@ -210,8 +202,39 @@ impl ActionFiles {
     }
 }
 
+/// Reads a list of files of a dataset. Relative paths lead from the current folder or from the folder of the dataset.
+/// The paths of files that exist on this machine become absolute.
+pub fn listed_files(
+    connection: &Connection<'_>,
+    dataset: DatasetId,
+    list: &Path,
+) -> CliResult<Vec<PathBuf>> {
+    let wrong =
+        |reason: String| CliError::usage(format!("--files-from {}: {reason}", list.display()));
+    let bytes = read_bytes_or_stdin(list)?;
+    let files = split_file_list(&bytes).map_err(wrong)?;
+    let folder = connection.dataset_folder(dataset)?;
+    let located = files.into_iter().map(|file| located_file(file, folder.as_deref()));
+    located.collect::<Result<_, String>>().map_err(wrong)
+}
+
+fn located_file(file: PathBuf, folder: Option<&Path>) -> Result<PathBuf, String> {
+    let absolute = |file: &Path| absolute_file(file).map_err(|error| error.to_string());
+    let here = file.symlink_metadata().is_ok().then(|| absolute(&file)).transpose()?;
+    let there = folder.map(|folder| folder.join(&file)).filter(|it| it.symlink_metadata().is_ok());
+    let there = there.map(|it| absolute(&it)).transpose()?;
+    match (here, there) {
+        (Some(here), Some(there)) if here != there => Err(format!(
+            "{} is in the current folder and in the folder of the dataset; write its whole path",
+            file.display()
+        )),
+        (Some(found), _) | (None, Some(found)) => Ok(found),
+        (None, None) => Ok(file),
+    }
+}
+
 /// Returns the absolute path of a file, with the links on the way to its folder resolved as the index has them.
-pub fn absolute_file(file: &Path) -> io::Result<PathBuf> {
+fn absolute_file(file: &Path) -> io::Result<PathBuf> {
     let absolute = path::absolute(file)?;
     let (Some(folder), Some(name)) = (absolute.parent(), absolute.file_name()) else {
         return Ok(absolute);

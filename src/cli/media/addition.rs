@@ -34,7 +34,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct MediaAddOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     pub dataset: Option<String>,
     #[command(flatten)]
     pub source: SourceOptions,
@@ -444,7 +444,8 @@ impl<'a> AdditionRun<'a> {
 
     fn resume_command(&self, list: &Path) -> ShellCommand {
         let MediaAddOptions { split, wait, then_reindex, .. } = self.options;
-        let command = ShellCommand::new("tessera media add").word(self.dataset.id.to_string());
+        let (context, id) = (self.connection.context, self.dataset.id);
+        let command = context.dataset_suggestion("tessera media add", id);
         let mut command = command.option("--files-from", list);
         if let Some(split) = split {
             command = command.option("--split", split.to_string());

@@ -8,10 +8,9 @@ mod addition;
 mod plan;
 
 pub(super) use act::{
-    AnnotationOptions, LinkChoice, absolute_file, carry_out_and_report, target_layout,
+    AnnotationOptions, LinkChoice, carry_out_and_report, listed_files, target_layout,
 };
 use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
-pub(super) use plan::split_file_list;
 
 use addition::AdditionRun;
 use plan::AdditionPlan;

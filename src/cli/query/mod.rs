@@ -11,8 +11,8 @@ use crate::{
     state::{StateFolder, write_views},
 };
 use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, StateValue,
-    is_same_name,
+    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand,
+    StateValue, is_same_name,
 };
 use tessera_wire::vql;
 
@@ -130,7 +130,7 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
         }
         ViewCommand::Run(run) => {
             let ViewRunOptions { name, options } = *run;
-            let view = find_view(&context.state()?, &name)?;
+            let view = find_view(context, &context.state()?, &name)?;
             search::run_view(context, view, options).await
         }
         ViewCommand::Remove { name } => remove_view(context, &name),
@@ -153,7 +153,9 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
     let mut views = state.views()?;
-    let message = format!("saved as `{}`; run it with `tessera query run`", view.name);
+    let command = ShellCommand::new("tessera query run").word(view.name.as_str());
+    let message =
+        format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
     state.replace(&StateValue::Views(views))?;
     context.messages.info(message);
@@ -166,19 +168,24 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     let before = views.len();
     views.retain(|view| view.name.as_str() != name.trim());
     if views.len() == before {
-        return Err(unknown_view(name));
+        return Err(unknown_view(context, name));
     }
     state.replace(&StateValue::Views(views))?;
     context.messages.info(format!("removed `{}`", SafeText::name(name)));
     Ok(Exit::Done)
 }
 
-pub(super) fn find_view(state: &StateFolder, name: &str) -> CliResult<SavedView> {
+pub(super) fn find_view(
+    context: &Context,
+    state: &StateFolder,
+    name: &str,
+) -> CliResult<SavedView> {
     let mut views = state.views()?.into_iter();
     let view = views.find(|view| is_same_name(view.name.as_str(), name.trim()));
-    view.ok_or_else(|| unknown_view(name))
+    view.ok_or_else(|| unknown_view(context, name))
 }
 
-fn unknown_view(name: &str) -> CliError {
-    CliError::not_found(format!("unknown view `{name}`")).with_remedy("tessera query list")
+fn unknown_view(context: &Context, name: &str) -> CliError {
+    CliError::not_found(format!("unknown view `{name}`"))
+        .with_remedy(context.suggestion("tessera query list"))
 }

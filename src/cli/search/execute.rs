@@ -90,7 +90,7 @@ pub(super) async fn prepare_ranking(
         }
         RankingSource::Picture(picture, _) => {
             context.require_allowed(dataset, Operation::VisualSearch, options.force)?;
-            picture.register(&connection.client, dataset, search).await
+            picture.register(connection, dataset, search).await
         }
     }
 }
@@ -184,7 +184,9 @@ impl PreparedSearch<'_> {
             Ok(page) => page,
             Err(failure) if results.pages.fetched == 0 => {
                 return Err(match search.required_operation() {
-                    Operation::VisualSearch => request::refused(&self.dataset, failure),
+                    Operation::VisualSearch => {
+                        request::refused(self.connection, &self.dataset, failure)
+                    }
                     _ => failure.into(),
                 });
             }

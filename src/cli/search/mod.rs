@@ -75,12 +75,13 @@ pub fn search_by_anchor(
     let error =
         CliError::usage(format!("this anchor is valid only for {entity} at granularity {level}"));
     Err(match &known.file {
-        Some(file) => error.with_remedy(
-            ShellCommand::new("tessera search image")
+        Some(file) => {
+            let command = ShellCommand::new("tessera search image")
                 .word(file)
                 .option("--entity", search.entity.as_str().to_lowercase())
-                .option("--granularity", search.granularity.level().to_string()),
-        ),
+                .option("--granularity", search.granularity.level().to_string());
+            error.with_remedy(connection.context.suggestion(command))
+        }
         None => error,
     })
 }

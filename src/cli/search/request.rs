@@ -6,17 +6,17 @@ use clap::{
     Args, Subcommand,
     builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser as _},
 };
-use tessera_client::{Client, QueryImageUpload, TextSearchPath};
+use tessera_client::{QueryImageUpload, TextSearchPath};
 use tessera_model::{
     Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, FileOrder,
     FileSortKey, Filter, Fraction, Granularity, HistoryEntry, MediaId, Query, QueryText, Region,
-    SafeText, SavedView, Search, ShellCommand, Status, TagId,
+    SafeText, SavedView, Search, Status, TagId,
     vql::{InvalidField, LabelRule},
 };
 
 use crate::{
     cli::{
-        CliError, CliResult, Exit, absolute_path,
+        CliError, CliResult, Connection, Exit, absolute_path,
         input_options::{NamedQuery, QueryOptions},
         values::{parse_four, parse_region},
     },
@@ -411,14 +411,14 @@ impl PreparedQueryImage {
 
     pub async fn register(
         self,
-        client: &Client,
+        connection: &Connection<'_>,
         dataset: &Dataset,
         search: Search,
     ) -> CliResult<HistoryEntry> {
-        let Self { image, file, region } = self;
+        let (client, Self { image, file, region }) = (&connection.client, self);
         let registered =
             client.register_anchor(dataset.id, image, search.entity, search.granularity, region);
-        let anchor = registered.await.map_err(|failure| refused(dataset, failure))?;
+        let anchor = registered.await.map_err(|failure| refused(connection, dataset, failure))?;
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         let part = region.map_or_else(String::new, |region| format!(", {}", region.description()));
         Ok(HistoryEntry {
@@ -431,11 +431,11 @@ impl PreparedQueryImage {
 }
 
 /// Explains a rejected visual search. If the dataset is READY, it most likely lacks a model.
-pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
+pub fn refused(connection: &Connection<'_>, dataset: &Dataset, failure: Failure) -> CliError {
     if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
         return failure.into();
     }
     let cause = "The dataset is READY: most likely it has no visual embedding model";
     CliError::from(failure.with_remedy(cause))
-        .with_remedy(ShellCommand::new("tessera enrichment show").word(dataset.id.to_string()))
+        .with_remedy(connection.suggestion("tessera enrichment show", dataset.id))
 }

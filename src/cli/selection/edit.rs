@@ -130,7 +130,7 @@ pub(super) async fn remove(
     let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
     let removed = basket.remove(ids);
     if removed == 0 {
-        return Err(not_found("none of them is selected"));
+        return Err(not_found(context, "none of them is selected"));
     }
     saved.save(basket.selection())?;
     if missing > 0 {
@@ -143,7 +143,8 @@ pub(super) async fn remove(
 
 /// Excludes media items from selected clusters: the items after `^` of a cluster, and items that
 /// are known to be in a selected cluster.
-pub(super) fn exclude(context: &Context, saved: &SavedSelection, items: &ItemOptions) -> CliResult {
+pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliResult {
+    let context = saved.context;
     let mut basket = Basket::new(saved.load()?);
     let named = items
         .cluster
@@ -155,7 +156,8 @@ pub(super) fn exclude(context: &Context, saved: &SavedSelection, items: &ItemOpt
     }
     let mut excluded = 0;
     for (item, within) in media {
-        let cluster = require_containing_cluster(basket.selection(), item, within)?;
+        let cluster = require_containing_cluster(basket.selection(), item, within)
+            .map_err(|reason| not_found(context, reason))?;
         if is_excluded(basket.selection(), cluster, item) {
             continue;
         }
@@ -176,20 +178,20 @@ fn require_containing_cluster(
     selection: &Selection,
     item: MediaId,
     within: Option<ClusterId>,
-) -> CliResult<ClusterId> {
+) -> Result<ClusterId, String> {
     match within {
         Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
-        Some(cluster) => Err(not_found(format!("the cluster {cluster} is not selected"))),
+        Some(cluster) => Err(format!("the cluster {cluster} is not selected")),
         None => selection.cluster_containing(item).ok_or_else(|| {
-            not_found(format!(
+            format!(
                 "no selected cluster is known to contain {item}; give it with --cluster ID^{item}"
-            ))
+            )
         }),
     }
 }
 
-fn not_found(message: impl Into<String>) -> CliError {
-    CliError::not_found(message).with_remedy("tessera selection show")
+fn not_found(context: &Context, message: impl Into<String>) -> CliError {
+    CliError::not_found(message).with_remedy(context.suggestion("tessera selection show"))
 }
 
 /// The entries of search results.
@@ -241,7 +243,7 @@ fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> 
 
 #[derive(Debug, Args)]
 pub struct SelectionOptions {
-    /// ID or name of the dataset.
+    /// ID or name of the dataset, or its folder.
     #[arg(id = "of", value_name = "DATASET")]
     dataset: Option<String>,
     /// Name of the selection, instead of the basket.
@@ -249,23 +251,24 @@ pub struct SelectionOptions {
     name: Option<String>,
 }
 
-pub(super) struct SavedSelection {
+pub(super) struct SavedSelection<'a> {
+    pub(super) context: &'a Context,
     state: StateFolder,
     pub(super) dataset: DatasetId,
     /// The name of the selection, or `None` for the basket.
     name: Option<String>,
 }
 
-impl SavedSelection {
+impl<'a> SavedSelection<'a> {
     /// Opens the selection. A request is sent only if the dataset is given by name.
-    pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
+    pub(super) async fn open(context: &'a Context, options: SelectionOptions) -> CliResult<Self> {
         let dataset = context.dataset_id(options.dataset.as_deref()).await?;
-        Ok(Self { state: context.state()?, dataset, name: options.name })
+        Ok(Self { context, state: context.state()?, dataset, name: options.name })
     }
 
     pub(super) fn load(&self) -> CliResult<Selection> {
         match &self.name {
-            Some(name) => Ok(self.state.named_selection(name, self.dataset)?),
+            Some(name) => self.context.named_selection(&self.state, name, self.dataset),
             None => self.load_or_default(),
         }
     }
@@ -286,13 +289,13 @@ impl SavedSelection {
     }
 
     /// Empties the basket, or deletes the named selection.
-    pub(super) fn clear(&self, context: &Context) -> CliResult {
+    pub(super) fn clear(&self) -> CliResult {
         let selection = self.load()?;
         match &self.name {
             Some(name) => drop(self.state.delete_named_selection(name, self.dataset)?),
             None => self.save(&Selection::default())?,
         }
-        context.messages.info(format!("removed {}", count_entries(selection.len())));
+        self.context.messages.info(format!("removed {}", count_entries(selection.len())));
         Ok(Exit::Done)
     }
 }
@@ -313,4 +316,18 @@ pub fn require_free_name(
         return Ok(());
     }
     Err(CliError::usage(format!("a selection `{name}` exists already; --force replaces it")))
+}
+
+impl Context {
+    /// Returns a selection. If the name is unknown, the error suggests the command that lists the names.
+    pub(in crate::cli) fn named_selection(
+        &self,
+        state: &StateFolder,
+        name: &str,
+        dataset: DatasetId,
+    ) -> CliResult<Selection> {
+        state
+            .named_selection(name, dataset)
+            .map_err(|failure| self.suggest_if_unknown(failure, "tessera selection list"))
+    }
 }

@@ -73,19 +73,17 @@ pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
             edit::remove(context, selection, &items).await
         }
         SelectionCommand::Exclude { selection, items } => {
-            edit::exclude(context, &open(selection).await?, &items)
+            edit::exclude(&open(selection).await?, &items)
         }
-        SelectionCommand::Show { selection } => show(context, &open(selection).await?),
+        SelectionCommand::Show { selection } => show(&open(selection).await?),
         SelectionCommand::List => list(context),
-        SelectionCommand::Clear { selection } => open(selection).await?.clear(context),
-        SelectionCommand::Import { selection, from } => {
-            import(context, &open(selection).await?, &from)
-        }
-        SelectionCommand::Export { selection, to } => export(context, &open(selection).await?, to),
+        SelectionCommand::Clear { selection } => open(selection).await?.clear(),
+        SelectionCommand::Import { selection, from } => import(&open(selection).await?, &from),
+        SelectionCommand::Export { selection, to } => export(&open(selection).await?, to),
     }
 }
 
-fn import(context: &Context, saved: &SavedSelection, from: &Path) -> CliResult {
+fn import(saved: &SavedSelection<'_>, from: &Path) -> CliResult {
     let selection = state::read_selection(&read_file_or_stdin(from)?, saved.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
     let replaced = match saved.load_or_default()?.len() {
@@ -93,23 +91,24 @@ fn import(context: &Context, saved: &SavedSelection, from: &Path) -> CliResult {
         before => format!(", replacing {}", count_entries(before)),
     };
     saved.save(&selection)?;
-    context.messages.info(format!("{}{replaced}", count_entries(selection.len())));
+    saved.context.messages.info(format!("{}{replaced}", count_entries(selection.len())));
     Ok(Exit::Done)
 }
 
-fn export(context: &Context, saved: &SavedSelection, to: PathBuf) -> CliResult {
+fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
     let selection = saved.load()?;
     if to.as_os_str() == "-" {
         let document = state::write_selection(saved.dataset, &selection);
-        return context.out.print_json(&document).map(|()| Exit::Done);
+        return saved.context.out.print_json(&document).map(|()| Exit::Done);
     }
     let file = state::save_selection(to, saved.dataset, &selection)?;
     let file = SafeText::file_name(&file.to_string_lossy());
-    context.messages.info(format!("{} in {file}", count_entries(selection.len())));
+    saved.context.messages.info(format!("{} in {file}", count_entries(selection.len())));
     Ok(Exit::Done)
 }
 
-fn show(context: &Context, saved: &SavedSelection) -> CliResult {
+fn show(saved: &SavedSelection<'_>) -> CliResult {
+    let context = saved.context;
     let selection = saved.load()?;
     let document = state::write_selection(saved.dataset, &selection);
     context.print(&Document::new("tessera.selection/1", document))?;

@@ -1,0 +1,79 @@
+//! Accepts a folder wherever a command takes a dataset: the folder then stands for `--folder`. A path with a `/` refers
+//! to a folder if there is one. A plain name refers to a folder only if no deployment is selected, because it may be the
+//! name of a dataset there.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use clap::{ArgMatches, FromArgMatches as _};
+
+use super::{GlobalOptions, deployment::select_target};
+use crate::config::{Settings, is_storage_uri};
+
+/// The arguments that name a dataset. A command has at most one of them.
+pub(super) const DATASET_ARGUMENTS: [&str; 4] = ["dataset", "source", "of", "at"];
+
+/// Returns the matches of the arguments with `--folder` in the place of a dataset argument, if that is a folder.
+pub(super) fn with_folder_option(
+    matches: ArgMatches,
+    arguments: &[OsString],
+    parse: impl Fn(Vec<OsString>) -> Result<ArgMatches, clap::Error>,
+) -> ArgMatches {
+    let Some(given) = dataset_argument(&matches).filter(|it| is_folder(it, &matches)) else {
+        return matches;
+    };
+    let mut option = OsString::from("--folder=");
+    option.push(&given);
+    // The word may also be the value of an option. The dataset is the occurrence without which no dataset is given.
+    let positions = (1..arguments.len()).rev().filter(|at| arguments[*at] == *given);
+    let without = |position: usize| {
+        let mut words = arguments.to_vec();
+        words.remove(position);
+        words.insert(1, option.clone());
+        let matches = parse(words).ok()?;
+        dataset_argument(&matches).is_none().then_some(matches)
+    };
+    positions.into_iter().find_map(without).unwrap_or(matches)
+}
+
+/// Makes a folder that is given with `--dataset`, or by its variable, the folder of the command.
+pub(super) fn replace_dataset_option(global: &mut GlobalOptions, matches: &ArgMatches) {
+    if let Some(folder) = global.dataset.take_if(|it| is_folder(it, matches)) {
+        global.folder = Some(PathBuf::from(folder));
+    }
+}
+
+/// Returns the dataset argument of the command.
+fn dataset_argument(matches: &ArgMatches) -> Option<String> {
+    let mut command = matches;
+    while let Some((_, below)) = command.subcommand() {
+        command = below;
+    }
+    // Some commands have no such argument, or one with another type.
+    let given = |id: &&str| command.try_get_one::<String>(id).ok().flatten();
+    DATASET_ARGUMENTS.iter().find_map(given).cloned()
+}
+
+fn is_folder(word: &str, matches: &ArgMatches) -> bool {
+    let path = Path::new(word);
+    let has_option = matches.value_source("global_folder").is_some();
+    if has_option || !(is_storage_uri(path) || path.is_dir()) {
+        return false;
+    }
+    is_path(word) || !selects_deployment(matches)
+}
+
+/// Whether a word cannot be the name of a dataset.
+pub(super) fn is_path(word: &str) -> bool {
+    word.contains('/') || [".", ".."].contains(&word)
+}
+
+/// Whether the options, the environment or the settings select a deployment. Wrong settings are reported later.
+fn selects_deployment(matches: &ArgMatches) -> bool {
+    let Ok(mut global) = GlobalOptions::from_arg_matches(matches) else { return true };
+    global.prefer_typed(matches);
+    let Ok(settings) = Settings::load(&global.sources()) else { return true };
+    !matches!(select_target(&global, &settings), Ok(None))
+}

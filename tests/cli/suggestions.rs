@@ -1,0 +1,180 @@
+//! Tests that suggested commands work when they are copied, and that a folder is accepted wherever a dataset is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use super::{analysis::photographs, outcome, picture, run, tessera};
+
+/// Runs a suggested command in a shell, in another folder than that of the first command.
+fn copied(home: &Path, command: &str) -> (i32, String, String) {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    for (name, value) in tessera(home, &[]).get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+    shell.env("PATH", format!("{}:{}", program.display(), std::env::var("PATH").unwrap()));
+    outcome(shell.args(["-c", command]).current_dir(elsewhere.path()))
+}
+
+/// Returns the command that follows these words, up to the end of the line or a backtick.
+fn suggestion<'a>(err: &'a str, words: &str) -> &'a str {
+    let (_, rest) = err.split_once(words).unwrap_or_else(|| panic!("{words} is missing: {err}"));
+    let command = rest.split(['\n', '`']).next().unwrap();
+    assert!(command.starts_with("tessera "), "{command}");
+    command
+}
+
+#[test]
+fn suggested_commands_reach_the_folder_of_the_first_command() {
+    let home = photographs();
+    let home = home.path();
+    fs::rename(home.join("photos"), home.join("my photos")).unwrap();
+    fs::write(home.join("my photos/val/broken.png"), "no picture").unwrap();
+    // The folder is relative, and the suggestions are copied elsewhere.
+    let ask = |arguments: &[&str]| {
+        let mut command = tessera(home, &[arguments, &["--folder", "my photos"]].concat());
+        outcome(command.current_dir(home))
+    };
+    let (code, _, err) = ask(&["dataset", "split", "80/20"]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = copied(home, suggestion(&err, "each set is a selection: "));
+    assert!(code == 0 && out.contains("train"), "{out}{err}");
+
+    let (_, _, err) = ask(&["dataset", "show"]);
+    let (code, out, err) = copied(home, suggestion(&err, "; `"));
+    assert!(code == 0 && out.contains("broken.png"), "{out}{err}");
+
+    for (arguments, found) in [
+        (&["export", "start", "--selection", "none"][..], "train"),
+        (&["dataset", "leaks", "selection:none", "val"], "train"),
+        (&["tag", "remove", "none", "--all"], ""),
+        (&["dataset", "split", "50/50", "--names", "a,b", "--without", "none"], ""),
+        (&["selection", "remove", "--media", "ad48d250-0000-11f1-bfca-000000000001"], ""),
+    ] {
+        let (code, _, err) = ask(arguments);
+        assert_eq!(code, 5, "{arguments:?}: {err}");
+        let (code, out, err) = copied(home, suggestion(&err, "try: "));
+        assert!(code == 0 && out.contains(found), "{arguments:?}: {out}{err}");
+    }
+    let (code, _, err) = ask(&["export", "start", "--format", "json"]);
+    assert_eq!(code, 0, "{err}");
+    let (_, id, err) = ask(&["jobs", "list", "--jq", ".jobs[0].id"]);
+    let id = id.trim();
+    assert!(!id.is_empty(), "{err}");
+    let (_, job, err) = ask(&["jobs", "show", id, "--jq", ".command"]);
+    let (code, _, err_of_copy) = copied(home, job.trim());
+    assert_eq!(code, 0, "{job}{err}{err_of_copy}");
+    let (_, job, err) = run(home, &["jobs", "show", id, "--jq", ".command"]);
+    assert!(job.starts_with("tessera --folder DIR export start "), "{job}{err}");
+}
+
+/// Creates a home with two folders of pictures, in the second of which an equal name is once more.
+fn two_folders() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    for folder in ["photos", "other/photos"] {
+        fs::create_dir_all(home.path().join(folder)).unwrap();
+        picture(&home.path().join(folder).join("a.png"));
+    }
+    picture(&home.path().join("other/photos/b.png"));
+    let path = home.path().canonicalize().unwrap();
+    (home, path)
+}
+
+#[test]
+fn a_folder_is_accepted_wherever_a_dataset_is() {
+    let (_home, home) = two_folders();
+    let ask = |arguments: &[&str]| {
+        let mut command = tessera(&home, arguments);
+        outcome(command.current_dir(&home).env("TESSERA_DATASET", "from-the-environment"))
+    };
+    for arguments in [
+        &["dataset", "show"][..],
+        &["duplicates"],
+        &["enrichment", "show"],
+        &["export", "start"],
+        &["tag", "list"],
+        &["check", "--min-media", "2"],
+        &["report"],
+        &["search", "browse", "-d"],
+    ] {
+        for folder in ["./other/photos", "other/photos/"] {
+            let (code, out, err) = ask(&[arguments, &[folder, "--json"]].concat());
+            assert_eq!(code, 0, "{arguments:?} {folder}: {err}");
+            assert!(serde_json::from_str::<Value>(&out).is_ok(), "{out}");
+        }
+    }
+    let images = |arguments: &[&str]| {
+        let (code, out, err) =
+            ask(&[&["dataset", "show", "--jq", ".n_images"], arguments].concat());
+        (code, out.trim().to_owned(), err)
+    };
+    assert_eq!(images(&["photos"]).1, "1", "a plain name, if no deployment is selected");
+    assert_eq!(images(&["--", "other/photos"]).1, "2");
+    assert_eq!(images(&["--dataset=other/photos"]).1, "2");
+    let (code, _, err) = ask(&["dataset", "rename", "other/photos", "trips"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(images(&["--folder", "photos", "trips"]).1, "2", "a dataset of the same index");
+    // The word that is the dataset is found, even if an option has the same value.
+    let same = ["media", "copy", "--to", "./photos", "./photos", "--label", "none"];
+    let (code, _, err) = ask(&same);
+    assert!(code == 5 && err.contains("nothing was found"), "{code}: {err}");
+
+    let (code, _, err) = images(&["./nowhere"]);
+    assert!(code == 2 && err.contains("no deployment is selected"), "{code}: {err}");
+    let add = ["profile", "add", "here", "--kind", "local", "--folder", "photos"];
+    assert_eq!(ask(&add).0, 0);
+    let (code, _, err) = images(&["other"]);
+    assert_eq!(code, 5, "a plain name may be that of a dataset: {err}");
+    assert_eq!(images(&["./other/photos"]).1, "2", "a folder takes the place of the profile");
+    let (code, _, err) = images(&["./nowhere"]);
+    assert!(code == 5 && err.contains("a dataset or a folder `./nowhere`"), "{code}: {err}");
+    let (code, _, err) = images(&["./other/photos", "--profile", "here"]);
+    assert!(code == 2 && err.contains("--folder takes the place of --profile"), "{code}: {err}");
+}
+
+#[test]
+fn datasets_of_the_same_name_are_listed_with_their_folders() {
+    let (_home, home) = two_folders();
+    let list = ["dataset", "list", "--folder"];
+    let (_, out, err) = run(&home, &[&list[..], &[home.join("photos").to_str().unwrap()]].concat());
+    assert!(!out.contains(home.to_str().unwrap()), "{out}{err}");
+    let other = home.join("other/photos");
+    let (_, out, err) = run(&home, &[&list[..], &[other.to_str().unwrap()]].concat());
+    assert!(out.lines().any(|line| line.ends_with(other.to_str().unwrap())), "{out}{err}");
+    let csv = [&list[..], &[other.to_str().unwrap(), "--csv"]].concat();
+    assert!(!run(&home, &csv).1.contains("FOLDER"), "the columns for programs stay");
+}
+
+#[test]
+fn a_word_that_is_neither_a_command_nor_a_folder_is_explained() {
+    let (_home, home) = two_folders();
+    let ask = |arguments: &[&str]| outcome(tessera(&home, arguments).current_dir(&home));
+    for (word, remedy) in [
+        ("phots", "tessera photos"),
+        ("duplicats", "tessera duplicates"),
+        ("xyzzy", "tessera --help"),
+    ] {
+        let (code, out, err) = ask(&[word]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        let message = format!("there is no command `{word}`, and no folder of this name\n");
+        assert!(err.contains(&message) && err.contains(&format!("try: {remedy}\n")), "{err}");
+    }
+    let (_, _, err) = ask(&["phots", "--json"]);
+    let error: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!(error["remedy"], json!("tessera photos"));
+    let (code, _, err) = ask(&["dataset", "phots"]);
+    assert!(code == 2 && err.contains("unrecognized subcommand"), "{err}");
+    let missing = home.join("phots");
+    let (code, _, err) = ask(&["dataset", "list", "--folder", missing.to_str().unwrap()]);
+    let similar = format!("did you mean {}?", home.join("photos").display());
+    assert!(code == 2 && err.contains(&similar), "{err}");
+}
