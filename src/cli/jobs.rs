@@ -219,7 +219,7 @@ async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -
     let work = async {
         let export = connection.client.cancel_export(stored.job.dataset, export_task_id).await?;
         connection.record_end(&export);
-        let mut facts = job_json(deployment, stored);
+        let mut facts = job_json(context, deployment, stored);
         facts["state"] = export.state.as_str().into();
         context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))
     };
