@@ -9,9 +9,7 @@ use tessera_model::{
 };
 
 use crate::cli::prelude::*;
-use crate::cli::{
-    export::ExportContentOptions, media::listed_files,
-};
+use crate::cli::{export::ExportContentOptions, media::listed_files};
 
 #[derive(Debug, Subcommand)]
 pub enum TagCommand {
