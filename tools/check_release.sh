@@ -60,7 +60,8 @@ use() {
     address=$(sed 's/.*"base_url":"\([^"]*\)".*/\1/' <<< "$line")
     "$run" "$root" "$program" --base-url "$address" --kind onprem dataset list --json | grep -q pictures \
         || fail 'the service has no dataset'
-    kill "$server"
+    # The coprocess is a shell, and the service is its only child.
+    kill "$(cat "/proc/$server/task/$server/children")"
     wait "$server" || true
     python3 "$repository/tools/press_keys.py" pictures q -- "$(command -v bash)" -c \
         "$(declare -f "$run"); $run '$root' '$program' open /home/user/pictures" || fail 'the interface did not open'

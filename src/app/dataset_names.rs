@@ -4,22 +4,20 @@ use tessera_model::{Dataset, SafeText};
 
 use crate::app::App;
 
-impl App {
-    /// Returns what distinguishes a dataset from others of the same name: the end of the path of its folder, from where
-    /// the paths differ, or the beginning of its ID. Returns `None` if no other dataset has the name.
-    pub(crate) fn distinction(&self, dataset: &Dataset) -> Option<String> {
-        let all = self.service_data.dataset_list().iter();
-        let is_other = |it: &&Dataset| it.id != dataset.id && it.name == dataset.name;
-        let others: Vec<&Dataset> = all.filter(is_other).collect();
-        if others.is_empty() {
-            return None;
-        }
-        let folders = &self.setup.dataset_folders;
-        let Some(own) = folders.get(&dataset.id) else { return Some(dataset.id.short()) };
-        let others = others.iter().filter_map(|it| folders.get(&it.id));
-        let others: Vec<&str> = others.map(SafeText::as_str).collect();
-        Some(distinct_end(own.as_str(), &others, dataset.name.as_str()).to_owned())
+/// Returns what distinguishes a dataset from others of the same name: the end of the path of its folder, from where
+/// the paths differ, or the beginning of its ID. Returns `None` if no other dataset has the name.
+pub(crate) fn distinction(app: &App, dataset: &Dataset) -> Option<String> {
+    let all = app.service_data.dataset_list().iter();
+    let is_other = |it: &&Dataset| it.id != dataset.id && it.name == dataset.name;
+    let others: Vec<&Dataset> = all.filter(is_other).collect();
+    if others.is_empty() {
+        return None;
     }
+    let folders = &app.setup.dataset_folders;
+    let Some(folder) = folders.get(&dataset.id) else { return Some(dataset.id.short()) };
+    let others = others.iter().filter_map(|it| folders.get(&it.id));
+    let others: Vec<&str> = others.map(SafeText::as_str).collect();
+    Some(distinct_end(folder.as_str(), &others, dataset.name.as_str()).to_owned())
 }
 
 /// Returns the shortest end of a path, in whole names, that no other path has. The last name of the path is left out if

@@ -12,7 +12,7 @@ pub mod basket;
 mod cluster_members;
 mod copy;
 mod custom_commands;
-mod dataset_names;
+pub(crate) mod dataset_names;
 mod event;
 mod input;
 pub mod jobs;
