@@ -267,7 +267,7 @@ impl StateFolder {
         let mut forgotten = 0;
         for path in self.job_files() {
             let lock = job_files::try_lock(&path).map_err(file_failure(&path, "read"))?;
-            let Some(_lock) = lock else { continue };
+            let Some(lock) = lock else { continue };
             let (removed, this_instance): (Vec<_>, Vec<_>) =
                 read_jobs(&path)?.into_iter().partition(&forgets);
             if !removed.is_empty() {
@@ -275,6 +275,9 @@ impl StateFolder {
                 write(&path, &remaining)?;
                 forgotten += removed.len();
             }
+            // A child that is being started has a copy of the file, with which the lock would last longer. An error is
+            // ignored, because closing the file ends the lock as well.
+            let _ = lock.unlock();
         }
         Ok(forgotten)
     }

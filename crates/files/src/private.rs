@@ -140,7 +140,11 @@ fn open_lock_file(path: &Path) -> io::Result<File> {
 /// Whether a process has locked a file. A missing file is not locked, and neither is a file without locks.
 pub fn is_locked(path: &Path) -> io::Result<bool> {
     let Some(file) = if_exists(File::open(path))? else { return Ok(false) };
-    try_lock_shared(&file).map(|is_free| !is_free)
+    let is_free = try_lock_shared(&file)?;
+    // A child that is being started has a copy of the file, with which the lock would last longer. An error is ignored,
+    // because closing the file ends the lock as well.
+    let _ = file.unlock();
+    Ok(!is_free)
 }
 
 #[cfg(test)]
