@@ -204,6 +204,8 @@ pub enum Request {
     /// What an action does to the images of these groups that are not kept.
     PlanDuplicateAction(DatasetId, Vec<DuplicateGroup>, FileAction),
     CarryOut(DatasetId, Box<FileActionPreview>),
+    /// Describes the action that [`Request::UndoFileAction`] reverts.
+    PlanUndo(DatasetId),
     UndoFileAction(DatasetId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
     FindDuplicates(DatasetId, KeepRule),
@@ -353,6 +355,8 @@ pub enum Payload {
     /// The name of the dataset.
     IndexingCancelled(SafeText),
     FileActionPlanned(Box<FileActionPreview>),
+    /// The action that would be reverted, with its number of files.
+    UndoPlanned(SafeText),
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),
     Duplicates(Vec<DuplicateGroup>),

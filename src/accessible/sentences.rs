@@ -9,7 +9,8 @@ use tessera_model::{
 pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
-    let distinction = dataset_names::distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
+    let distinction =
+        dataset_names::distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
     let name = format!("{position} of {count}. Dataset {}{distinction}", dataset.name);
     let missing = dataset.folder_missing.then(|| "its folder is missing or empty".to_owned());
     join_phrases([Some(name), Some(status(dataset)), images, missing, error])

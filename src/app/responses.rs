@@ -195,6 +195,9 @@ impl App {
             (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
                 file_actions::planned(self, dataset, preview);
             }
+            (Lane::FileAction(dataset), Ok(Payload::UndoPlanned(action))) => {
+                file_actions::undo_planned(self, dataset, action);
+            }
             (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
                 file_actions::finished(self, dataset, &outcome);
             }

@@ -131,6 +131,13 @@ pub fn last_action() -> Option<String> {
     Some(format!("{} of {files}, the first of which was {first}", last.header.action))
 }
 
+/// Describes the action that [`undo`] reverts, for a confirmation. Nothing is changed.
+pub fn undo_preview() -> Result<SafeText, Failure> {
+    let count = count_with_noun(steps_to_undo()?.len(), "file goes back", "files go back");
+    let last = last_action().unwrap_or_default();
+    Ok(SafeText::detail(&format!("{last}: {count}")))
+}
+
 /// Returns how far an interrupted action came, if there is one.
 pub fn interrupted() -> Option<Failure> {
     journals().ok()?.interrupted().map(failure)

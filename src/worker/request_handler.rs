@@ -149,6 +149,9 @@ impl RequestHandler {
                 let act = move || file_actions::carry_out(&preview.plan, &mut report);
                 self.follow_in_index(dataset, run_blocking(act).await).await?
             }
+            Request::PlanUndo(_) => {
+                Payload::UndoPlanned(run_blocking(file_actions::undo_preview).await?)
+            }
             Request::UndoFileAction(dataset) => {
                 let undone = run_blocking(|| file_actions::undo(&mut |_, _| true)).await;
                 self.follow_in_index(dataset, undone).await?

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use tessera::{
-    app::{availability::unavailable_reason, overlay::file_actions::FileActionConfirmation},
+    app::{
+        availability::unavailable_reason,
+        overlay::file_actions::{FileActionConfirmation, UndoConfirmation},
+    },
     config::DeploymentKind,
     input::Action,
     message::{Lane, Payload, Request},
@@ -12,7 +15,7 @@ use tessera_curation::{
     AnnotationFile, FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan,
     Skipped, TargetLayout,
 };
-use tessera_model::{FailureKind, Status};
+use tessera_model::{FailureKind, SafeText, Status};
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -130,4 +133,19 @@ fn nothing_happens_without_files_or_after_a_failure() {
     desk.press("g u");
     desk.fail(lane(), FailureKind::Local);
     assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+}
+
+#[test]
+fn an_undo_shows_what_it_reverts_and_is_confirmed() {
+    let mut desk = local();
+    let id = dataset(1, Status::Ready).id;
+    desk.press("g u");
+    assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo(id)));
+    let action =
+        SafeText::detail("move of 3 files, the first of which was /other/a.jpg: 3 files go back");
+    desk.answer(lane(), Payload::UndoPlanned(action));
+    assert!(desk.app.dialog::<UndoConfirmation>().is_some());
+    assert!(!desk.requests().contains(&&Request::UndoFileAction(id)), "nothing is reverted yet");
+    desk.press("y");
+    assert_eq!(desk.requests().last(), Some(&&Request::UndoFileAction(id)));
 }

@@ -235,7 +235,7 @@ impl Journal {
     /// Returns the steps that a resumed action would carry out.
     pub fn steps_to_resume(&self) -> Result<Vec<Step>, Error> {
         if self.is_finished() {
-            return Err(Error::Nothing);
+            return Err(Error::NotInterrupted);
         }
         Ok(self.steps_in_state(|state| state == StepState::Unknown).cloned().collect())
     }

@@ -37,8 +37,10 @@ pub enum Error {
     Busy,
     /// The last action was interrupted, and has to be resumed or undone first.
     Interrupted { done: usize, all: usize },
-    /// There is no action to resume or to undo.
+    /// There is no action to undo.
     Nothing,
+    /// The last action was not interrupted.
+    NotInterrupted,
     /// The journal cannot be read or written.
     Journal(io::Error),
 }
@@ -54,7 +56,10 @@ impl fmt::Display for Error {
                 "the last action was interrupted after {done} of {all} files; continue it with `tessera media resume`, \
                  or revert it with `tessera media undo`"
             ),
-            Self::Nothing => f.write_str("there is no action on files to continue or to undo"),
+            Self::Nothing => f.write_str("there is no action on files to undo"),
+            Self::NotInterrupted => f.write_str(
+                "no action on files was interrupted; `tessera media undo` reverts the last one",
+            ),
             Self::Journal(error) => write!(f, "the journal of actions cannot be used: {error}"),
         }
     }

@@ -49,7 +49,7 @@ pub fn run(
 pub fn resume(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, Error> {
     let journal = folder.last()?;
     if journal.is_finished() {
-        return Err(Error::Nothing);
+        return Err(Error::NotInterrupted);
     }
     carry_out(folder, journal, Attempt::AfterCrash, progress)
 }

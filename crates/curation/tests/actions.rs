@@ -362,7 +362,7 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     assert!(matches!(refused, Error::Interrupted { done: 0, all: 4 }), "{refused}");
     assert!(desk.journals.interrupted().is_some());
     assert_eq!(resume(&desk.journals, &mut |_, _| true).unwrap().done, 4);
-    assert!(matches!(resume(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+    assert!(matches!(resume(&desk.journals, &mut |_, _| true), Err(Error::NotInterrupted)));
     desk.undo();
     assert_eq!(desk.undo().done, 0, "the first action was reverted with the second one");
     assert_eq!(desk.files(), before);

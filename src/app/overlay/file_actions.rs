@@ -132,9 +132,54 @@ pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
     app.service_data.datasets.invalidate();
 }
 
-/// Requests that the last action on files is reverted.
+/// Asks for confirmation before the last action on files is reverted. It may have been an action on another folder.
+#[derive(Clone, Debug)]
+pub struct UndoConfirmation {
+    dataset: DatasetId,
+    /// The action with its number of files, and the first of them.
+    action: SafeText,
+}
+
+impl Dialog for UndoConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        KeyResult::of_confirmation(chord, false)
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let columns = screen.0.saturating_sub(4).min(110);
+        let rows = self.action.as_str().chars().count() / usize::from(columns.max(8) - 4);
+        (columns, u16::try_from(rows + 4).unwrap_or(u16::MAX).min(screen.1))
+    }
+
+    fn hints(&self) -> &'static str {
+        "y revert   Esc close"
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        let request = Request::UndoFileAction(self.dataset);
+        app.outbox.send(Lane::FileAction(self.dataset), request);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Revert the last action on files");
+        let theme = ctx.theme;
+        let lines = [
+            Line::styled(format!(" {}", self.action), theme.text),
+            Line::styled(" Nothing is replaced. Files that have changed since stay.", theme.dim),
+        ];
+        ctx.put_lines(inside, &lines);
+    }
+}
+
+/// Asks which action would be reverted.
 pub fn undo(app: &mut App) {
     if let Some(dataset) = app.dataset().map(|dataset| dataset.id) {
-        app.outbox.send(Lane::FileAction(dataset), Request::UndoFileAction(dataset));
+        app.outbox.send(Lane::FileAction(dataset), Request::PlanUndo(dataset));
+    }
+}
+
+pub fn undo_planned(app: &mut App, dataset: DatasetId, action: SafeText) {
+    if !app.overlays.is_open() {
+        app.overlays.open(UndoConfirmation { dataset, action });
     }
 }

@@ -279,7 +279,8 @@ pub async fn carry_out_and_report(
     let outcome = run_with_progress(context, plan.action.name(), work).await?;
     report(context, &outcome);
     if outcome.done > 0 {
-        context.messages.info("`tessera media undo` reverts this action");
+        let undo = context.suggestion("tessera media undo");
+        context.messages.info(format!("`{undo}` reverts this action"));
     }
     let failed: HashMap<&Path, &str> =
         outcome.failed.iter().map(|it| (it.path.as_path(), it.reason.as_str())).collect();
