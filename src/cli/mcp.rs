@@ -22,6 +22,7 @@ use crate::{
         keyboard::Keyboard,
         output::{is_unread_after_pause, write_stdout},
     },
+    config::is_storage_uri,
     printable_text::PrintableText,
 };
 
@@ -114,6 +115,14 @@ pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition
     if io::stdin().is_terminal() {
         let message = "an assistant starts this command and writes to it; add it to the settings of the assistant";
         return Err(CliError::usage(message));
+    }
+    // The user who sets up the assistant has to see this, and not only the assistant.
+    if let Some(folder) = &context.global.folder
+        && !is_storage_uri(folder)
+        && !folder.exists()
+    {
+        let message = format!("{}: the folder does not exist", folder.display());
+        return Err(CliError::not_found(message));
     }
     let spec =
         spec_document(root).map_err(|error| CliError::io("describe the commands", &error))?;

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{home, tessera};
+use super::{home, outcome, tessera};
 
 struct Assistant {
     child: Child,
@@ -181,4 +181,14 @@ fn changes_are_offered_only_where_they_are_allowed() {
     let refused = assistant.call("dataset_split", &arguments);
     assert_eq!(refused["error"]["code"], -32_602, "{refused}");
     assistant.end();
+}
+
+#[test]
+fn a_folder_that_is_missing_ends_it_at_the_start() {
+    let (home, _) = home();
+    let missing = home.path().join("missing");
+    let mut command = tessera(home.path(), &["mcp", "--folder", missing.to_str().unwrap()]);
+    let (code, _, err) = outcome(command.stdin(Stdio::piped()));
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("missing: the folder does not exist"), "{err}");
 }
