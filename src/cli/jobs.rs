@@ -211,7 +211,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
 async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -> CliResult {
     let (deployment, stored) = find_job(deployments, name)?;
     let SavedJobState::Running { export_task_id } = stored.job.state else {
-        let message = format!("the job {} is no running export", job_id(stored));
+        let message = format!("the job {} is not a running export", job_id(stored));
         return Err(CliError::new(Exit::Conflict, message).with_remedy("tessera jobs list"));
     };
     let target = deployment.target(context, &stored.job)?;

@@ -403,7 +403,7 @@ fn a_running_export_is_cancelled() {
     assert_eq!(shown["state"], "failed");
     assert!(shown["reason"].as_str().unwrap().contains("the export was cancelled"), "{shown}");
     let (_, refused) = run(&serving, &["jobs", "cancel", id], 6);
-    assert!(refused.contains("is no running export"), "{refused}");
+    assert!(refused.contains("is not a running export"), "{refused}");
 }
 
 #[test]
