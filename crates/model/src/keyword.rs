@@ -1,4 +1,4 @@
-//! Defines enums whose values are keywords, such as those of the API, by the macro [`keyword_enum`](crate::keyword_enum).
+//! Defines enums whose values are keywords, such as those of the API, by the macro [`keyword_enum`].
 //! [`EntityType`], and [`Anchor`] for searches by a picture, are defined here as well.
 
 use std::str::FromStr;
