@@ -110,6 +110,19 @@ async fn requests_are_503_while_the_server_does_not_respond_and_work_afterwards(
     timeout(GUARD, recovered).await.unwrap();
 }
 
+/// tokio lets a task use its resources 128 times before the task must yield. A task that waits for the store does not
+/// yield in between.
+#[tokio::test]
+async fn a_task_uses_the_store_any_number_of_times_without_yielding() {
+    let place = Place::new(&pictures(1));
+    if place.store.address().is_none() {
+        return;
+    }
+    for _ in 0..200 {
+        assert_eq!(place.count("dataset"), 0);
+    }
+}
+
 /// An administrator or a restart of the server ends connections in the middle of a transaction.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_whose_connection_the_server_ends_runs_again() {

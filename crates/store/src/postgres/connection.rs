@@ -15,10 +15,10 @@ use std::{
     time::Duration,
 };
 
-use futures_executor::block_on;
 use futures_util::future::{Either, select, try_join_all};
 use tokio::{
     runtime::{Builder, Runtime},
+    task::unconstrained,
     time::{sleep, timeout},
 };
 use tokio_postgres::{
@@ -311,6 +311,13 @@ impl From<tokio_postgres::Error> for QueryError {
             Self::Failed(message.into())
         }
     }
+}
+
+/// Waits for a future on this thread. A task of a runtime may be this thread's work, and tokio lets a task poll only
+/// a limited number of times before it must yield. A task that waits here never yields, so without `unconstrained` the
+/// future would never be ready again beyond that limit.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    futures_executor::block_on(unconstrained(future))
 }
 
 async fn until_set(stop: &AtomicBool) {
