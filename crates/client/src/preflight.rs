@@ -25,6 +25,7 @@ use tessera_model::{
     Failure, FileKind, MediaSource, Preflight, SafeText,
     ingest::{LocalFile, StorageKind, UNDOCUMENTED_ARCHIVE_SUFFIXES, UnreadableFile},
     local_files::is_system_entry,
+    text::count_with_noun,
 };
 use tessera_picture::PictureFormat;
 
@@ -243,6 +244,8 @@ pub(super) struct ArchiveCheck {
 #[derive(Default)]
 struct EntryCounts {
     preflight: Preflight,
+    /// The number of archives in the archive, whose members are not counted.
+    archives: u64,
     /// Whether the archive contains nothing, not even a folder.
     is_empty: bool,
     /// Whether the counting stopped before the end of the archive.
@@ -277,7 +280,12 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     if UNDOCUMENTED_ARCHIVE_SUFFIXES.contains(&suffix) {
         warnings.push(format!("the API does not document {suffix}; prefer .tar.gz"));
     }
-    if count.preflight.is_empty() {
+    if count.archives > 0 {
+        let archives = count_with_noun(count.archives, "archive", "archives");
+        warnings.push(format!(
+            "the archive contains {archives}, whose media are not counted; a local service unpacks tar archives"
+        ));
+    } else if count.preflight.is_empty() {
         warnings.push("the archive contains no images or videos".to_owned());
     }
     if count.is_truncated {
@@ -317,7 +325,8 @@ impl EntryCounts {
         let count = match FileKind::from_name(name) {
             FileKind::Picture => &mut self.preflight.images,
             FileKind::Video => &mut self.preflight.videos,
-            FileKind::Sidecar | FileKind::Archive | FileKind::Other => &mut self.preflight.skipped,
+            FileKind::Archive => &mut self.archives,
+            FileKind::Sidecar | FileKind::Other => &mut self.preflight.skipped,
         };
         *count += 1;
     }

@@ -17,9 +17,9 @@ use tessera_files::{create_private_dir, if_exists, sync_tree, write_atomically};
 use tessera_media::ingest::{
     disk_quota::DiskQuota,
     file_names::{printable_path, sanitized_path},
-    unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
+    unpack::{ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack},
 };
-use tessera_model::{FileKind, SafeText, SkippedFile};
+use tessera_model::{FileKind, SafeText, SkippedFile, local_files::HIDDEN};
 
 /// Describes what was unpacked, beside the folder with the files.
 const RECORD_FILE: &str = "unpacked.json";
@@ -68,7 +68,7 @@ pub(crate) fn folder_of_archive(
         let files = part.path().join("files");
         let limits = UnpackLimits { disk: disk.clone(), ..UnpackLimits::default() };
         let report = unpack(archive, kind, &files, limits, &AtomicBool::new(false))?;
-        if let Some(reason) = report.damage_reason {
+        if let Some(reason) = unusable_reason(&report) {
             return Err(UnpackError::Io(io::Error::other(reason)));
         }
         let skipped = report.skipped.iter();
@@ -81,6 +81,30 @@ pub(crate) fn folder_of_archive(
         UnpackError::Io(cause) => refused(cause.to_string()),
     })?;
     Ok(Some(folder))
+}
+
+/// Returns why the files of an archive are no dataset: the archive or one of its shards was not read to its end, or
+/// nothing was unpacked.
+fn unusable_reason(report: &UnpackReport) -> Option<String> {
+    let named = |(name, reason): &(SafeText, &str)| format!("{name}: {reason}");
+    let is_unread_shard = |(name, reason): &&(SafeText, &str)| {
+        FileKind::from_name(name.as_str()) == FileKind::Archive
+            && ![HIDDEN, NESTED_ARCHIVE].contains(reason)
+    };
+    let unread_shard = || report.skipped.iter().find(is_unread_shard).map(named);
+    let nothing = || match report.skipped.as_slice() {
+        _ if report.files > 0 => None,
+        [] => Some("it contains no files".to_owned()),
+        [first] => Some(format!("it contains only {}", named(first))),
+        [first, ..] => {
+            let count = report.skipped.len() + report.unreported;
+            Some(format!(
+                "none of the {count} files in it can be unpacked, such as {}",
+                named(first)
+            ))
+        }
+    };
+    report.damage_reason.map(str::to_owned).or_else(unread_shard).or_else(nothing)
 }
 
 /// Gives unpacked files their place. If the process ends meanwhile, the next start unpacks the archive again.

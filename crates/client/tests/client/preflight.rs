@@ -219,6 +219,7 @@ fn media_in_an_archive_are_counted_by_the_extensions_of_media_files() {
         let warnings = found.warnings.iter().map(|warning| warning.as_str().to_owned());
         ((found.images, found.videos, found.skipped), warnings.collect::<Vec<_>>())
     };
+    let archives = "the archive contains 2 archives, whose media are not counted; a local service unpacks tar archives";
     let none = vec!["the archive contains no images or videos".to_owned()];
     for (names, counts, warnings) in [
         (&["a.JPG", "b.jpeg", "c.png", "d.webp", "e.gif", "f.bmp"][..], (6, 0, 0), vec![]),
@@ -228,7 +229,8 @@ fn media_in_an_archive_are_counted_by_the_extensions_of_media_files() {
             (0, 8, 0),
             vec![],
         ),
-        (&["a.png", "b.mp4", "c.txt", "png", "d.zip"], (1, 1, 3), vec![]),
+        (&["a.png", "b.mp4", "c.txt", "png"], (1, 1, 2), vec![]),
+        (&["a.txt", "0.tar", "1.zip"], (0, 0, 1), vec![archives.to_owned()]),
         (&["a.txt"], (0, 0, 1), none.clone()),
         (&[], (0, 0, 0), none),
     ] {

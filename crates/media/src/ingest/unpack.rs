@@ -1,7 +1,8 @@
 //! Unpacks an uploaded archive, tar or ZIP. Only regular files with safe names are unpacked, within limits.
 //!
 //! A faulty member is skipped. A faulty archive stops the unpacking, and what was unpacked until then is kept. The
-//! central directory of a ZIP archive is streamed, so that memory does not grow with its size.
+//! central directory of a ZIP archive is streamed, so that memory does not grow with its size. A tar archive inside an
+//! archive, such as a shard of `WebDataset`, is unpacked into a folder of its name, within the limits of the whole.
 
 use std::{
     cell::Cell,
@@ -27,7 +28,9 @@ use super::{
     zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
 
-pub use super::unpacker::{UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason};
+pub use super::unpacker::{
+    NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, UnpackTarget, damage_reason,
+};
 
 keyword_enum!(
     /// The format of an archive, with the extension of its files.
@@ -58,6 +61,16 @@ impl ArchiveKind {
             Self::TarZst => Compression::Zstandard.matches_signature(head),
         }
     }
+
+    /// Returns the compression of a tar archive as a whole.
+    fn tar_compression(self) -> Option<Compression> {
+        match self {
+            Self::Zip | Self::Tar => None,
+            Self::TarGz => Some(Compression::Gzip),
+            Self::TarXz => Some(Compression::Xz),
+            Self::TarZst => Some(Compression::Zstandard),
+        }
+    }
 }
 
 /// Opens the archive at its start. The function is called twice, because the directory and the members are read at the
@@ -65,7 +78,7 @@ impl ArchiveKind {
 type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
 
 /// Unpacks `archive` into the directory `into`, which is emptied first. Links, devices, hidden and encrypted members,
-/// and nested archives are skipped. If several members have the same name, the later ones get a number. For a damaged
+/// and nested archives other than tar archives are skipped. If several members have the same name, the later ones get a number. For a damaged
 /// archive, the result is a report with a reason, not an error.
 pub fn unpack(
     archive: &Path,
@@ -92,10 +105,7 @@ pub fn unpack_into(
         ArchiveKind::Zip => open()
             .map_err(|cause| MemberError::Abort(UnpackError::Io(cause)))
             .and_then(|directory| unpack_zip(directory, file, &mut unpacker)),
-        ArchiveKind::Tar => unpack_tar(file, &mut unpacker),
-        ArchiveKind::TarGz => unpack_compressed_tar(Compression::Gzip, file, &mut unpacker),
-        ArchiveKind::TarXz => unpack_compressed_tar(Compression::Xz, file, &mut unpacker),
-        ArchiveKind::TarZst => unpack_compressed_tar(Compression::Zstandard, file, &mut unpacker),
+        tar => unpack_tar(tar, file, &mut unpacker),
     };
     unpacker.finish(end)
 }
@@ -138,18 +148,23 @@ impl UnpackTarget for UnpackFolder {
 /// Maximum size of the headers of a member. The limit is needed because a name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-fn unpack_tar(file: Box<dyn SourceFile>, unpacker: &mut Unpacker) -> Result<(), MemberError> {
-    let (file, meter) = MeteredReader::new(BufReader::new(file));
-    unpack_tar_members(file, &meter, unpacker)
-}
-
-fn unpack_compressed_tar(
-    compression: Compression,
+fn unpack_tar(
+    kind: ArchiveKind,
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let (file, meter) = MeteredReader::new(file);
-    unpack_tar_members(compression.reader(BufReader::new(file)), &meter, unpacker)
+    let mut content = tar_content(kind, file);
+    unpack_tar_members(&mut content, &|| meter.bytes_read.get(), unpacker)
+}
+
+/// Returns the unpacked bytes of a tar archive.
+fn tar_content<'a>(kind: ArchiveKind, file: impl Read + 'a) -> Box<dyn Read + 'a> {
+    let file = BufReader::new(file);
+    match kind.tar_compression() {
+        Some(compression) => compression.reader(file),
+        None => Box::new(file),
+    }
 }
 
 /// Whether a file that starts with `head` has a valid tar header checksum.
@@ -162,12 +177,17 @@ fn is_tar_header(head: &[u8]) -> bool {
     block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
 }
 
+/// Unpacks the members of a tar archive. `packed_bytes` returns the number of compressed bytes read so far.
 fn unpack_tar_members(
-    content: impl Read,
-    meter: &ReadMeter,
+    content: &mut dyn Read,
+    packed_bytes: &dyn Fn() -> u64,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
-    let damaged = |cause: io::Error| MemberError::StopArchive(damage_reason(&cause));
+    // A damaged archive inside an archive is a faulty member of it.
+    let is_nested = unpacker.is_in_nested_archive();
+    let stopped =
+        |why| if is_nested { MemberError::SkipMember(why) } else { MemberError::StopArchive(why) };
+    let damaged = |cause: io::Error| stopped(damage_reason(&cause));
     let (content, bound) = MeteredReader::new(content);
     let mut archive = Archive::new(content);
     let mut entries = archive.entries().map_err(damaged)?;
@@ -177,15 +197,14 @@ fn unpack_tar_members(
         let Some(entry) = entries.next() else { return Ok(()) };
         let mut entry = entry.map_err(damaged)?;
         bound.bytes_allowed.set(u64::MAX);
-        unpacker.begin_member(meter.bytes_read.get())?;
+        unpacker.begin_member(packed_bytes())?;
         let name = unmarked_name(&entry.path_bytes());
-        let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
+        let end = unpack_tar_member(&mut entry, &name, packed_bytes, unpacker);
         unpacker.record_member(&name, end)?;
         // Skipped content is read here, because the limits apply to it too.
-        let rest =
-            unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
+        let rest = unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, packed_bytes);
         rest.map_err(|error| match error {
-            MemberError::SkipMember(why) => MemberError::StopArchive(why),
+            MemberError::SkipMember(why) => stopped(why),
             error => error,
         })?;
     }
@@ -194,7 +213,7 @@ fn unpack_tar_members(
 fn unpack_tar_member(
     entry: &mut Entry<impl Read>,
     name: &str,
-    meter: &ReadMeter,
+    packed_bytes: &dyn Fn() -> u64,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     match entry.header().entry_type() {
@@ -204,7 +223,26 @@ fn unpack_tar_member(
         _ => return Err(MemberError::SkipMember("not a regular file")),
     }
     let size = entry.size();
-    unpacker.write_member(name, size, entry, || meter.bytes_read.get())
+    unpack_file(entry, (name, size), packed_bytes, unpacker)
+}
+
+/// Unpacks a member that is a file, given with its name and size. A tar archive is unpacked into a folder of its name.
+fn unpack_file(
+    content: &mut dyn Read,
+    (name, size): (&str, u64),
+    packed_bytes: &dyn Fn() -> u64,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let nested = ArchiveKind::from_name(name).filter(|kind| *kind != ArchiveKind::Zip);
+    let Some(kind) = nested.filter(|_| !unpacker.is_in_nested_archive()) else {
+        return unpacker.write_member(name, size, content, packed_bytes);
+    };
+    unpacker.begin_nested_archive(name)?;
+    let end = unpack_tar_members(&mut tar_content(kind, &mut *content), packed_bytes, unpacker);
+    unpacker.end_nested_archive();
+    end?;
+    // The checksum of a member is verified when its end is reached.
+    unpacker.copy_limited(content, &mut io::sink(), u64::MAX, packed_bytes).map(drop)
 }
 
 fn unpack_zip(
@@ -257,7 +295,7 @@ fn unpack_zip_member(
     }
     let size = entry.size();
     let mut content = open_member(entry, contents)?;
-    unpacker.write_member(name, size, &mut content, || packed)
+    unpack_file(&mut content, (name, size), &|| packed, unpacker)
 }
 
 /// Unpacks members sequentially, for a truncated archive, which has no central directory.
@@ -273,7 +311,8 @@ fn unpack_without_directory(
             continue;
         }
         let size = content.size();
-        let end = unpacker.write_member(&name, size, &mut content, || meter.bytes_read.get());
+        let packed_bytes = || meter.bytes_read.get();
+        let end = unpack_file(&mut content, (&name, size), &packed_bytes, unpacker);
         unpacker.record_member(&name, end)?;
     }
     Err(MemberError::StopArchive("it is truncated"))

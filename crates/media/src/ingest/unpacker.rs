@@ -64,6 +64,9 @@ pub trait UnpackTarget {
 }
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
+/// The reason for skipping an archive that is not a tar archive, or is inside another nested archive.
+pub const NESTED_ARCHIVE: &str =
+    "nested archives are not unpacked, except tar archives one level deep; unpack it first";
 const NO_SPACE: &str = "there is not enough space for all of it";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,6 +109,8 @@ pub(crate) struct Unpacker<'a> {
     packed_before: u64,
     /// The number of bytes that were decompressed before the current member, whether they were written or not.
     unpacked_before: u64,
+    /// The folder for the members of the archive inside the archive that is being unpacked.
+    nested_folder: Option<PathBuf>,
     report: UnpackReport,
 }
 
@@ -123,6 +128,7 @@ impl<'a> Unpacker<'a> {
             members: 0,
             packed_before: 0,
             unpacked_before: 0,
+            nested_folder: None,
             report: UnpackReport::default(),
         })
     }
@@ -145,8 +151,25 @@ impl<'a> Unpacker<'a> {
             return Err(MemberError::StopArchive("it has too many members"));
         }
         self.members += 1;
-        self.packed_before = packed_bytes;
+        // Everything in a nested archive together is compared with the size of this archive.
+        if self.nested_folder.is_none() {
+            self.packed_before = packed_bytes;
+        }
         Ok(())
+    }
+
+    /// Starts an archive inside the archive. Its members are written below a folder of its name.
+    pub(crate) fn begin_nested_archive(&mut self, name: &str) -> Result<(), MemberError> {
+        self.nested_folder = Some(self.member_path(name)?);
+        Ok(())
+    }
+
+    pub(crate) fn end_nested_archive(&mut self) {
+        self.nested_folder = None;
+    }
+
+    pub(crate) fn is_in_nested_archive(&self) -> bool {
+        self.nested_folder.is_some()
     }
 
     pub(crate) fn record_member(
@@ -157,7 +180,12 @@ impl<'a> Unpacker<'a> {
         match end {
             Err(MemberError::SkipMember(why)) => {
                 if self.report.skipped.len() < self.limits.max_reported {
-                    self.report.skipped.push((reported_name(name, self.members), why));
+                    let name = match &self.nested_folder {
+                        Some(folder) => &format!("{}/{name}", folder.display()),
+                        None => name,
+                    };
+                    let name = reported_name(name, self.members);
+                    self.report.skipped.push((name, why));
                 } else {
                     self.report.unreported += 1;
                 }
@@ -172,16 +200,13 @@ impl<'a> Unpacker<'a> {
         &mut self,
         name: &str,
         size: u64,
-        content: &mut impl Read,
+        content: &mut dyn Read,
         packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
-        let path = local_relative_path(&relative_name(name)).map_err(MemberError::SkipMember)?;
-        if path.as_os_str().is_empty() {
-            return Err(MemberError::SkipMember("it has no name"));
-        }
+        let path = self.member_path(name)?;
         let kind = FileKind::from_name(name);
         if kind == FileKind::Archive {
-            return Err(MemberError::SkipMember("nested archives are not unpacked"));
+            return Err(MemberError::SkipMember(NESTED_ARCHIVE));
         }
         let largest = match kind {
             FileKind::Video => self.limits.max_video_bytes,
@@ -209,7 +234,7 @@ impl<'a> Unpacker<'a> {
     /// Copies at most `limit` bytes of a member and detects decompression bombs.
     pub(crate) fn copy_limited(
         &mut self,
-        content: &mut impl Read,
+        content: &mut dyn Read,
         out: &mut impl Write,
         limit: u64,
         packed_bytes: impl Fn() -> u64,
@@ -238,6 +263,19 @@ impl<'a> Unpacker<'a> {
                 return Ok(CopyOutcome::LimitExceeded);
             }
             out.write_all(&block[..length])?;
+        }
+    }
+
+    /// Returns the path of a member below the folder to which the archive is unpacked.
+    fn member_path(&self, name: &str) -> Result<PathBuf, MemberError> {
+        let checked = |name: &str| local_relative_path(name).map_err(MemberError::SkipMember);
+        let path = checked(&relative_name(name))?;
+        if path.as_os_str().is_empty() {
+            return Err(MemberError::SkipMember("it has no name"));
+        }
+        match &self.nested_folder {
+            Some(folder) => checked(&folder.join(path).to_string_lossy()),
+            None => Ok(path),
         }
     }
 

@@ -9,6 +9,7 @@ use std::{
 use super::file_index::{FileIndex, split_name};
 use super::prelude::*;
 use crate::ingest::is_parquet;
+use tessera_model::FileKind;
 
 /// Names of folders that contain the pictures of something.
 const PICTURE_FOLDERS: &str =
@@ -35,11 +36,12 @@ pub(crate) fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Returns the folder of a file. The images in a Parquet file count as files of the folder that contains the Parquet
-/// file.
+/// Returns the folder of a file. The files in a Parquet file or in a shard count as files of the folder that contains
+/// the Parquet file or the shard.
 fn folder_of(media: &Path) -> Option<&Path> {
     let folder = media.parent()?;
-    if is_parquet(folder) { folder.parent() } else { Some(folder) }
+    let is_shard = || FileKind::from_name(&folder.to_string_lossy()) == FileKind::Archive;
+    if is_parquet(folder) || is_shard() { folder.parent() } else { Some(folder) }
 }
 
 /// Whether a camera or phone has named a folder: `DCIM/100CANON` or `DCIM/Camera`.

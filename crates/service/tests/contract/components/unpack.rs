@@ -8,9 +8,11 @@ use std::{
 
 use proptest::prelude::*;
 use tar::{Builder, EntryType};
-use tessera_media::ingest::unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
+use tessera_media::ingest::unpack::{
+    ArchiveKind, NESTED_ARCHIVE, UnpackError, UnpackLimits, UnpackReport, unpack,
+};
 use tessera_model::FileKind;
-use zip::{ZipWriter, write::SimpleFileOptions};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::archives::{
     GO, METHODS, NAMES, PLAIN, append_member, files_in, gzipped, names, random_bytes, skip_reasons,
@@ -99,10 +101,72 @@ fn members_that_are_not_regular_files_are_skipped() {
         ("hard.png", "a link"),
         ("fifo.png", "not a regular file"),
         ("disk.png", "not a regular file"),
-        ("inner.zip", "nested archives are not unpacked"),
+        ("inner.zip", NESTED_ARCHIVE),
     ];
     assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
     assert_eq!((out.files, out.damage_reason), (2, None));
+}
+
+#[test]
+fn tar_archives_are_unpacked_one_level_deep() {
+    let inner = tar_of(&[("k.jpg", b"inner")]);
+    let shard = tar_of(&[
+        ("k.jpg", b"one"),
+        ("k.json", b"{}"),
+        ("inner.tar", &inner),
+        ("../../evil.png", b"x"),
+        ("link/../ok.png", b"ok"),
+    ]);
+    let (packed, cut) = (gzipped(&shard), &shard[..514]);
+    let members: [(&str, &[u8]); 5] = [
+        ("a/0.tar", &shard),
+        ("1.tar.gz", &packed),
+        ("cut.tar", cut),
+        ("inner.zip", b"PK"),
+        ("z.png", b"z"),
+    ];
+    let unpacked = |folder: &str| {
+        [("k.jpg", "one"), ("k.json", "{}"), ("ok.png", "ok")]
+            .map(|(name, text)| (format!("{folder}/{name}"), text.as_bytes().to_vec()))
+    };
+    let z = ("z.png".to_owned(), b"z".to_vec());
+    let expected: Vec<_> =
+        unpacked("1.tar.gz").into_iter().chain(unpacked("a/0.tar")).chain([z]).collect();
+    let outside = "its name points outside the folder";
+    let skipped = [
+        ("a/0.tar/inner.tar", NESTED_ARCHIVE),
+        ("a/0.tar/../../evil.png", outside),
+        ("1.tar.gz/inner.tar", NESTED_ARCHIVE),
+        ("1.tar.gz/../../evil.png", outside),
+        ("cut.tar/k.jpg", "it is damaged"),
+        ("cut.tar", "it is damaged"),
+        ("inner.zip", NESTED_ARCHIVE),
+    ];
+    let skipped = skipped.map(|(name, why)| (name.to_owned(), why));
+    for (kind, bytes) in
+        [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tar_of(&members))]
+    {
+        let (temp_dir, out) = unpack_bytes(kind, &bytes);
+        let mut files = files_in(&temp_dir);
+        files.retain(|(name, _)| !name.starts_with("cut.tar"));
+        assert_eq!(files, expected, "{kind:?}");
+        assert_eq!(skip_reasons(&out), skipped, "{kind:?}");
+        assert_eq!((out.files, out.damage_reason), (7, None), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_shard_in_a_zip_file_is_verified_by_its_checksum() {
+    let shard = tar_of(&[("k.jpg", b"one")]);
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    zip.start_file("0.tar", stored).unwrap();
+    zip.write_all(&shard).unwrap();
+    let mut wrong = zip.finish().unwrap().into_inner();
+    let place = wrong.windows(3).position(|bytes| bytes == b"one").unwrap();
+    wrong[place] ^= 0xFF;
+    let (_place, out) = unpack_bytes(ArchiveKind::Zip, &wrong);
+    assert_eq!(skip_reasons(&out).last(), Some(&("0.tar".to_owned(), "it is damaged")));
 }
 
 #[test]

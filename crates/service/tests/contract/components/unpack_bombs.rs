@@ -56,6 +56,36 @@ fn many_small_bombs_are_detected() {
 }
 
 #[test]
+fn the_limits_of_an_archive_include_the_archives_inside() {
+    let zeros = vec![0; 512 << 10];
+    let names_: Vec<String> = (0..16).map(|n| format!("{n:02}.png")).collect();
+    let members: Vec<_> = names_.iter().map(|name| (name.as_str(), &zeros[..])).collect();
+    let shard = tar_of(&members);
+    let packed = gzipped(&shard);
+    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
+    let bomb = Some("its compression ratio is too high (decompression bomb)");
+    let one_png = tar_of(&[("bomb.png", &vec![0; 8 << 20])]);
+    for (kind, bytes) in [
+        (ArchiveKind::Zip, zipped(&[("0.tar", &shard)])),
+        (ArchiveKind::Zip, zipped(&[("0.tar.gz", &packed)])),
+        (ArchiveKind::Tar, tar_of(&[("0.tar.gz", &packed)])),
+        (ArchiveKind::Zip, zipped(&[("0.tar", &one_png)])),
+    ] {
+        let (_place, out) = unpack_with(kind, &bytes, limits.clone());
+        assert_eq!(out.damage_reason, bomb, "{kind:?}");
+        assert!(out.bytes <= 4 << 20, "{kind:?}: {}", out.bytes);
+    }
+    let zip = zipped(&[("0.tar", &shard), ("1.tar", &shard)]);
+    let limits = UnpackLimits { max_members: 20, ..UnpackLimits::default() };
+    let (_place, out) = unpack_with(ArchiveKind::Zip, &zip, limits);
+    assert_eq!((out.files, out.damage_reason), (18, Some("it has too many members")));
+    let limits = UnpackLimits { max_total_bytes: 1 << 20, ..UnpackLimits::default() };
+    let (_place, out) = unpack_with(ArchiveKind::Zip, &zip, limits);
+    let full = Some("there is not enough space for all of it");
+    assert_eq!((out.files, out.damage_reason), (2, full));
+}
+
+#[test]
 fn bombs_in_skipped_members_are_detected() {
     let limits =
         UnpackLimits { ratio_exempt_bytes: 1 << 20, max_file_bytes: 10, ..UnpackLimits::default() };

@@ -60,6 +60,13 @@ fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
 }
 
 #[test]
+fn a_shard_that_was_unpacked_is_not_a_label() {
+    let folder = TestFolder::with_media(&["0.tar/0.jpg", "cat/0.tar/0.jpg"]);
+    let expected = [describe("cat/0.tar/0.jpg", "", "cat", "", "")];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn a_class_is_a_number_or_a_name() {
     let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg"]);
     folder.write("0.cls", "1\n");
