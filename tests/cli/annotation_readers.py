@@ -1,9 +1,11 @@
-"""Checks that extracted exports are read by pycocotools, labelformat, webdataset and `datasets`, with the same boxes."""
+"""Checks that extracted exports are read by pycocotools, labelformat, webdataset, pandas and `datasets`, with the same
+boxes and with the columns of the user's own."""
 
 import sys
 from pathlib import Path
 
 import datasets
+import pandas
 import webdataset
 from labelformat.formats import (
     COCOObjectDetectionInput,
@@ -65,15 +67,24 @@ def read_labels(source) -> Boxes:
     }
 
 
+def check_columns(rows) -> None:
+    """Checks that only one image has values in the columns of the user's own."""
+    found = [(row["weather"], int(row["count"])) for row in rows if not pandas.isna(row["weather"])]
+    assert found == [("fog", 3)], found
+
+
 def read_web_dataset(folder: Path) -> Boxes:
     boxes: Boxes = {}
+    rows = []
     shards = sorted(f"file:{shard.resolve()}" for shard in folder.glob("*.tar"))
     for sample in webdataset.WebDataset(shards, shardshuffle=False).decode("pil"):
         row = sample["json"]
+        rows.append(row)
         picture = next(sample[end] for end in ("jpg", "png") if end in sample)
         assert picture.size == (row["width"], row["height"])
         assert sample.get("txt") == row["caption"]
         boxes[Path(row["file_path"]).name] = [(it["label"], corners(*it["bbox"])) for it in row["objects"]]
+    check_columns(rows)
     return boxes
 
 
@@ -87,6 +98,7 @@ def read_hugging_face(folder: Path, name_column: str | None) -> Boxes:
         assert row["image"].size == (row["width"], row["height"])
         name = row[name_column] if name_column else Path(row["file_path"]).name
         boxes[name] = [(it["label"], corners(*it["bbox"])) for it in row["objects"]]
+    check_columns(images)
     return boxes
 
 
@@ -112,6 +124,7 @@ def main() -> None:
     same(boxes, read_web_dataset(folder / "webdataset"))
     same(boxes, read_hugging_face(folder / "imagefolder", "image_filename"))
     same(boxes, read_hugging_face(folder / "hf-parquet", None))
+    check_columns(pandas.read_csv(folder / "csv/metadata.csv").to_dict("records"))
     print(len(boxes), "images")
 
 

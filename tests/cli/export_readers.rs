@@ -78,11 +78,11 @@ fn other_tools_read_exports() {
     }
 }
 
-/// Adds a row with polygons, a mask and keypoints to the table of the folder.
+/// Adds a row with polygons, a mask, keypoints, and columns of the user's own to the table of the folder.
 fn annotate(folder: &Path) {
     let object = r#""label": "kite & string", "bbox": [0.25, 0.25, 0.5, 0.5]"#;
     let row = format!(
-        r#"{{"file_name": "scan.v2.png", "caption": "Kites", "objects": [
+        r#"{{"file_name": "scan.v2.png", "caption": "Kites", "weather": "fog", "count": 3, "objects": [
             {{{object}, "score": 0.5, "polygons": [[0.25, 0.25, 0.75, 0.25, 0.5, 0.75]]}},
             {{{object}, "mask": {{"size": [24, 32], "counts": "T3<`d0"}}, "is_crowd": true}},
             {{{object}, "keypoints": [0.5, 0.5, 2, 0.25, 0.75, 1]}}]}}"#
@@ -99,7 +99,7 @@ fn other_tools_read_the_formats_of_annotations() {
     let home = home.path();
     let serving = photos(home);
     let formats =
-        ["coco", "yolo", "yolo-segment", "voc", "imagefolder", "webdataset", "hf-parquet"];
+        ["coco", "yolo", "yolo-segment", "voc", "csv", "imagefolder", "webdataset", "hf-parquet"];
     for format in formats {
         let start = ["export", "start", "photos", "--format", format, "--images", "--name", format];
         let target = format!("formats/{format}");

@@ -16,8 +16,6 @@ const OBJECTS_ONLY: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc];
 const WITHOUT_LABELS: &[ExportFormat] = &[Coco, Yolo, YoloSegment, YoloPose, Voc];
 const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
 
-const ALL_BUT_API: &[ExportFormat] = ExportFormat::ALL.split_at(2).1;
-
 /// What happens to media, in which formats, and to which items.
 type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
 
@@ -25,7 +23,7 @@ const OMISSIONS: [Rule; 14] = [
     ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
     ("images without their user tags", WITHOUT_LABELS, |it| it.has_tags),
-    ("images without your own columns", ALL_BUT_API, |it| it.own_columns > 0),
+    ("images without your own columns", WITHOUT_LABELS, |it| it.own_columns > 0),
     ("scores left out", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
     ("objects without their polygons", &[Yolo, YoloPose, Voc, Csv], has_polygons),
     ("objects whose polygons are joined into one", &[YoloSegment], |it| {

@@ -7,7 +7,7 @@ use zip::{CompressionMethod, write::SimpleFileOptions};
 use super::{
     MissingPictures, Zip,
     metadata::{ArchiveContent, MetadataRow, for_each_row},
-    parquet_columns::{COLUMNS, Column},
+    parquet_columns::TableColumns,
     parquet_table::{
         Cell, Field,
         FieldKind::{Bytes, Struct, Text},
@@ -31,11 +31,8 @@ const IMAGE: Field<'static> = Field::optional(
     Struct(&[Field::optional("bytes", Bytes), Field::optional("path", Text)]),
 );
 
-/// Returns the columns beside the picture, which has its name in its own column.
-fn columns() -> impl Iterator<Item = &'static Column> {
-    let names = [column::FILE_NAME, column::IMAGE_FILENAME];
-    COLUMNS.iter().filter(move |(field, _)| !names.contains(&field.name))
-}
+/// The columns that the table lacks, because the picture has its name in its own column.
+const NAMES: &[&str] = &[column::FILE_NAME, column::IMAGE_FILENAME];
 
 pub(super) fn write_files(
     content: &ArchiveContent,
@@ -45,7 +42,8 @@ pub(super) fn write_files(
     let mut missing = MissingPictures::default();
     let (mut files, mut rows) = (1_u32, 0_u64);
     let (mut file_bytes, mut file_rows, mut group_bytes) = (0, 0, 0);
-    let mut table = Some(open_file(zip, 0)?);
+    let columns = TableColumns::of(content)?.without(NAMES);
+    let mut table = Some(open_file(zip, &columns, 0)?);
     for_each_row(content, &MissingPictures::default(), |row| {
         rows += 1;
         report(progress(content, rows))?;
@@ -54,7 +52,7 @@ pub(super) fn write_files(
         };
         let is_full = file_bytes >= FILE_BYTES || file_rows >= FILE_ROWS;
         if let Some(full) = table.take_if(|_| is_full) {
-            table = Some(open_file(full.finish()?, files)?);
+            table = Some(open_file(full.finish()?, &columns, files)?);
             files += 1;
             (file_bytes, file_rows, group_bytes) = (0, 0, 0);
         }
@@ -62,7 +60,7 @@ pub(super) fn write_files(
         file_bytes += picture.len();
         file_rows += 1;
         group_bytes += picture.len();
-        table.push(cells(&row, picture))?;
+        table.push(cells(&columns, &row, picture))?;
         if group_bytes >= GROUP_BYTES {
             group_bytes = 0;
             table.write_group()?;
@@ -75,23 +73,27 @@ pub(super) fn write_files(
     Ok(missing)
 }
 
-fn open_file<'a, 'z>(
+fn open_file<'a, 'z, 'c>(
     zip: &'a mut Zip<'z>,
+    columns: &'c TableColumns,
     number: u32,
-) -> Result<TableWriter<'static, &'a mut Zip<'z>>, TaskError> {
+) -> Result<TableWriter<'c, &'a mut Zip<'z>>, TaskError> {
     let options = SimpleFileOptions::default().large_file(true);
     let options = options.compression_method(CompressionMethod::Stored);
     zip.start_file(format!("data/train-{number:05}.parquet"), options)?;
-    let fields: Vec<Field<'static>> =
-        [IMAGE].into_iter().chain(columns().map(|(field, _)| *field)).collect();
+    let fields = [IMAGE].into_iter().chain(columns.fields()).collect();
     // The library derives the types of the other columns from their types in Parquet.
     let features = json!({"info": {"features": {IMAGE.name: {"_type": "Image"}}}});
     let metadata = ("huggingface".to_owned(), features.to_string());
     Ok(TableWriter::new(zip, fields, Some(metadata))?)
 }
 
-fn cells(row: &MetadataRow, picture: Vec<u8>) -> impl Iterator<Item = Cell> {
+fn cells(
+    columns: &TableColumns,
+    row: &MetadataRow,
+    picture: Vec<u8>,
+) -> impl Iterator<Item = Cell> {
     let path = Cell::text(row.image.clone().unwrap_or_default());
     let image = Cell::Struct(vec![Cell::Bytes(picture), path]);
-    [image].into_iter().chain(columns().map(|(_, value)| value(row)))
+    [image].into_iter().chain(columns.cells(row))
 }

@@ -1,8 +1,8 @@
 //! Defines the columns of `metadata.parquet`: their types, and how each value is computed from a row. A column that
 //! other programs read as the file of the picture is called `file_name`, as in image folders of the library `datasets`
-//! of Hugging Face. `docs/exports.md` describes the columns.
+//! of Hugging Face. `docs/exports.md` describes the columns. Other tables have the same columns.
 
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
 use super::{
     MissingPictures,
@@ -28,7 +28,7 @@ use tessera_store::{
 use tessera_wire::export::column;
 
 /// A column with the function that computes its value.
-pub(super) type Column = (Field<'static>, fn(&MetadataRow) -> Cell);
+type Column = (Field<'static>, fn(&MetadataRow) -> Cell);
 
 /// A quality issue. The group is the cluster of near-duplicates, and absent for other issues.
 const ISSUE: &[Field<'static>] = &[
@@ -56,7 +56,7 @@ const OBJECT: &[Field<'static>] = &[
 ];
 
 /// The columns in the order of the file.
-pub(super) const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 22] = [
     (Field::required(column::MEDIA_ID, Text), |row| Cell::text(row.entry.media.id.to_string())),
     (Field::required(column::MEDIA_TYPE, Text), |row| Cell::text(media_type(row.entry.media.kind))),
     (Field::optional(column::FILE_NAME, Text), |row| Cell::optional_text(row.file_name.clone())),
@@ -139,6 +139,50 @@ fn doubles(numbers: impl IntoIterator<Item = f64>) -> Cell {
     Cell::List(numbers.into_iter().map(Cell::Double).collect())
 }
 
+/// The columns of a table: those of exports, and after them those of the user's own. When sidecars are read, no column
+/// of the user's own has the name of a column of exports.
+pub(super) struct TableColumns {
+    /// The columns of exports that the table lacks.
+    without: &'static [&'static str],
+    own: BTreeMap<String, ColumnType>,
+}
+
+impl TableColumns {
+    pub(super) fn of(content: &ArchiveContent) -> Result<Self, TaskError> {
+        let own = own_columns::types(content.connection, content.dataset.id)?;
+        Ok(Self { without: &[], own })
+    }
+
+    /// Returns the columns of a table in a text format, in which a date stays as it was written.
+    pub(super) fn of_text(content: &ArchiveContent) -> Result<Self, TaskError> {
+        let mut columns = Self::of(content)?;
+        for kind in columns.own.values_mut().filter(|kind| **kind == ColumnType::Date) {
+            *kind = ColumnType::Text;
+        }
+        Ok(columns)
+    }
+
+    pub(super) fn without(self, without: &'static [&'static str]) -> Self {
+        Self { without, ..self }
+    }
+
+    pub(super) fn fields(&self) -> impl Iterator<Item = Field<'_>> {
+        let own = self.own.iter().map(|(name, kind)| Field::optional(name, own_kind(*kind)));
+        self.exported().map(|(field, _)| *field).chain(own)
+    }
+
+    /// Returns the values of a row, in the order of the fields.
+    pub(super) fn cells(&self, row: &MetadataRow) -> impl Iterator<Item = Cell> {
+        let values = &row.entry.media.own;
+        let own = self.own.iter().map(|(name, kind)| own_cell(*kind, values.get(name)));
+        self.exported().map(|(_, value)| value(row)).chain(own)
+    }
+
+    fn exported(&self) -> impl Iterator<Item = &'static Column> {
+        COLUMNS.iter().filter(|(field, _)| !self.without.contains(&field.name))
+    }
+}
+
 fn own_kind(column: ColumnType) -> FieldKind {
     match column {
         ColumnType::Flag => Bool,
@@ -167,15 +211,9 @@ pub(super) fn write_parquet(
     out: &mut (impl Write + Send),
     missing: &MissingPictures,
 ) -> Result<(), TaskError> {
-    let own = own_columns::types(content.connection, content.dataset.id)?;
-    let mut fields: Vec<Field> = COLUMNS.iter().map(|(field, _)| *field).collect();
-    fields.extend(own.iter().map(|(name, kind)| Field::optional(name, own_kind(*kind))));
-    let mut table = TableWriter::new(out, fields, None)?;
-    for_each_row(content, missing, |row| {
-        let values = &row.entry.media.own;
-        let own = own.iter().map(|(name, kind)| own_cell(*kind, values.get(name)));
-        Ok(table.push(COLUMNS.iter().map(|(_, value)| value(&row)).chain(own))?)
-    })?;
+    let columns = TableColumns::of(content)?;
+    let mut table = TableWriter::new(out, columns.fields().collect(), None)?;
+    for_each_row(content, missing, |row| Ok(table.push(columns.cells(&row))?))?;
     table.finish()?;
     Ok(())
 }

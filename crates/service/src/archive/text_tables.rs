@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{
     MissingPictures,
     metadata::{ArchiveContent, MetadataRow, for_each_row},
-    parquet_columns::COLUMNS,
+    parquet_columns::TableColumns,
     parquet_table::{Cell, Field, FieldKind},
 };
 use crate::task_error::TaskError;
@@ -16,11 +16,10 @@ use tessera_model::{Annotation, text::needs_apostrophe};
 use tessera_wire::fields::format_iso8601;
 
 /// Returns a row as a JSON object.
-pub(super) fn row_json(row: &MetadataRow) -> Value {
-    let columns = COLUMNS
-        .iter()
-        .map(|(field, value)| (field.name.to_owned(), cell_json(field.kind, &value(row))));
-    columns.collect::<Map<_, _>>().into()
+pub(super) fn row_json(columns: &TableColumns, row: &MetadataRow) -> Value {
+    let cells = columns.fields().zip(columns.cells(row));
+    let named = cells.map(|(field, cell)| (field.name.to_owned(), cell_json(field.kind, &cell)));
+    named.collect::<Map<_, _>>().into()
 }
 
 fn cell_json(kind: FieldKind, cell: &Cell) -> Value {
@@ -48,12 +47,13 @@ pub(super) fn write_jsonl(
     out: &mut impl Write,
     missing: &MissingPictures,
 ) -> Result<(), TaskError> {
+    let columns = TableColumns::of_text(content)?;
     for_each_row(content, missing, |row| {
         // A row without a picture would make the whole table unreadable.
         if row.image.is_none() {
             return Ok(());
         }
-        writeln!(out, "{}", row_json(&row)).map_err(TaskError::archive)
+        writeln!(out, "{}", row_json(&columns, &row)).map_err(TaskError::archive)
     })
 }
 
@@ -66,14 +66,16 @@ pub(super) fn write_csv(
 ) -> Result<(), TaskError> {
     let failed = |cause: csv::Error| TaskError::archive(cause.into());
     let mut table = csv::Writer::from_writer(out);
-    table.write_record(COLUMNS.map(|(field, _)| field.name)).map_err(failed)?;
+    let columns = TableColumns::of_text(content)?;
+    table.write_record(columns.fields().map(|field| field.name)).map_err(failed)?;
     for_each_row(content, missing, |mut row| {
         for object in &mut row.objects {
             let score = object.annotation.score;
             object.annotation = Annotation { score, ..Annotation::default() };
         }
-        let cells = COLUMNS.iter().map(|(field, value)| cell_text(field.kind, &value(&row)));
-        table.write_record(cells).map_err(failed)
+        let cells = columns.fields().zip(columns.cells(&row));
+        let texts = cells.map(|(field, cell)| cell_text(field.kind, &cell));
+        table.write_record(texts).map_err(failed)
     })?;
     table.flush().map_err(TaskError::archive)
 }

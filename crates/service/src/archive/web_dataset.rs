@@ -8,6 +8,7 @@ use zip::{CompressionMethod, write::SimpleFileOptions};
 use super::{
     MissingPictures, Zip,
     metadata::{ArchiveContent, MetadataRow, for_each_row},
+    parquet_columns::TableColumns,
     pictures::{progress, read_picture},
     text_tables::row_json,
 };
@@ -26,6 +27,7 @@ pub(super) fn write_shards(
     let mut missing = MissingPictures::default();
     let options = SimpleFileOptions::default().large_file(true);
     let options = options.compression_method(CompressionMethod::Stored);
+    let columns = TableColumns::of_text(content)?;
     let (mut shards, mut shard_bytes, mut rows) = (0_u32, SHARD_BYTES, 0_u64);
     for_each_row(content, &MissingPictures::default(), |row| {
         rows += 1;
@@ -33,7 +35,7 @@ pub(super) fn write_shards(
         let Some(picture) = read_picture(content, &row.entry.media, &mut missing)? else {
             return Ok(());
         };
-        let members = members(&row, &picture).map_err(TaskError::archive)?;
+        let members = members(&columns, &row, &picture).map_err(TaskError::archive)?;
         if shard_bytes >= SHARD_BYTES {
             if shards > 0 {
                 zip.write_all(&TAR_END).map_err(TaskError::archive)?;
@@ -51,7 +53,7 @@ pub(super) fn write_shards(
 }
 
 /// Returns the members of a shard for a picture, without the end of the archive.
-fn members(row: &MetadataRow, picture: &[u8]) -> std::io::Result<Vec<u8>> {
+fn members(columns: &TableColumns, row: &MetadataRow, picture: &[u8]) -> std::io::Result<Vec<u8>> {
     let name = row.image.as_deref().unwrap_or_default();
     let (key, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
     let mut tar = Builder::new(Vec::with_capacity(picture.len() + (16 << 10)));
@@ -62,7 +64,7 @@ fn members(row: &MetadataRow, picture: &[u8]) -> std::io::Result<Vec<u8>> {
         tar.append_data(&mut header, format!("{key}.{extension}"), bytes)
     };
     append(&extension.to_lowercase(), picture)?;
-    append("json", row_json(row).to_string().as_bytes())?;
+    append("json", row_json(columns, row).to_string().as_bytes())?;
     if let Some(caption) = &row.entry.media.caption {
         append("txt", caption.as_bytes())?;
     }

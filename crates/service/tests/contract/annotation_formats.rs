@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use tessera_model::{Annotation, Mask};
 
 use crate::{
-    export::{archive, content, finished_archive, names},
+    described,
+    export::{archive, content, finished_archive, metadata, names},
     round_trip::{Description, LabeledBox, are_close, assert_same, descriptions, rows},
-    support::{Service, answer, picture},
+    support::{Place, Service, answer, picture},
 };
 
 /// The formats that are opened again as a folder.
@@ -183,6 +184,75 @@ fn each_format_gives_back_what_it_carries() {
         Ok(())
     });
     end.unwrap();
+}
+
+#[tokio::test]
+async fn formats_with_columns_have_those_of_the_user() {
+    let service = described::served().await;
+    let all = descriptions(&service, "image_filename").await;
+    assert_eq!(all["wall.png"].columns.len(), 7);
+    for format in ["csv", "imagefolder", "webdataset", "hf-parquet"] {
+        let again = opened(&files_of(&service, format).await).await;
+        let found = descriptions(&again, "file_name").await;
+        assert_eq!(found.len(), all.len(), "{format}");
+        for (name, description) in found {
+            let name = name.split_once('-').map_or(&*name, |(_, name)| name);
+            assert_eq!(description.columns, all[name].columns, "{format}: {name}");
+        }
+        let (_, body) = preview(&service, format, None).await;
+        assert!(!body.to_string().contains("columns"), "{body}");
+    }
+    let (_, body) = preview(&service, "coco", None).await;
+    assert!(body.to_string().contains("images without your own columns: 2"), "{body}");
+
+    let csv = text(&files_of(&service, "csv").await, "metadata.csv");
+    let lines =
+        || csv.lines().filter(|line| line.contains("wall.png") || line.starts_with("media_id"));
+    let ends: Vec<_> = lines().map(|line| line.split_once("url").unwrap_or(("", line)).1).collect();
+    assert_eq!(ends[0], r#","Weather, today",at,count,distance,mixed,night,seen"#);
+    assert!(ends[1].ends_with(",fog,2024-05-17T10:20:30Z,3,2.5,1,false,2024-05-17"), "{csv}");
+    // A column of a table has one type, so a number in a column of texts is a text.
+    let sample: Value =
+        serde_json::from_str(&text(&files_of(&service, "webdataset").await, "wall.json")).unwrap();
+    let values = ["at", "Weather, today", "count", "distance", "mixed", "night", "seen"]
+        .map(|name| sample[name].clone());
+    let expected = [
+        json!("2024-05-17T10:20:30Z"),
+        json!("fog"),
+        json!(3),
+        json!(2.5),
+        json!("1"),
+        json!(false),
+    ];
+    assert_eq!(values[..6], expected);
+    assert_eq!(values[6], "2024-05-17");
+}
+
+#[tokio::test]
+async fn an_export_of_shards_is_opened_as_it_is() {
+    let service = annotated().await;
+    let all = descriptions(&service, "image_filename").await;
+    let (_, zip) = archive(&service, "file_name=a&export_format=webdataset").await;
+    let place = Place::new(&[("sharded.zip", zip.into_inner().into_inner())]);
+    let deployment = place.open();
+    let dataset = deployment.add_folder(&place.picture("sharded.zip"), None).unwrap();
+    deployment.wait_until_idle().await;
+    assert_eq!(deployment.skipped_files(dataset).unwrap(), []);
+    let opened = Service::serve(place, deployment, dataset, true).await;
+    let mut found = descriptions(&opened, "file_name").await;
+    for description in found.values_mut() {
+        description.issues.clear();
+    }
+    let mut expected = expected("webdataset", &all);
+    let third = expected.remove("cat.jpg").unwrap();
+    expected.insert("cat_3.jpg".to_owned(), third);
+    assert_same("opened shards", &expected, &found);
+    let (_, mut zip) = archive(&opened, "file_name=a&export_format=json").await;
+    let items = metadata(&mut zip)["media_items"].take();
+    let paths = items.as_array().unwrap().iter().map(|item| item["file_path"].as_str().unwrap());
+    let paths: Vec<_> = paths.collect();
+    let expected = ["cat.png", "cat_2.png", "cat_3.jpg"].map(|it| format!("shard-000000.tar/{it}"));
+    assert_eq!(paths, expected);
 }
 
 /// A folder with all that annotations have.
