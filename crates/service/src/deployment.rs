@@ -169,9 +169,10 @@ impl Deployment {
             // The index can be read until the folder is back.
             return Ok(known);
         }
-        let folder = bucket.map_or_else(|| self.local_folder(folder), Ok)?;
+        let given = folder;
+        let folder = bucket.map_or_else(|| self.local_folder(given), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
-        let mut record = known.unwrap_or_else(|| new_record(&folder));
+        let mut record = known.map_or_else(|| self.new_record(given, &folder), Ok)?;
         self.apply_settings(&mut record, name);
         let scan = if in_bucket {
             // The folder is listed in the background, but whether it can be listed is checked at once.
@@ -206,6 +207,21 @@ impl Deployment {
             self.tasks.compare_folder(id);
         }
         Ok(id)
+    }
+
+    /// Returns the record of a new dataset. An archive whose name without the extension is taken, such as the export of
+    /// a folder, has its whole name.
+    fn new_record(&self, given: &Path, folder: &Path) -> Result<DatasetRecord, LocalError> {
+        let mut record = new_record(folder);
+        if folder.starts_with(self.store.opened_archives_dir()) {
+            let others = self.store.read(dataset::all)?;
+            let is_taken = |name: &str| others.iter().any(|other| other.name == name);
+            let file = given.file_name().unwrap_or_default().to_string_lossy();
+            let numbered = (2..).map(|number| format!("{file} ({number})"));
+            let mut names = [record.name.clone(), file.to_string()].into_iter().chain(numbered);
+            record.name = names.find(|name| !is_taken(name)).unwrap_or_default();
+        }
+        Ok(record)
     }
 
     /// Replaces what is given for a dataset at its opening. It keeps everything else.

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use tessera_model::FileKind;
+use tessera_model::{FileKind, ShellCommand};
 
 use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar, video_container::audio_format};
 
@@ -13,9 +13,6 @@ use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar, video_container::
 const HEAD_BYTES: u64 = 512;
 /// The reason for skipping a table.
 const PARQUET: &str = "not a Parquet file with images";
-/// The reason for skipping an archive in a folder, such as a shard of `WebDataset`.
-const ARCHIVE: &str =
-    "an archive; unpack it in the folder, or add it with: tessera media add --archive";
 /// The reason for skipping a list of faces, which no reader uses.
 const WIDER_FACE: &str = "annotations of WIDER FACE, which are not read; convert them to COCO";
 /// Beginnings of files that stand for a file that is elsewhere.
@@ -57,7 +54,9 @@ fn reason(path: &Path, head: &[u8]) -> String {
         return reason.to_owned();
     }
     if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
-        return ARCHIVE.to_owned();
+        // An archive in a folder, such as a shard of `WebDataset`.
+        let add = ShellCommand::new("tessera media add").option("--archive", path);
+        return format!("an archive; unpack it in the folder, or add it with: {add}");
     }
     if is_parquet(path) {
         return PARQUET.to_owned();
@@ -108,7 +107,8 @@ mod tests {
         for (name, head, words) in [
             ("a.jpg", &pointer[..], "run: git lfs pull"),
             ("a.jpg", b"/annex/objects/SHA256E-s1--0.jpg\n", "run: git annex get"),
-            ("a.tar", b"", "tessera media add --archive"),
+            ("a.tar", b"", "tessera media add --archive a.tar"),
+            ("a b.tar", b"", "tessera media add --archive 'a b.tar'"),
             ("a.parquet", b"PAR1", "not a Parquet file with images"),
             ("a.txt", b"text", "without a picture of its name"),
             ("faces.txt", b"0--Parade/1.jpg\n1\n449 330 122 149 0 0 0 0 0 0 \n", "of WIDER FACE"),

@@ -227,9 +227,13 @@ async fn an_archive_is_opened_like_a_folder() {
     let again = deployment.add_folder(&file, None).unwrap();
     assert_eq!(again, dataset, "the same archive is the same dataset");
     let odd = deployment.add_folder(&place.picture("...zip"), None).unwrap();
+    place.put("copies/photos.zip", &fs::read(&file).unwrap());
+    let copy = deployment.add_folder(&place.picture("copies/photos.zip"), None).unwrap();
     deployment.wait_until_idle().await;
     let opened = Service::serve(place, deployment, dataset, true).await;
     assert_eq!(opened.record().await["display_name"], "photos");
+    let copy = opened.good(&format!("/api/v1/dataset/{copy}")).await;
+    assert_eq!(copy["display_name"], "photos.zip");
     assert_same("opened archive", &expected, &descriptions(&opened, "file_name").await);
 
     let files = [("images/new.png", picture(3)), (".hidden.png", picture(4))];
@@ -247,6 +251,18 @@ async fn an_archive_is_opened_like_a_folder() {
     let error = opened.deployment.add_folder(&opened.place.picture("broken.zip"), None);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("broken.zip cannot be unpacked: "), "{error}");
+    for (name, bytes, reason) in [
+        ("inner.zip", zip_of(&[]), "it contains only inner.zip: nested archives are not unpacked"),
+        ("shard.tar", b"no shard".repeat(100), "shard.tar: it is damaged"),
+    ] {
+        let files = [(name.to_owned(), bytes), ("README.md".to_owned(), b"x".to_vec())];
+        let files = if name == "inner.zip" { &files[..1] } else { &files };
+        opened.place.put("outer.zip", &zip_of(files));
+        let error = opened.deployment.add_folder(&opened.place.picture("outer.zip"), None);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(&format!("outer.zip cannot be unpacked: {reason}")), "{error}");
+        assert!(error.ends_with("or unpack it and give the folder"), "{error}");
+    }
 }
 
 /// Names that other programs or our own readers could misunderstand.
