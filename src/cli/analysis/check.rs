@@ -61,7 +61,10 @@ pub struct CheckOptions {
     sarif: Option<PathBuf>,
 }
 
+/// The number of media items that a document names for each check.
 const MAX_EXAMPLES: usize = 10;
+/// The number of media items that a failed test in `JUnit` lists.
+const MAX_LISTED: usize = 5_000;
 
 impl CheckOptions {
     pub async fn run(self, context: &Context) -> CliResult {
@@ -174,12 +177,13 @@ fn junit(dataset: &str, checks: &[Check<'_>]) -> String {
         let failure = if *passed {
             String::new()
         } else {
-            let examples: String =
-                examples(check).iter().map(|path| escape_xml(path) + "\n").collect();
-            format!(
-                "<failure message=\"{found} found, {}\">{examples}</failure>",
-                escape_xml(limit)
-            )
+            let listed = check.media.iter().take(MAX_LISTED);
+            let mut files: String = listed.map(|row| escape_xml(&row.path) + "\n").collect();
+            let more = check.media.len().saturating_sub(MAX_LISTED);
+            if more > 0 {
+                let _ = writeln!(files, "and {more} more");
+            }
+            format!("<failure message=\"{found} found, {}\">{files}</failure>", escape_xml(limit))
         };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -196,7 +200,7 @@ mod tests {
     use crate::usecase::media_rows::MediaRow;
 
     #[test]
-    fn junit_names_what_failed() {
+    fn junit_lists_what_failed() {
         let row = MediaRow { path: "a<b>&\u{1}\".jpg".to_owned(), ..MediaRow::default() };
         let check = |rule: Rule, passed| Check {
             rule,
@@ -215,5 +219,11 @@ mod tests {
 </testsuite>
 ";
         assert_eq!(xml, expected);
+        for (count, lines, end) in [(13, 13, "jpg"), (5_002, 5_001, "and 2 more")] {
+            let check = Check { media: vec![&row; count], ..check(Rule::Dark, false) };
+            let xml = junit("photos", &[check]);
+            let text = xml.split_once("1%\">").unwrap().1.split_once("\n</failure>").unwrap().0;
+            assert_eq!((text.lines().count(), text.ends_with(end)), (lines, true));
+        }
     }
 }
