@@ -2,8 +2,8 @@
 //! function, so that they always agree. Come here to change a reason.
 
 use tessera_model::{
-    AnchorKind, Basket, Dataset, DatasetId, EntityType, Operation, Permission, Query, Selection,
-    text::capitalize,
+    AnchorKind, Basket, Dataset, DatasetId, EntityType, Operation, Permission, Query, SafeText,
+    Selection, text::capitalize,
 };
 
 use crate::{
@@ -183,13 +183,25 @@ pub fn is_forbidden(app: &App, action: Action) -> bool {
     app.setup.read_only && changes_dataset(action)
 }
 
+fn download_reason(app: &App) -> Option<String> {
+    let focus = app.panes.focus;
+    if app.jobs.job_to_download(focus).is_some() {
+        return None;
+    }
+    let Some(archive) = app.jobs.downloaded_archive(focus) else {
+        return Some("no finished export to download; e starts one".to_owned());
+    };
+    let path = SafeText::file_name(&archive.path.to_string_lossy());
+    Some(match focus {
+        Pane::Jobs => format!("downloaded already, to {path}"),
+        _ => format!("all finished exports were downloaded, the last one to {path}; e starts one"),
+    })
+}
+
 pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => dataset_open(app).or_else(|| status_allows(app, Operation::Export)),
-        Action::Download => unless(
-            app.jobs.job_to_download(app.panes.focus).is_some(),
-            "no finished export to download; e starts one",
-        ),
+        Action::Download => download_reason(app),
         Action::ExportBasket => basket_loaded(app)
             .or_else(|| something_selected(&app.baskets, &app.results))
             .or_else(|| status_allows(app, Operation::Export)),

@@ -177,6 +177,10 @@ fn an_export_is_polled_and_downloaded() {
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
     assert_eq!(state(&desk), &JobState::Downloaded(archive, task("").id));
     assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, including 3 images");
+    let reason = unavailable_reason(&desk.app, Action::Download).unwrap();
+    let expected =
+        "all finished exports were downloaded, the last one to /downloads/set-1.zip; e starts one";
+    assert_eq!(reason, expected);
 }
 
 #[test]

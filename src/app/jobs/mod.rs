@@ -11,8 +11,9 @@ use std::{
 };
 
 use tessera_model::{
-    DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, StateKey, StateValue,
-    Timestamp, job::drop_oldest_finished, task_tracker::TaskTracker, text::count_with_noun,
+    Archive, DatasetId, Failure, JobKind, JobRecord, MediaAddition, Operation, StateKey,
+    StateValue, Timestamp, job::drop_oldest_finished, task_tracker::TaskTracker,
+    text::count_with_noun,
 };
 
 use crate::{
@@ -209,10 +210,23 @@ impl Jobs {
     /// Returns the job that the action Download applies to: the selected job in the jobs pane, and
     /// the newest ready export in other panes.
     pub(in crate::app) fn job_to_download(&self, focus: Pane) -> Option<&Job> {
-        let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
+        self.addressed(focus, |job| matches!(job.state(), JobState::ExportReady(_)))
+    }
+
+    /// Returns the archive of the selected job in the jobs pane, and the newest one in other panes.
+    pub(in crate::app) fn downloaded_archive(&self, focus: Pane) -> Option<&Archive> {
+        let is_downloaded = |job: &Job| matches!(job.state(), JobState::Downloaded(..));
+        match self.addressed(focus, is_downloaded)?.state() {
+            JobState::Downloaded(archive, _) => Some(archive),
+            _ => None,
+        }
+    }
+
+    /// Returns the selected job in the jobs pane, and the newest one in other panes, if it matches.
+    fn addressed(&self, focus: Pane, matches: impl Fn(&Job) -> bool) -> Option<&Job> {
         match focus {
-            Pane::Jobs => self.selected().filter(ready),
-            _ => self.iter().rev().find(ready),
+            Pane::Jobs => self.selected().filter(|job| matches(job)),
+            _ => self.iter().rev().find(|job| matches(job)),
         }
     }
 
