@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_curation::{
-    FileAction, FileActionPreview, Outcome,
+    ActionId, FileAction, FileActionPreview, LastAction, Outcome,
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
@@ -204,9 +204,10 @@ pub enum Request {
     /// What an action does to the images of these groups that are not kept.
     PlanDuplicateAction(DatasetId, Vec<DuplicateGroup>, FileAction),
     CarryOut(DatasetId, Box<FileActionPreview>),
-    /// Describes the action that [`Request::UndoFileAction`] reverts.
+    /// Describes the last action on files.
     PlanUndo(DatasetId),
-    UndoFileAction(DatasetId),
+    /// Reverts the action that was shown, if it is still the last one.
+    UndoFileAction(DatasetId, ActionId),
     /// Groups the near-duplicates of a dataset by a rule that says which of them to keep.
     FindDuplicates(DatasetId, KeepRule),
     /// Chooses this number of images of a search that look least like each other. The response is a selection.
@@ -355,8 +356,7 @@ pub enum Payload {
     /// The name of the dataset.
     IndexingCancelled(SafeText),
     FileActionPlanned(Box<FileActionPreview>),
-    /// The action that would be reverted, with its number of files.
-    UndoPlanned(SafeText),
+    UndoPlanned(LastAction),
     /// An action on files was carried out, or undone.
     FileActionFinished(Outcome),
     Duplicates(Vec<DuplicateGroup>),

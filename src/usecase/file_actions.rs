@@ -4,14 +4,13 @@
 use std::{path::PathBuf, time::SystemTime};
 
 use tessera_curation::{
-    self as curation, FileAction, FileActionPreview, FoundOriginals, JournalFolder, Outcome, Plan,
-    Step,
+    self as curation, ActionId, FileAction, FileActionPreview, FoundOriginals, JournalFolder,
+    LastAction, Outcome, Plan, Step,
     duplicates::{DuplicateGroup, SimilarImages},
 };
 use tessera_model::{
     DatasetId, EntityType, EntryContent, Failure, Granularity, MediaId, SafeText, Search,
-    Selection, SelectionEntry, SelectionItem,
-    text::{count_with_noun, grouped_with_noun},
+    Selection, SelectionEntry, SelectionItem, text::grouped_with_noun,
 };
 
 use crate::config;
@@ -107,9 +106,9 @@ pub fn resume(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
     curation::resume(&journals()?, progress).map_err(failure)
 }
 
-/// Reverts the last action. Blocks on the disk.
-pub fn undo(progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
-    curation::undo(&journals()?, progress).map_err(failure)
+/// Reverts an action, if it is still the last one. Blocks on the disk.
+pub fn undo(shown: ActionId, progress: curation::Progress<'_>) -> Result<Outcome, Failure> {
+    curation::undo(&journals()?, shown, progress).map_err(failure)
 }
 
 /// Returns the steps that [`undo`] would revert, the last step first. Nothing is changed.
@@ -122,20 +121,9 @@ pub fn steps_to_resume() -> Result<Vec<Step>, Failure> {
     journals()?.last().and_then(|last| last.steps_to_resume()).map_err(failure)
 }
 
-/// Describes the last action that was not undone, such as `trash of 3 files, the first of which was /photos/a.jpg`.
-pub fn last_action() -> Option<String> {
-    let last = journals().ok()?.last().ok()?;
-    let files = count_with_noun(last.steps.len(), "file", "files");
-    let first = last.steps.first()?.source.display().to_string();
-    let first = SafeText::file_name(&first);
-    Some(format!("{} of {files}, the first of which was {first}", last.header.action))
-}
-
-/// Describes the action that [`undo`] reverts, for a confirmation. Nothing is changed.
-pub fn undo_preview() -> Result<SafeText, Failure> {
-    let count = count_with_noun(steps_to_undo()?.len(), "file goes back", "files go back");
-    let last = last_action().unwrap_or_default();
-    Ok(SafeText::detail(&format!("{last}: {count}")))
+/// Returns the last action that was not undone. Nothing is changed.
+pub fn last_action() -> Result<LastAction, Failure> {
+    Ok(LastAction::of(&journals()?.last().map_err(failure)?))
 }
 
 /// Returns how far an interrupted action came, if there is one.

@@ -150,10 +150,11 @@ impl RequestHandler {
                 self.follow_in_index(dataset, run_blocking(act).await).await?
             }
             Request::PlanUndo(_) => {
-                Payload::UndoPlanned(run_blocking(file_actions::undo_preview).await?)
+                Payload::UndoPlanned(run_blocking(file_actions::last_action).await?)
             }
-            Request::UndoFileAction(dataset) => {
-                let undone = run_blocking(|| file_actions::undo(&mut |_, _| true)).await;
+            Request::UndoFileAction(dataset, shown) => {
+                let undone =
+                    run_blocking(move || file_actions::undo(shown, &mut |_, _| true)).await;
                 self.follow_in_index(dataset, undone).await?
             }
             Request::FindDuplicates(dataset, rule) => {

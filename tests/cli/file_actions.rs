@@ -132,6 +132,7 @@ fn files_move_after_a_preview_and_come_back() {
     let (code, _, err) = world.ask(&moved);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("Cannot prompt here; confirm with --yes"), "{err}");
+    assert!(err.contains("pics/p2.png\n"), "the files are named before the question: {err}");
     assert_eq!(world.files(), before);
 
     let (code, document, err) = world.ask(&[&moved[..], &["--yes"]].concat());
@@ -199,7 +200,7 @@ fn copies_links_and_the_trash_take_lists_of_files() {
     let world = World::new();
     let before = world.files();
     let list = world.home.path().join("list");
-    let names = ["sub/longer-name.png", "p1.png", "metadata.jsonl", "missing.png"];
+    let names = ["sub/longer-name.png", "p1.txt", "p1.png", "metadata.jsonl", "missing.png"];
     let paths = names.map(|name| world.folder.join(name).to_str().unwrap().to_owned());
     fs::write(&list, paths.join("\n")).unwrap();
     let from = ["--files-from", list.to_str().unwrap(), "--yes"];
@@ -238,6 +239,16 @@ fn nothing_is_replaced_and_changed_files_stay() {
     assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
     assert!(err.contains("is the name of an existing file"), "{err}");
     assert_eq!(fs::read(Path::new(&to).join("p3.png")).unwrap(), b"of somebody else");
+    let list = world.home.path().join("list");
+    paint(&world.folder.join("sub/p5.png"), 2);
+    fs::write(&list, "p5.png\nsub/p5.png").unwrap();
+    let act = ["media", "copy", "--files-from", list.to_str().unwrap(), "--yes", "--to", &to];
+    let (code, document, err) = world.ask(&act);
+    assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
+    assert!(err.contains("`tessera media copy --keep-folders` keeps their folders"), "{err}");
+    let (code, _, err) = world.ask(&["media", "undo"]);
+    assert_eq!(code, 0, "{err}");
+    fs::remove_file(world.folder.join("sub/p5.png")).unwrap();
     // Somebody takes the old name before the move is undone.
     fs::write(world.folder.join("p4.png"), "new").unwrap();
     let (code, document, err) = world.ask(&["media", "undo"]);
@@ -258,6 +269,14 @@ fn acting_needs_a_choice_a_local_folder_and_permission() {
     let media = world.media("p3.png");
     let (code, _, err) = world.ask(&["media", "trash", "--media", &media, "--yes", "--read-only"]);
     assert_eq!(code, 6, "{err}");
+    let file = world.folder.join("p1.txt");
+    let inside = file.join("x");
+    for (action, to) in [("move", &file), ("copy", &inside), ("link", &file)] {
+        let act = ["media", action, "--media", &media, "--yes", "--to", to.to_str().unwrap()];
+        let (code, _, err) = world.ask(&act);
+        let reason = format!("{} is not a folder; give another one", file.display());
+        assert!(code == 2 && err.contains(&reason), "{code} {err}");
+    }
     let nobody = "cf8b3e78-0000-4954-a782-000000000001";
     let (code, _, err) = world.ask(&["media", "trash", "--media", nobody, "--yes"]);
     assert!(code == 5 && err.contains(nobody), "{code} {err}");

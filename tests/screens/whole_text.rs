@@ -7,12 +7,15 @@ use tessera::{
     drawing::theme::ThemeName,
     message::{Lane, Payload},
 };
-use tessera_model::{Region, SafeText};
+use tessera_curation::{
+    FileAction, FileActionPreview, FileContent, FoundOriginals, Original, TargetLayout,
+};
+use tessera_model::{Region, SafeText, Status};
 use tessera_picture::Protocol;
 
 use crate::support::{
-    desk::{Desk, page},
-    duplicates::reviewing_pictures,
+    desk::{Desk, dataset, page},
+    duplicates::{local_desk, reviewing_pictures},
     map::{answer, map, mapped, opening},
     scene::{browsing, browsing_and, query, several, similar, stale},
 };
@@ -46,6 +49,38 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn an_action_on_files_names_as_many_files_as_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let original = |number: u32| {
+        let path = folder.join(format!("{number:02}.jpg"));
+        std::fs::write(&path, "x").unwrap();
+        let content = FileContent::of(&path).unwrap();
+        let (sidecars, shared_sidecars, pair) = Default::default();
+        Original { path, folder: folder.clone(), content, sidecars, shared_sidecars, pair }
+    };
+    let originals = (0..40).map(original).collect();
+    let layout = TargetLayout { folder: folder.join("to"), keeps_folders: false };
+    let found = FoundOriginals { originals, ..FoundOriginals::default() };
+    let preview = FileActionPreview::new(FileAction::Copy(layout), found, false);
+    for (columns, rows) in [(120, 14), (120, 24), (120, 50)] {
+        let mut desk = local_desk(columns, rows);
+        desk.press("space g x");
+        let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+        desk.answer(lane, Payload::FileActionPlanned(Box::new(preview.clone())));
+        let shown = whole_screen(&desk);
+        let named = shown.matches(".jpg").count();
+        assert!(shown.contains("copy 40 files (40 B)"), "{rows}: {shown}");
+        if rows == 50 {
+            assert!(named == 40 && !shown.contains("more files"), "{shown}");
+        } else {
+            let more = format!("and {} more files", 40 - named);
+            assert!(named >= 4 && shown.contains(&more), "{shown}");
+        }
+    }
 }
 
 #[test]

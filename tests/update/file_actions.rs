@@ -12,10 +12,11 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_curation::{
-    AnnotationFile, FileAction, FileActionPreview, FileContent, NameRule, Original, Outcome, Plan,
-    Skipped, TargetLayout,
+    AnnotationFile, FileAction, FileActionPreview, FileContent, LastAction, NameRule, Original,
+    Outcome, Plan, Skipped, TargetLayout,
 };
 use tessera_model::{FailureKind, SafeText, Status};
+use uuid::Uuid;
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -141,11 +142,13 @@ fn an_undo_shows_what_it_reverts_and_is_confirmed() {
     let id = dataset(1, Status::Ready).id;
     desk.press("g u");
     assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo(id)));
-    let action =
-        SafeText::detail("move of 3 files, the first of which was /other/a.jpg: 3 files go back");
+    let text = SafeText::detail("move of 3 files, the first of which was /other/a.jpg");
+    let shown = Uuid::from_u128(7);
+    let action = LastAction { id: shown, text, files_to_undo: 3 };
     desk.answer(lane(), Payload::UndoPlanned(action));
     assert!(desk.app.dialog::<UndoConfirmation>().is_some());
-    assert!(!desk.requests().contains(&&Request::UndoFileAction(id)), "nothing is reverted yet");
+    let undo = Request::UndoFileAction(id, shown);
+    assert!(!desk.requests().contains(&&undo), "nothing is reverted yet");
     desk.press("y");
-    assert_eq!(desk.requests().last(), Some(&&Request::UndoFileAction(id)));
+    assert_eq!(desk.requests().last(), Some(&&undo));
 }

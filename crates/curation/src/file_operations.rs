@@ -142,6 +142,27 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
     fs::remove_file(source)
 }
 
+/// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let reason = check_folder(folder).err();
+        let reason = reason.unwrap_or_else(|| {
+            format!("the folder {} cannot be created: {error}; give another one", folder.display())
+        });
+        io::Error::new(error.kind(), reason)
+    })
+}
+
+/// Returns why a folder cannot be created or used, if a file is in its place or in the place of one of its parents.
+pub fn check_folder(folder: &Path) -> Result<(), String> {
+    match folder.ancestors().find(|existing| fs::symlink_metadata(existing).is_ok()) {
+        Some(existing) if !existing.is_dir() => {
+            Err(format!("{} is not a folder; give another one", existing.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether both names are links to one file.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     let (one, other) = (fs::symlink_metadata(one)?, fs::symlink_metadata(other)?);

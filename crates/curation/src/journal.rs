@@ -25,11 +25,14 @@ const EXTENSION: &str = "jsonl";
 #[derive(Clone, Debug)]
 pub struct JournalFolder(PathBuf);
 
+/// Identifies an action on files.
+pub type ActionId = Uuid;
+
 /// What an action is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     pub version: u32,
-    pub id: Uuid,
+    pub id: ActionId,
     pub action: String,
     /// Seconds since 1970.
     pub started_at: u64,

@@ -17,13 +17,13 @@ mod trash_can;
 mod undo;
 
 pub use annotations::{AnnotationFile, NamedEntry};
-pub use file_operations::FileContent;
-pub use journal::{Header, Journal, JournalFolder, Record};
+pub use file_operations::{FileContent, check_folder};
+pub use journal::{ActionId, Header, Journal, JournalFolder, Record};
 pub use plan::{
     FileAction, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement,
     Skipped, Step, TargetLayout, name_rule,
 };
-pub use preview::{FileActionPreview, first_skipped};
+pub use preview::{FileActionPreview, LastAction, first_skipped};
 pub use run::{Outcome, Progress, resume, run};
 pub use trash_can::check_trash;
 pub use undo::undo;
@@ -39,6 +39,8 @@ pub enum Error {
     Interrupted { done: usize, all: usize },
     /// There is no action to undo.
     Nothing,
+    /// The action to undo is no longer the last one.
+    NotLast,
     /// The last action was not interrupted.
     NotInterrupted,
     /// The journal cannot be read or written.
@@ -57,6 +59,10 @@ impl fmt::Display for Error {
                  or revert it with `tessera media undo`"
             ),
             Self::Nothing => f.write_str("there is no action on files to undo"),
+            Self::NotLast => f.write_str(
+                "nothing was reverted, because the last action on files is no longer the one that was shown; undo again to \
+                 see the last one",
+            ),
             Self::NotInterrupted => f.write_str(
                 "no action on files was interrupted; `tessera media undo` reverts the last one",
             ),

@@ -13,7 +13,7 @@ use tessera_files::parent_dir;
 
 use crate::{
     annotations::NamedEntry,
-    file_operations::{FileContent, is_writable},
+    file_operations::{FileContent, check_folder, is_writable},
     stored_path,
     trash_can::check_trash,
 };
@@ -31,6 +31,13 @@ pub struct Original {
     pub shared_sidecars: Vec<PathBuf>,
     /// The other pictures and videos with the same name and another extension.
     pub pair: Vec<PathBuf>,
+}
+
+impl Original {
+    /// Returns the sidecars of the picture, with those that it shares with its pair.
+    pub fn all_sidecars(&self) -> impl Iterator<Item = &PathBuf> {
+        self.sidecars.iter().chain(&self.shared_sidecars)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -239,6 +246,7 @@ impl Plan {
         rule: NameRule,
         exists: impl Fn(&Path) -> bool,
     ) -> Self {
+        let target_folder = action.layout().map_or(Ok(()), |layout| check_folder(&layout.folder));
         let plan =
             Self { action, steps: Vec::new(), skipped: Vec::new(), kept_sidecars: Vec::new() };
         let acted_on = originals.iter().map(|original| original.path.as_path()).collect();
@@ -249,6 +257,7 @@ impl Plan {
             rule,
             taken: HashSet::new(),
             known: HashSet::new(),
+            target_folder,
             exists,
         };
         for original in originals {
@@ -314,6 +323,8 @@ struct Planner<'a, E> {
     taken: HashSet<PathBuf>,
     /// The sources of earlier steps.
     known: HashSet<PathBuf>,
+    /// Why the target folder cannot be used.
+    target_folder: Result<(), String>,
     exists: E,
 }
 
@@ -339,6 +350,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
         check_place(original)?;
+        self.target_folder.clone()?;
         if self.plan.action.removes() && !is_writable(parent_dir(&original.path)) {
             return Err("this user cannot change the folder that it is in".to_owned());
         }
@@ -355,8 +367,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             let is_taken = self.taken.contains(&name)
                 || steps.iter().any(|step| self.name_of(&step.target) == name);
             if operation != Operation::Trash && (is_taken || (self.exists)(&target)) {
-                let by = if is_taken { "another file of this action" } else { "an existing file" };
-                return Err(format!("{} is the name of {by}", target.display()));
+                return Err(self.name_conflict(&target, is_taken));
             }
             let content = if is_companion {
                 FileContent::of(&path).map_err(|error| format!("{}: {error}", path.display()))?
@@ -378,6 +389,22 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             });
         }
         Ok(steps)
+    }
+
+    /// Says which file has the new name. Files of one name in several folders can keep their folders.
+    fn name_conflict(&self, target: &Path, is_taken: bool) -> String {
+        let keeps_folders = self.plan.action.layout().is_some_and(|layout| layout.keeps_folders);
+        let (by, remedy) = match (is_taken, keeps_folders) {
+            (true, false) => {
+                let command = self.plan.action.name();
+                let remedy =
+                    format!("; `tessera media {command} --keep-folders` keeps their folders");
+                ("another file of this action", remedy)
+            }
+            (true, true) => ("another file of this action", String::new()),
+            (false, _) => ("an existing file", String::new()),
+        };
+        format!("{} is the name of {by}{remedy}", target.display())
     }
 
     /// Returns the picture and the files that go with it.

@@ -3,11 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tessera_model::text::{count_with_noun, format_bytes, grouped_with_noun};
+use tessera_model::{
+    SafeText,
+    text::{count_with_noun, format_bytes, grouped_with_noun},
+};
 
 use crate::{
-    AnnotationFile, FileAction, FoundOriginals, NameRule, NamedEntry, Operation, Plan, Skipped,
-    annotations::plan_rewrites, name_rule,
+    ActionId, AnnotationFile, FileAction, FoundOriginals, Journal, NameRule, NamedEntry, Operation,
+    Plan, Skipped, annotations::plan_rewrites, name_rule,
 };
 
 /// A plan, with everything that the user should know before it is carried out.
@@ -86,6 +89,12 @@ impl FileActionPreview {
         format!("{} {files}{companions} ({bytes}){to}{rewritten}", plan.action.name())
     }
 
+    /// Names the first files that are acted on.
+    pub fn first_files(&self) -> Vec<String> {
+        let paths = self.plan.files().map(|step| step.source.display().to_string());
+        with_rest(paths, self.plan.files().count())
+    }
+
     /// Describes what the user may not expect, in one sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -128,6 +137,27 @@ impl FileActionPreview {
     }
 }
 
+/// The last action that was not undone, as it is shown to the user before it is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastAction {
+    pub id: ActionId,
+    /// Such as `trash of 3 files, the first of which was /photos/a.jpg`.
+    pub text: SafeText,
+    /// The number of files that go back.
+    pub files_to_undo: usize,
+}
+
+impl LastAction {
+    pub fn of(journal: &Journal) -> Self {
+        let files = count_with_noun(journal.steps.len(), "file", "files");
+        let first = journal.steps.first().map(|step| step.source.display().to_string());
+        let first = SafeText::file_name(&first.unwrap_or_default());
+        let text = format!("{} of {files}, the first of which was {first}", journal.header.action);
+        let files_to_undo = journal.steps_to_undo().len();
+        Self { id: journal.header.id, text: SafeText::detail(&text), files_to_undo }
+    }
+}
+
 /// Names the first paths of a list.
 fn first_paths(paths: &[PathBuf]) -> String {
     first_names(&paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>())
@@ -139,13 +169,18 @@ fn first_names(names: &[String]) -> String {
     format!("{}{rest}", names[..names.len().min(NAMED)].join(", "))
 }
 
+/// The number of files that a message names.
+const NAMED: usize = 10;
+
 /// Names the first skipped files with their reasons.
 pub fn first_skipped(skipped: &[Skipped]) -> Vec<String> {
-    const NAMED: usize = 10;
     let sentence = |skipped: &Skipped| format!("{}: {}", skipped.path.display(), skipped.reason);
-    let mut sentences: Vec<String> = skipped.iter().take(NAMED).map(sentence).collect();
-    if skipped.len() > NAMED {
-        sentences.push(format!("and {} more", skipped.len() - NAMED));
-    }
-    sentences
+    with_rest(skipped.iter().map(sentence), skipped.len())
+}
+
+/// Returns the first sentences, and how many more there are.
+fn with_rest(sentences: impl Iterator<Item = String>, count: usize) -> Vec<String> {
+    let rest = count.saturating_sub(NAMED);
+    let rest = (rest > 0).then(|| format!("and {rest} more"));
+    sentences.take(NAMED).chain(rest).collect()
 }

@@ -12,8 +12,8 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
-        FileContent, copy_file, hash_of, is_same_file, link_file, move_file, remove_moved,
-        replace_by_link, temporary_path,
+        FileContent, copy_file, create_folder, hash_of, is_same_file, link_file, move_file,
+        remove_moved, replace_by_link, temporary_path,
     },
     journal::{StepState, sync_folders},
     plan::LinkKind,
@@ -82,7 +82,7 @@ fn carry_out(
             let tried = if step.is_companion && has_failed_picture {
                 Err(io::Error::other("its picture was left alone"))
             } else {
-                create_folder(&step, &mut folders)
+                create_target_folder(&step, &mut folders)
                     .and_then(|()| perform(&step, &journal.states, (&action, number), attempt))
             };
             let record = match &tried {
@@ -133,8 +133,10 @@ fn end(folder: &JournalFolder, mut journal: Journal, may_be_done: bool) -> Resul
 
 fn describe(error: &io::Error, step: &Step) -> String {
     match error.kind() {
+        // An error with a text of its own says what it is about.
+        _ if error.get_ref().is_some() => error.to_string(),
         ErrorKind::AlreadyExists => format!("{} exists", step.target.display()),
-        ErrorKind::NotFound => "it is gone".to_owned(),
+        ErrorKind::NotFound => describe_missing(step),
         ErrorKind::CrossesDevices => {
             "a hard link cannot lead to another disk; copy it, or link it with --as symbolic"
                 .to_owned()
@@ -143,13 +145,28 @@ fn describe(error: &io::Error, step: &Step) -> String {
     }
 }
 
-fn create_folder(step: &Step, known: &mut HashSet<PathBuf>) -> io::Result<()> {
+/// Says which of the files and folders of a step is missing.
+fn describe_missing(step: &Step) -> String {
+    let is_missing = |path: &Path| fs::symlink_metadata(path).is_err();
+    let folder = parent_dir(&step.target);
+    if is_missing(&step.source) {
+        "it is gone".to_owned()
+    } else if matches!(step.operation, Operation::Replace(_)) && is_missing(&step.target) {
+        format!("the kept file {} is gone", step.target.display())
+    } else if is_missing(folder) {
+        format!("the folder {} is gone", folder.display())
+    } else {
+        "it was gone for a moment; try again".to_owned()
+    }
+}
+
+fn create_target_folder(step: &Step, known: &mut HashSet<PathBuf>) -> io::Result<()> {
     let folder = parent_dir(&step.target);
     if matches!(step.operation, Operation::Trash | Operation::Replace(_)) || known.contains(folder)
     {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
+    create_folder(folder)?;
     known.insert(folder.to_owned());
     Ok(())
 }

@@ -17,7 +17,10 @@ use tessera_files::{if_exists, parent_dir};
 
 #[cfg(target_os = "linux")]
 use crate::file_operations::is_writable;
-use crate::{Step, file_operations::rename_new};
+use crate::{
+    Step,
+    file_operations::{create_folder, rename_new},
+};
 
 /// Returns why a file cannot be put into a trash of its disk.
 #[cfg(target_os = "linux")]
@@ -91,7 +94,7 @@ pub(crate) fn restore(trashed: &Trashed, step: &Step) -> io::Result<()> {
     let candidates = trashed.0.get(path).ok_or_else(not_in_trash)?;
     for info in candidates {
         let Some(file) = file_of(info).filter(|file| content.check(file).is_ok()) else { continue };
-        fs::create_dir_all(parent_dir(path))?;
+        create_folder(parent_dir(path))?;
         // The caller makes the folders of all files durable at the end. Until then, a power cut leaves each file at its
         // old or its new name.
         rename_new(&file, path)?;
@@ -134,7 +137,7 @@ fn take_from(folders: &[PathBuf], step: &Step) -> io::Result<()> {
             let file = file?;
             let is_trashed = Some(file.ino()) == step.inode;
             if is_trashed && step.content.check(&file.path()).is_ok() {
-                fs::create_dir_all(parent_dir(&step.source))?;
+                create_folder(parent_dir(&step.source))?;
                 return rename_new(&file.path(), &step.source);
             }
         }

@@ -9,11 +9,11 @@ use std::{
 use tessera_files::{if_exists, parent_dir};
 
 use crate::{
-    Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
+    ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     annotations,
     file_operations::{
-        CopyKind, exchange, fill_copy, hash_of, is_same_file, move_file, remove_moved,
-        set_modified, temporary_path,
+        CopyKind, create_folder, exchange, fill_copy, hash_of, is_same_file, move_file,
+        remove_moved, set_modified, temporary_path,
     },
     journal::{StepState, sync_folders},
     run::remove_left,
@@ -21,8 +21,18 @@ use crate::{
 };
 
 /// Reverts the last action that was not reverted yet, also if it was interrupted.
-pub fn undo(folder: &JournalFolder, progress: Progress<'_>) -> Result<Outcome, Error> {
+///
+/// # Errors
+/// The last action is not the one that was shown to the user, because another process has acted meanwhile.
+pub fn undo(
+    folder: &JournalFolder,
+    shown: ActionId,
+    progress: Progress<'_>,
+) -> Result<Outcome, Error> {
     let mut journal = folder.last()?;
+    if journal.header.id != shown {
+        return Err(Error::NotLast);
+    }
     let action = journal.header.id.to_string();
     let all = journal.steps.len();
     let trashed = if journal.header.action == Operation::Trash.name() {
@@ -81,11 +91,12 @@ fn place_of(step: &Step) -> &Path {
 
 fn describe(error: &io::Error, step: &Step) -> String {
     match error.kind() {
+        _ if error.get_ref().is_some() => error.to_string().replace("it was indexed", "the action"),
         ErrorKind::AlreadyExists => {
             format!("another file has its old name {}", step.source.display())
         }
         ErrorKind::NotFound => "it is gone".to_owned(),
-        _ => error.to_string().replace("it was indexed", "the action"),
+        _ => error.to_string(),
     }
 }
 
@@ -120,7 +131,7 @@ fn revert(
         }
         Operation::Move => {
             content.check(target)?;
-            fs::create_dir_all(parent_dir(source))?;
+            create_folder(parent_dir(source))?;
             move_file(target, source, &at(source), content).map(|()| Reverted::Now)
         }
         Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),

@@ -16,8 +16,9 @@ use std::{
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
-    Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LinkKind,
-    NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_trash, resume, run, undo,
+    Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
+    LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_trash, resume,
+    run, undo,
 };
 
 struct Desk {
@@ -71,7 +72,12 @@ impl Desk {
     }
 
     fn undo(&self) -> Outcome {
-        undo(&self.journals, &mut |_, _| true).unwrap()
+        self.try_undo().unwrap()
+    }
+
+    fn try_undo(&self) -> Result<Outcome, Error> {
+        let last = self.journals.last()?.header.id;
+        undo(&self.journals, last, &mut |_, _| true)
     }
 
     /// Every file below the desk except the journals, with its bytes.
@@ -131,7 +137,7 @@ fn files_move_with_their_sidecars_and_come_back() {
     let after: Vec<i64> =
         originals.iter().map(|it| FileContent::of(&it.path).unwrap().modified).collect();
     assert_eq!(after, times);
-    assert!(matches!(undo(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+    assert!(matches!(desk.try_undo(), Err(Error::Nothing)));
 }
 
 #[test]
@@ -211,6 +217,41 @@ fn nothing_is_replaced_even_if_a_name_is_taken_after_the_plan() {
 }
 
 #[test]
+fn a_missing_or_impossible_folder_is_not_mistaken_for_the_file() {
+    let desk = Desk::new();
+    let originals = [desk.original("a.jpg", "first")];
+    let target = desk.root.join("target");
+    let actions = |folder: &Path| {
+        let layout = TargetLayout { folder: folder.to_owned(), keeps_folders: false };
+        [
+            FileAction::Move(layout.clone()),
+            FileAction::Copy(layout.clone()),
+            FileAction::Link(LinkKind::Hard, layout),
+        ]
+    };
+    let not_a_folder = format!("{} is not a folder; give another one", target.display());
+    for action in actions(&target.join("deep")) {
+        let plan = planned(action.clone(), &originals);
+        fs::write(&target, "a file").unwrap();
+        assert_eq!(desk.run(&plan).failed[0].reason, not_a_folder);
+        let plan = Plan::new(action, &originals, false, NameRule::Exact, |_| false);
+        assert_eq!((plan.steps.len(), &plan.skipped[0].reason), (0, &not_a_folder));
+        fs::remove_file(&target).unwrap();
+    }
+    if cfg!(target_os = "linux") {
+        let plan = planned(actions(Path::new("/proc/nope"))[0].clone(), &originals);
+        let reason = &desk.run(&plan).failed[0].reason;
+        assert!(reason.starts_with("the folder /proc/nope cannot be created: "), "{reason}");
+    }
+    let kept = desk.original("kept.jpg", "first");
+    let replacement = Replacement { copy: originals[0].clone(), kept: kept.path.clone() };
+    let plan = Plan::replacing(LinkKind::Hard, vec![replacement]);
+    fs::remove_file(&kept.path).unwrap();
+    let reason = format!("the kept file {} is gone", kept.path.display());
+    assert_eq!(desk.run(&plan).failed[0].reason, reason);
+}
+
+#[test]
 fn the_plan_names_conflicts_in_advance() {
     let desk = Desk::new();
     let mut originals = desk.originals();
@@ -274,7 +315,7 @@ fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
     fs::write(desk.root.join("target/deep/c.jpg"), "third").unwrap();
     assert_eq!(desk.undo().done, 1);
     assert_eq!(fs::read(&originals[2].path).unwrap(), b"third");
-    assert!(matches!(undo(&desk.journals, &mut |_, _| true), Err(Error::Nothing)));
+    assert!(matches!(desk.try_undo(), Err(Error::Nothing)));
 }
 
 #[test]
@@ -288,6 +329,25 @@ fn an_undo_that_fails_twice_makes_way_for_the_action_before() {
     let counts = [(3, 1), (0, 1), (1, 0)];
     assert_eq!(counts.map(|_| desk.undo()).map(|it| (it.done, it.failed.len())), counts);
     assert_eq!(names(&desk.files()).len(), 4);
+}
+
+#[test]
+fn an_undo_reverts_only_the_action_that_was_shown() {
+    let desk = Desk::new();
+    let [one, other] = [desk.original("a.jpg", "first"), desk.original("b.jpg", "second")];
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &[one]));
+    let shown = LastAction::of(&desk.journals.last().unwrap());
+    let first = desk.pics().join("a.jpg");
+    let text = format!("move of 1 file, the first of which was {}", first.display());
+    assert_eq!((shown.text.as_str(), shown.files_to_undo), (&*text, 1));
+    // Another process acts before the user confirms.
+    desk.run(&planned(FileAction::Copy(desk.layout(false)), &[other]));
+    let files = desk.files();
+    let undone = undo(&desk.journals, shown.id, &mut |_, _| true);
+    assert!(matches!(undone, Err(Error::NotLast)), "{undone:?}");
+    assert_eq!(desk.files(), files);
+    desk.undo();
+    assert_eq!(undo(&desk.journals, shown.id, &mut |_, _| true).unwrap().done, 1);
 }
 
 #[test]

@@ -169,7 +169,10 @@ fn the_process_that_acts() {
     let (Ok(root), Ok(action)) = (env::var(DESK), env::var(ACTION)) else { return };
     let desk = Desk { root: root.into(), other_disk: env::var("OTHER_DISK").unwrap().into() };
     let outcome = match action.as_str() {
-        "undo" => undo(&desk.journals(), &mut |_, _| true),
+        "undo" => {
+            let last = desk.journals().last().unwrap().header.id;
+            undo(&desk.journals(), last, &mut |_, _| true)
+        }
         "resume" => resume(&desk.journals(), &mut |_, _| true),
         _ => run(&desk.journals(), &desk.plan(&action), 1, &mut |_, _| true),
     };

@@ -2,10 +2,13 @@
 //! user has confirmed it. The worker acts, so the interface stays usable.
 
 use tessera_curation::{
-    FileAction, FileActionPreview, LinkKind, Outcome, TargetLayout, duplicates::DuplicateGroup,
-    first_skipped,
+    FileAction, FileActionPreview, LastAction, LinkKind, Outcome, TargetLayout,
+    duplicates::DuplicateGroup, first_skipped,
 };
-use tessera_model::{Selection, text::count_with_noun};
+use tessera_model::{
+    Selection,
+    text::{count_with_noun, grouped_with_noun},
+};
 
 use crate::app::overlay::prelude::*;
 
@@ -16,9 +19,38 @@ pub struct FileActionConfirmation {
     preview: Box<FileActionPreview>,
 }
 
+/// Returns the rows that a line takes in a dialog of this width, which wraps long lines inside its frame.
+fn wrapped_rows(line: &SafeText, columns: u16) -> usize {
+    line.as_str().chars().count() / usize::from(columns.max(8) - 4) + 1
+}
+
 impl FileActionConfirmation {
-    /// Returns the lines of the dialog, the most important ones first.
-    fn lines(&self) -> Vec<SafeText> {
+    /// Returns the lines of the dialog, the most important ones first. As many files are named as its size allows.
+    fn lines(&self, (columns, rows): (u16, u16)) -> Vec<SafeText> {
+        let mut lines = self.notes();
+        let rows_of = |line: &SafeText| wrapped_rows(line, columns);
+        let used: usize = lines.iter().map(rows_of).sum();
+        let mut free = usize::from(rows).saturating_sub(used + 2);
+        let mut left = self.preview.plan.files().count();
+        for step in self.preview.plan.files() {
+            let line = SafeText::file_name(&step.source.to_string_lossy());
+            // A row stays free for the number of the other files.
+            let needed = rows_of(&line) + usize::from(left > 1);
+            if needed > free {
+                break;
+            }
+            (free, left) = (free - rows_of(&line), left - 1);
+            lines.push(line);
+        }
+        if left > 0 && free > 0 {
+            let more = grouped_with_noun(left as u64, "more file", "more files");
+            lines.push(SafeText::detail(&format!("and {more}")));
+        }
+        lines
+    }
+
+    /// Describes the action, and what the user may not expect.
+    fn notes(&self) -> Vec<SafeText> {
         let plan = &self.preview.plan;
         let mut lines = vec![self.preview.summary()];
         lines.push("Nothing is replaced. The action can be undone.".to_owned());
@@ -47,10 +79,8 @@ impl Dialog for FileActionConfirmation {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
-        // Long lines are wrapped inside the frame.
-        let wrapped =
-            |line: &SafeText| line.as_str().chars().count() / usize::from(columns.max(8) - 4) + 1;
-        let rows: usize = self.lines().iter().map(wrapped).sum();
+        let lines = self.lines((columns, screen.1));
+        let rows: usize = lines.iter().map(|line| wrapped_rows(line, columns)).sum();
         (columns, u16::try_from(rows + 2).unwrap_or(u16::MAX).min(screen.1))
     }
 
@@ -71,10 +101,11 @@ impl Dialog for FileActionConfirmation {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, "Act on original files");
         let theme = ctx.theme;
-        let lines = self.lines().into_iter().enumerate().map(|(number, text)| {
-            let style = if number == 0 { theme.text } else { theme.dim };
-            Line::styled(format!(" {text}"), style)
-        });
+        let lines =
+            self.lines((area.width, area.height)).into_iter().enumerate().map(|(number, text)| {
+                let style = if number == 0 { theme.text } else { theme.dim };
+                Line::styled(format!(" {text}"), style)
+            });
         let lines: Vec<Line> = lines.collect();
         ctx.put_lines(inside, &lines);
     }
@@ -136,8 +167,15 @@ pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
 #[derive(Clone, Debug)]
 pub struct UndoConfirmation {
     dataset: DatasetId,
-    /// The action with its number of files, and the first of them.
-    action: SafeText,
+    action: LastAction,
+}
+
+impl UndoConfirmation {
+    fn text(&self) -> String {
+        let LastAction { text, files_to_undo, .. } = &self.action;
+        let files = count_with_noun(*files_to_undo, "file goes back", "files go back");
+        format!("{text}: {files}")
+    }
 }
 
 impl Dialog for UndoConfirmation {
@@ -147,8 +185,8 @@ impl Dialog for UndoConfirmation {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let columns = screen.0.saturating_sub(4).min(110);
-        let rows = self.action.as_str().chars().count() / usize::from(columns.max(8) - 4);
-        (columns, u16::try_from(rows + 4).unwrap_or(u16::MAX).min(screen.1))
+        let rows = wrapped_rows(&SafeText::detail(&self.text()), columns);
+        (columns, u16::try_from(rows + 3).unwrap_or(u16::MAX).min(screen.1))
     }
 
     fn hints(&self) -> &'static str {
@@ -156,7 +194,7 @@ impl Dialog for UndoConfirmation {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let request = Request::UndoFileAction(self.dataset);
+        let request = Request::UndoFileAction(self.dataset, self.action.id);
         app.outbox.send(Lane::FileAction(self.dataset), request);
     }
 
@@ -164,7 +202,7 @@ impl Dialog for UndoConfirmation {
         let inside = ctx.dialog(area, "Revert the last action on files");
         let theme = ctx.theme;
         let lines = [
-            Line::styled(format!(" {}", self.action), theme.text),
+            Line::styled(format!(" {}", self.text()), theme.text),
             Line::styled(" Nothing is replaced. Files that have changed since stay.", theme.dim),
         ];
         ctx.put_lines(inside, &lines);
@@ -178,7 +216,7 @@ pub fn undo(app: &mut App) {
     }
 }
 
-pub fn undo_planned(app: &mut App, dataset: DatasetId, action: SafeText) {
+pub fn undo_planned(app: &mut App, dataset: DatasetId, action: LastAction) {
     if !app.overlays.is_open() {
         app.overlays.open(UndoConfirmation { dataset, action });
     }

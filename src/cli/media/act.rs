@@ -15,8 +15,8 @@ use std::{
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tessera_curation::{
-    FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped, Step,
-    TargetLayout, first_skipped,
+    ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
+    Step, TargetLayout, check_folder, first_skipped,
 };
 use tessera_model::{Dataset, DatasetId, Failure, text::count_with_noun};
 
@@ -127,6 +127,8 @@ impl From<LinkChoice> for LinkKind {
 pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> {
     let folder = path::absolute(to)
         .map_err(|error| CliError::usage(format!("--to {}: {error}", to.display())))?;
+    check_folder(&folder)
+        .map_err(|reason| CliError::usage(format!("--to {}: {reason}", to.display())))?;
     Ok(TargetLayout { folder, keeps_folders })
 }
 
@@ -242,14 +244,7 @@ fn absolute_file(file: &Path) -> io::Result<PathBuf> {
     Ok(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).join(name))
 }
 
-/// Previews a plan, asks, carries it out, prints what happened, and lets the index follow.
-pub async fn carry_out_and_report(
-    connection: &Connection<'_>,
-    dataset: &Dataset,
-    preview: FileActionPreview,
-) -> CliResult {
-    let context = connection.context;
-    let summary = preview.summary();
+fn warn_of_plan(context: &Context, preview: &FileActionPreview) {
     for warning in preview.warnings() {
         context.messages.warn(warning);
     }
@@ -259,6 +254,18 @@ pub async fn carry_out_and_report(
     for skipped in first_skipped(&preview.plan.skipped) {
         context.messages.warn(format!("left alone: {skipped}"));
     }
+}
+
+/// Previews a plan, asks, carries it out, prints what happened, and lets the index follow.
+pub async fn carry_out_and_report(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    preview: FileActionPreview,
+) -> CliResult {
+    let context = connection.context;
+    let summary = preview.summary();
+    warn_of_plan(context, &preview);
+    let first_files = preview.first_files();
     let FileActionPreview { plan, .. } = preview;
     if context.is_dry_run() {
         context.messages.info(format!("would {summary}; nothing was changed"));
@@ -270,6 +277,9 @@ pub async fn carry_out_and_report(
         return Err(CliError::new(Exit::Incomplete, "no file can be acted on"));
     }
     context.messages.info(&summary);
+    for file in first_files.iter().filter(|_| !context.global.yes) {
+        context.messages.info(file);
+    }
     let files = count_with_noun(plan.steps.len(), "file", "files");
     if !context.confirm(&format!("{} {files}?", plan.action.name()), "--yes")? {
         return Err(CliError::failed("nothing was changed"));
@@ -321,25 +331,26 @@ pub(super) async fn undo(context: &Context) -> CliResult {
 }
 
 pub(super) async fn resume(context: &Context) -> CliResult {
-    run_from_journal(context, "resume", file_actions::steps_to_resume, file_actions::resume).await
+    let work = |_, progress: Progress<'_>| file_actions::resume(progress);
+    run_from_journal(context, "resume", file_actions::steps_to_resume, work).await
 }
 
 async fn run_from_journal(
     context: &Context,
     name: &'static str,
     preview: fn() -> Result<Vec<Step>, Failure>,
-    work: fn(Progress<'_>) -> Result<Outcome, Failure>,
+    work: fn(ActionId, Progress<'_>) -> Result<Outcome, Failure>,
 ) -> CliResult {
     context.require_writable()?;
-    if let Some(last) = file_actions::last_action() {
-        context.messages.info(format!("{name}: {last}"));
-    }
+    let last = file_actions::last_action()?;
+    context.messages.info(format!("{name}: {}", last.text));
     if context.is_dry_run() {
         let steps = preview()?;
         let files = count_with_noun(steps.len(), "file", "files");
         context.messages.info(format!("would {name} the action for {files}; nothing was changed"));
         return print_rows(context, name, steps.iter().map(|step| row(step, "planned", None)));
     }
+    let work = move |progress: Progress<'_>| work(last.id, progress);
     let outcome = run_with_progress(context, name, work).await?;
     report(context, &outcome);
     print_rows(context, name, outcome.failed.iter().map(skipped_row))?;

@@ -83,6 +83,10 @@ impl Deployment {
             }
         }
         let mut found = self.with_companions(dataset, records).map_err(unlistable)?;
+        // A sidecar that is listed beside its picture goes with the picture.
+        let companions = found.originals.iter().flat_map(Original::all_sidecars);
+        let companions: HashSet<&Path> = companions.map(PathBuf::as_path).collect();
+        unknown.retain(|skipped: &Skipped| !companions.contains(skipped.path.as_path()));
         found.refused.extend(unknown);
         Ok(found)
     }
@@ -157,11 +161,8 @@ impl Deployment {
         dataset: DatasetId,
         originals: &[Original],
     ) -> Result<Vec<PathBuf>, ServiceError> {
-        let own: HashSet<&Path> = originals
-            .iter()
-            .flat_map(|original| original.sidecars.iter().chain(&original.shared_sidecars))
-            .map(PathBuf::as_path)
-            .collect();
+        let own = originals.iter().flat_map(Original::all_sidecars);
+        let own: HashSet<&Path> = own.map(PathBuf::as_path).collect();
         let names = originals.iter().filter_map(|original| original.path.file_name());
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
