@@ -2,7 +2,10 @@
 //! `ca_file` is accepted for a service that presents exactly this certificate, because a self-signed certificate is
 //! usually also marked as an authority, which the usual verification refuses for a service.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
@@ -10,31 +13,55 @@ use rustls::{
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
         verify_server_name,
     },
+    crypto::CryptoProvider,
     pki_types::{CertificateDer, ServerName, UnixTime},
     server::ParsedCertificate,
 };
 use rustls_platform_verifier::Verifier;
 
-/// Returns the configuration of a client that trusts the authorities of the system and these certificates.
-pub(super) fn tls_config(named: &[CertificateDer<'static>]) -> Result<ClientConfig, Error> {
+/// Returns the configuration of clients that trust the authorities of the system and these certificates. The authorities
+/// are read now if the service is encrypted, else when a link leads to an encrypted one.
+///
+/// # Errors
+/// The service is encrypted, and this machine has no authorities.
+pub(super) fn tls_config(
+    named: &[CertificateDer<'static>],
+    is_encrypted: bool,
+) -> Result<ClientConfig, Error> {
     let provider = tessera_crypto::tls_provider();
-    let usual = Verifier::new_with_extra_roots(named.iter().cloned(), provider.clone())?;
-    let verifier = Arc::new(NamedCertificateVerifier { usual, named: named.to_vec() });
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-    let mut config =
-        builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()?;
+    let verifier =
+        CertificateVerifier { named: named.to_vec(), provider, authorities: OnceLock::new() };
+    if is_encrypted {
+        verifier.authorities()?;
+    }
+    let mut config = builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
 
 #[derive(Debug)]
-struct NamedCertificateVerifier {
-    usual: Verifier,
+struct CertificateVerifier {
     named: Vec<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
+    /// Reading the files of the system takes longer than the rest of a start, which an unencrypted service does not
+    /// need.
+    authorities: OnceLock<Result<Verifier, Error>>,
 }
 
-impl ServerCertVerifier for NamedCertificateVerifier {
+impl CertificateVerifier {
+    fn authorities(&self) -> Result<&Verifier, Error> {
+        let read =
+            || Verifier::new_with_extra_roots(self.named.iter().cloned(), self.provider.clone());
+        self.authorities.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -43,8 +70,9 @@ impl ServerCertVerifier for NamedCertificateVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
+        let authorities = self.authorities()?;
         let usual =
-            self.usual.verify_server_cert(end_entity, intermediates, host, ocsp_response, now);
+            authorities.verify_server_cert(end_entity, intermediates, host, ocsp_response, now);
         match usual {
             // The time of the certificate was verified before its kind.
             Err(Error::InvalidCertificate(error))
@@ -63,7 +91,7 @@ impl ServerCertVerifier for NamedCertificateVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.usual.verify_tls12_signature(message, certificate, signature)
+        self.authorities()?.verify_tls12_signature(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -72,11 +100,11 @@ impl ServerCertVerifier for NamedCertificateVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.usual.verify_tls13_signature(message, certificate, signature)
+        self.authorities()?.verify_tls13_signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.usual.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
@@ -100,6 +128,7 @@ impl TlsProblem {
                 "the service does not speak TLS at this port",
                 "Use http:// if the service is not encrypted, or give the port of its encrypted address",
             ),
+            Error::General(cause) => Self::new(cause, AUTHORITIES_REMEDY),
             _ => {
                 Self::new(error, "Check the address, and which versions of TLS the service offers")
             }
@@ -139,6 +168,10 @@ impl TlsProblem {
         Self { cause: cause.to_string(), remedy }
     }
 }
+
+/// What to do on a system without certificate authorities, such as a minimal container.
+const AUTHORITIES_REMEDY: &str = "Encrypted services need the certificate authorities of the system (package \
+                                             ca-certificates), or `ca_file` in the profile";
 
 const TRUST_REMEDY: &str = "If you trust the service, set `ca_file` of the profile to a PEM file with its certificate \
                             or the one of its authority";

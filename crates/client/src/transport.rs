@@ -6,6 +6,7 @@
 
 use std::{
     error::Error as _,
+    fmt,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -14,7 +15,7 @@ use crate::{
     auth::{AuthHeader, AuthProvider},
     bounded_unpack::decode_body,
     curl::DryRun,
-    encryption::tls_config,
+    encryption::{TlsProblem, tls_config},
     errors::{AttemptError, ErrorResponse, FailureContext},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
@@ -30,6 +31,7 @@ use reqwest::{
     header::{CONTENT_LENGTH, CONTENT_TYPE},
     redirect,
 };
+use rustls::ClientConfig;
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
@@ -55,11 +57,12 @@ pub(super) struct Transport {
 
 impl Transport {
     pub(super) fn new(service: ServiceConfig, policy: ClientPolicy) -> Result<Self, Failure> {
+        let clients = ClientFactory::new(&service, &policy)?;
         Ok(Self {
             auth: AuthProvider::new(&service)?,
-            api_client: api_client(&service, &policy)?,
-            blob_client: blob_client(&service, &policy)?,
-            pipeline_client: pipeline_client(&service, &policy)?,
+            api_client: clients.api_client()?,
+            blob_client: clients.blob_client()?,
+            pipeline_client: clients.pipeline_client()?,
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
             field_warnings: FieldWarnings::default(),
@@ -294,29 +297,38 @@ const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 /// uses a connection that is being closed.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
-pub(super) fn api_client(
-    service: &ServiceConfig,
-    policy: &ClientPolicy,
-) -> Result<reqwest::Client, Failure> {
-    build_client(service, || client_builder(service, policy).redirect(redirect::Policy::none()))
+/// Makes the clients of a service, which share the certificate authorities.
+struct ClientFactory<'a> {
+    service: &'a ServiceConfig,
+    policy: &'a ClientPolicy,
+    encryption: ClientConfig,
 }
 
-/// Returns the client for the local pipeline. The client uses no proxy, because a proxy could send a request twice.
-pub(super) fn pipeline_client(
-    service: &ServiceConfig,
-    policy: &ClientPolicy,
-) -> Result<reqwest::Client, Failure> {
-    build_client(service, || {
-        client_builder(service, policy).redirect(redirect::Policy::none()).no_proxy()
-    })
-}
+impl<'a> ClientFactory<'a> {
+    fn new(service: &'a ServiceConfig, policy: &'a ClientPolicy) -> Result<Self, Failure> {
+        let base = service.base_url();
+        if !base.is_loopback() {
+            tessera_proxy::check_variables().map_err(Failure::local)?;
+        }
+        tessera_crypto::install();
+        let is_encrypted = base.as_url().scheme() == "https";
+        let encryption = tls_config(service.authorities.certificates(), is_encrypted)
+            .map_err(|error| TlsProblem::of(&error))
+            .map_err(|problem| no_client(problem.cause).with_remedy(problem.remedy))?;
+        Ok(Self { service, policy, encryption })
+    }
 
-pub(super) fn blob_client(
-    service: &ServiceConfig,
-    policy: &ClientPolicy,
-) -> Result<reqwest::Client, Failure> {
-    build_client(service, || {
-        let base = service.base_url().clone();
+    fn api_client(&self) -> Result<reqwest::Client, Failure> {
+        build(self.builder().redirect(redirect::Policy::none()))
+    }
+
+    /// Returns the client for the local pipeline. The client uses no proxy, because a proxy could send a request twice.
+    fn pipeline_client(&self) -> Result<reqwest::Client, Failure> {
+        build(self.builder().redirect(redirect::Policy::none()).no_proxy())
+    }
+
+    fn blob_client(&self) -> Result<reqwest::Client, Failure> {
+        let base = self.service.base_url().clone();
         let follow = redirect::Policy::custom(move |attempt| {
             match redirect_error(&base, attempt.previous(), attempt.url()) {
                 Some(reason) => attempt.error(reason),
@@ -325,61 +337,34 @@ pub(super) fn blob_client(
         });
         // Compression is off because byte ranges refer to the bytes of the file, so a compressed response could not be
         // resumed.
-        let resolver = LinkResolver::new(service.base_url().as_url().clone());
-        let builder = client_builder(service, policy).redirect(follow).no_gzip();
-        builder.dns_resolver(Arc::new(resolver))
-    })
-}
-
-fn client_builder(service: &ServiceConfig, policy: &ClientPolicy) -> ClientBuilder {
-    tessera_crypto::install();
-    let builder = reqwest::Client::builder()
-        .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(policy.connect_timeout)
-        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-        .pool_max_idle_per_host(8)
-        .http2_keep_alive_interval(policy.ping_interval)
-        .http2_keep_alive_timeout(policy.ping_timeout)
-        .tcp_nodelay(true)
-        .referer(false)
-        .retry(reqwest::retry::never());
-    if service.base_url().is_loopback() { builder.no_proxy() } else { builder }
-}
-
-/// Adds the certificates that the user has named to those of the system, and builds the client. On a system without
-/// certificate authorities, such as a minimal container, an unencrypted service is reached nevertheless: the client
-/// then trusts only the authorities that the user has named, usually none.
-fn build_client(
-    service: &ServiceConfig,
-    builder: impl Fn() -> ClientBuilder,
-) -> Result<reqwest::Client, Failure> {
-    if !service.base_url().is_loopback() {
-        tessera_proxy::check_variables().map_err(Failure::local)?;
+        let resolver = LinkResolver::new(self.service.base_url().as_url().clone());
+        build(self.builder().redirect(follow).no_gzip().dns_resolver(Arc::new(resolver)))
     }
-    let named = service.authorities.certificates();
-    let client = if named.is_empty() {
-        builder().build()
-    } else {
-        let config = tls_config(named).map_err(|error| without_authorities(&error.to_string()))?;
-        builder().tls_backend_preconfigured(config).build()
-    };
-    let client = match client {
-        Err(_) if service.base_url().as_url().scheme() == "http" => {
-            builder().tls_certs_only([]).build()
-        }
-        client => client,
-    };
-    client.map_err(|error| {
-        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-        without_authorities(&cause)
+
+    fn builder(&self) -> ClientBuilder {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.policy.connect_timeout)
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+            .pool_max_idle_per_host(8)
+            .http2_keep_alive_interval(self.policy.ping_interval)
+            .http2_keep_alive_timeout(self.policy.ping_timeout)
+            .tcp_nodelay(true)
+            .referer(false)
+            .retry(reqwest::retry::never())
+            .tls_backend_preconfigured(self.encryption.clone());
+        if self.service.base_url().is_loopback() { builder.no_proxy() } else { builder }
+    }
+}
+
+fn build(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
+    builder.build().map_err(|error| {
+        no_client(error.source().map_or_else(|| error.to_string(), ToString::to_string))
     })
 }
 
-fn without_authorities(cause: &str) -> Failure {
-    Failure::local(format!(
-        "cannot create the HTTP client: {cause}; encrypted services need the certificate authorities of \
-         the system (package ca-certificates), or `ca_file` in the profile"
-    ))
+fn no_client(cause: impl fmt::Display) -> Failure {
+    Failure::local(format!("cannot create the HTTP client: {cause}"))
 }
 
 /// Returns the reason why a redirect to `next` is not followed, if there is one.
