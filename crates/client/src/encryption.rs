@@ -171,7 +171,7 @@ impl TlsProblem {
 
 /// What to do on a system without certificate authorities, such as a minimal container.
 const AUTHORITIES_REMEDY: &str = "Encrypted services need the certificate authorities of the system (package \
-                                             ca-certificates), or `ca_file` in the profile";
+                                  ca-certificates), or `ca_file` in the profile";
 
 const TRUST_REMEDY: &str = "If you trust the service, set `ca_file` of the profile to a PEM file with its certificate \
                             or the one of its authority";
