@@ -182,6 +182,7 @@ pub fn parse_args() -> Cli {
             let message = message.trim_start_matches("error: ").trim();
             std::process::exit(CliError::usage(message).report(true));
         }
+        let error = help::with_tip(error, &arguments);
         // Errors quote arguments, and an argument may come from outside, for example as a file
         // name.
         let (text, printable) = (error.render().to_string(), PrintableText::lines);

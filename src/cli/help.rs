@@ -2,6 +2,7 @@
 //! stands for `open` with this folder. The examples in the help of commands are in one file, which a test runs.
 
 use std::{
+    error::Error,
     ffi::{OsStr, OsString},
     path::Path,
     sync::LazyLock,
@@ -13,7 +14,7 @@ use clap::{
     Command, Command as CommandDefinition,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use tessera_model::ShellCommand;
+use tessera_model::{InvalidId, ShellCommand};
 
 /// The commands by what they are for. `tessera --help` describes each of them.
 pub(super) const OVERVIEW: &str = include_str!("../../assets/overview.txt");
@@ -100,6 +101,42 @@ pub(super) fn unknown_word(
     };
     let message = format!("there is no command `{word}`, and no folder of this name");
     Some(CliError::usage(message).with_remedy(remedy))
+}
+
+/// Options that commands do not have, with the command and what it offers instead.
+const MISSING_OPTIONS: [(&str, &str, &str); 7] = [
+    ("serve", "--port", LISTEN_TIP),
+    ("serve", "--host", LISTEN_TIP),
+    ("serve", "--address", LISTEN_TIP),
+    ("serve", "--bind", LISTEN_TIP),
+    ("image", "--region", BOX_TIP),
+    ("image", "--crop", BOX_TIP),
+    ("diverse", "--paths", "`--jq '.media[].path'` prints only the paths"),
+];
+const LISTEN_TIP: &str =
+    "`--listen` takes the port, and an address before it: --listen 127.0.0.1:8123";
+const BOX_TIP: &str = "`--box` takes a region as fractions of the picture: --box 0.25,0.1,0.5,0.8";
+const ID_TIP: &str = "`--full` and `--json` print whole IDs";
+
+/// Adds what to do to an error of the parser, which knows only how words are spelled.
+pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let is_id = error.source().is_some_and(<dyn Error>::is::<InvalidId>);
+    let tip = match error.get(ContextKind::InvalidArg) {
+        _ if is_id => Some(ID_TIP),
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => {
+            let is_given = |command: &str| arguments.iter().any(|word| word == command);
+            let known = |&(command, name, _): &(&str, &str, _)| name == option && is_given(command);
+            MISSING_OPTIONS.into_iter().find(known).map(|(.., tip)| tip)
+        }
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        // A similar spelling has another meaning.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 const EXAMPLES: &str = include_str!("../../assets/examples.txt");

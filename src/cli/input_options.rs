@@ -94,6 +94,11 @@ impl NamedQuery {
     pub fn from_argument(argument: &Path) -> CliResult<Self> {
         match argument.to_str().filter(|text| text.trim_start().starts_with('[')) {
             Some(text) => Self::new("QUERY".to_owned(), text.to_owned()),
+            None if argument.as_os_str() != "-" && !argument.exists() => Err(CliError::usage(format!(
+                "`{}` is neither a JSON array of filters, which begins with [, nor an existing file",
+                argument.display()
+            ))
+            .with_remedy("tessera query new")),
             None => Self::from_file(argument),
         }
     }

@@ -21,8 +21,8 @@ use crate::{
         info::spec_document,
         keyboard::Keyboard,
         output::{is_unread_after_pause, write_stdout},
+        values::missing_folder,
     },
-    config::is_storage_uri,
     printable_text::PrintableText,
 };
 
@@ -117,12 +117,8 @@ pub async fn run(context: &Context, options: McpOptions, root: CommandDefinition
         return Err(CliError::usage(message));
     }
     // The user who sets up the assistant has to see this, and not only the assistant.
-    if let Some(folder) = &context.global.folder
-        && !is_storage_uri(folder)
-        && !folder.exists()
-    {
-        let message = format!("{}: the folder does not exist", folder.display());
-        return Err(CliError::not_found(message));
+    if let Some(error) = context.global.folder.as_deref().and_then(missing_folder) {
+        return Err(error);
     }
     let spec =
         spec_document(root).map_err(|error| CliError::io("describe the commands", &error))?;

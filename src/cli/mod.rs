@@ -74,4 +74,4 @@ pub use local::{
 pub use messages::is_capable_terminal;
 pub use output::{Column, Document, Output};
 pub use service_options::{FolderOpening, ModelOptions, PatternOptions, ServeOptions, WorkOptions};
-pub use values::{absolute_path, read_file_or_stdin, timestamp_now};
+pub use values::{absolute_path, missing_folder, read_file_or_stdin, timestamp_now};

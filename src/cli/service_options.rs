@@ -1,7 +1,7 @@
 //! Defines the options of the commands that serve datasets from this machine: models, the store on a server, and the
 //! address. These options also exist without the local service, so that a client can report what it lacks.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use secrecy::SecretString;
 use tessera_model::PatternLists;
@@ -153,8 +153,9 @@ pub struct ServeOptions {
     /// starts. Default: auto.
     #[arg(long, value_name = "CODE")]
     pub caption_language: Option<LanguageChoice>,
-    /// Address and port; port 0 picks a free one [default: a port of the index folder on 127.0.0.1].
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address and port, or a port of 127.0.0.1; port 0 picks a free one [default: a port of the index folder on
+    /// 127.0.0.1].
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_listening_address)]
     pub listen: Option<SocketAddr>,
     /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
@@ -163,7 +164,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "FILE")]
     pub access_log: Option<PathBuf>,
     /// Serve metrics for Prometheus at another address, without login.
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_listening_address)]
     pub metrics: Option<SocketAddr>,
     /// After a stop signal, report not ready and keep serving for this time, for load balancers.
     #[arg(long, value_name = "SECONDS", default_value_t = 0,
@@ -204,6 +205,15 @@ pub struct ServeOptions {
     /// Explain what the API leaves open and what this service does, and exit.
     #[arg(long)]
     pub explain: bool,
+}
+
+/// Parses the address at which a service listens. A port alone is one that only this machine can reach.
+fn parse_listening_address(raw: &str) -> Result<SocketAddr, String> {
+    let port = raw.strip_prefix("localhost:").unwrap_or(raw);
+    let local = port.parse().map(|port: u16| (Ipv4Addr::LOCALHOST, port).into());
+    local.or_else(|_| raw.parse()).map_err(|_| {
+        "expected an address and a port, for example 127.0.0.1:8123, or a port alone".to_owned()
+    })
 }
 
 #[derive(Debug, Args)]
@@ -289,5 +299,25 @@ pub enum FolderOpening {
 impl FolderOpening {
     pub fn watching_if(watch: bool) -> Self {
         if watch { Self::Watch } else { Self::Update }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_listens_on_an_address_or_on_a_port_of_this_machine() {
+        let local = Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 8123)));
+        for address in ["8123", "localhost:8123", "127.0.0.1:8123"] {
+            assert_eq!(parse_listening_address(address), local, "{address}");
+        }
+        assert_eq!(
+            parse_listening_address("[::1]:0").map(|it| it.to_string()),
+            Ok("[::1]:0".to_owned())
+        );
+        for address in ["", ":8123", "127.0.0.1", "65536", "host:8123"] {
+            assert!(parse_listening_address(address).unwrap_err().contains("127.0.0.1:8123"));
+        }
     }
 }

@@ -5,10 +5,11 @@ use std::{
     borrow::Cow, collections::BTreeSet, fmt, fs, io::Read as _, str::FromStr, time::SystemTime,
 };
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use secrecy::zeroize::Zeroizing;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use tessera_model::{Region, Timestamp};
+use tessera_model::{Region, Status, Timestamp};
 use tessera_wire::text_encoding::decode_text;
 
 use crate::cli::prelude::*;
@@ -24,11 +25,23 @@ pub fn parse_interval(raw: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
+/// Parses a status. A misspelled one is refused, because a command would wait for it forever.
+pub fn status_parser() -> impl TypedValueParser<Value = Status> {
+    let statuses = [
+        PossibleValue::new("READY"),
+        PossibleValue::new("PARTIAL_INDEX").alias("PARTIAL INDEX"),
+        PossibleValue::new("READ_ONLY").alias("READ ONLY"),
+        PossibleValue::new("INDEXING"),
+        PossibleValue::new("ERROR"),
+    ];
+    PossibleValuesParser::new(statuses).map(|status| Status::parse(&status))
+}
+
 pub fn parse_region(raw: &str) -> Result<Region, String> {
     let [x, y, width, height] = parse_four(raw)?;
     Region::new(x, y, width, height).ok_or_else(|| {
-        "expected a non-empty area inside the picture: fractions from 0 to 1, with x + width and \
-         y + height at most 1"
+        "expected fractions of the picture from 0 to 1, with x + width and y + height at most 1, for \
+         example 0.25,0.1,0.5,0.8"
             .to_owned()
     })
 }
@@ -129,6 +142,16 @@ pub fn similar_folder(missing: &Path) -> Option<PathBuf> {
     });
     let best = similar.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     Some(parent.join(best.1))
+}
+
+/// Returns the error of a folder of this machine that does not exist.
+pub fn missing_folder(folder: &Path) -> Option<CliError> {
+    if is_storage_uri(folder) || folder.exists() {
+        return None;
+    }
+    let similar = similar_folder(folder).map(|it| format!("; did you mean {}?", it.display()));
+    let similar = similar.unwrap_or_else(|| "; check the path".to_owned());
+    Some(CliError::usage(format!("the folder {} does not exist{similar}", folder.display())))
 }
 
 /// Reads the text in the file at a path from the command line. The path `-` is standard input. Text with a byte-order

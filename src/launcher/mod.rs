@@ -46,6 +46,17 @@ fn no_terminal() -> CliError {
     })
 }
 
+/// Returns why nothing can be opened without a terminal. A folder that does not exist is wrong in any case, so it is
+/// reported first. `bare` is whether the command line has no command.
+fn unusable_without_terminal(target: &LaunchTarget, bare: bool) -> CliError {
+    target.missing_folder().unwrap_or_else(|| {
+        if bare {
+            cli::print_help();
+        }
+        no_terminal()
+    })
+}
+
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
@@ -57,18 +68,15 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let (trace, read_only, fresh) = (global.trace, global.read_only, global.fresh);
     let settings_file = global.config.or_else(config::user_config_file);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
-    if !has_terminal() && settings.accessible.is_none() {
-        if bare {
-            cli::print_help();
-        }
-        return Err(no_terminal());
-    }
     let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     let (keymap, key_warnings) =
         config::load_keymap(config::keymap_file().as_deref(), &settings.commands)
             .map_err(CliError::usage)?;
     settings.warnings.extend(warnings.into_iter().chain(key_warnings));
+    if !has_terminal() && settings.accessible.is_none() {
+        return Err(unusable_without_terminal(&target, bare));
+    }
     if let Some(path) = trace {
         options.trace = Trace::create(&path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;

@@ -112,6 +112,12 @@ impl LaunchTarget {
         }
     }
 
+    /// Returns the error of a folder that does not exist.
+    pub fn missing_folder(&self) -> Option<CliError> {
+        let Self::Folders { folders, .. } = self else { return None };
+        folders.iter().find_map(|folder| cli::missing_folder(folder))
+    }
+
     pub fn named(settings: &Settings, name: &str) -> Result<Self, CliError> {
         Self::of_profile(cli::profile_by_name(settings, name)?, None)
     }

@@ -189,6 +189,6 @@ fn a_folder_that_is_missing_ends_it_at_the_start() {
     let missing = home.path().join("missing");
     let mut command = tessera(home.path(), &["mcp", "--folder", missing.to_str().unwrap()]);
     let (code, _, err) = outcome(command.stdin(Stdio::piped()));
-    assert_eq!(code, 5, "{err}");
-    assert!(err.contains("missing: the folder does not exist"), "{err}");
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("missing does not exist; check the path"), "{err}");
 }

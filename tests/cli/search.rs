@@ -202,7 +202,7 @@ fn invalid_searches_are_rejected_before_any_request() {
     let nowhere = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
     for (arguments, words) in [
         (&["image", van, "--box", "0.5,0,0.6,1"][..], "x + width"),
-        (&["image", van, "--box", "-0.1,0,1,1"], "fractions from 0 to 1"),
+        (&["image", van, "--box", "-0.1,0,1,1"], "from 0 to 1, with x + width"),
         (&["image", van, "--box", "0,0,1"], "four comma-separated numbers"),
         (&["image", van, "--box-px", "20,0,20,10"], "32x24 pixels"),
         (&["image", text.to_str().unwrap()], "not a picture"),

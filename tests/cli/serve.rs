@@ -224,7 +224,7 @@ fn wrong_options_are_refused_with_what_would_be_right() {
         (["--fail", "everything"], "upload, trigger, add_media, reindex, export, search"),
         (["--slow-progress", "9999"], "3600"),
         (["--drain", "9999"], "3600"),
-        (["--metrics", "9090"], "invalid socket address"),
+        (["--metrics", ":9090"], "or a port alone"),
         (["--allow-path", "/no/such/folder"], "--allow-path /no/such/folder"),
         (["--allow-host", "user@host"], "--allow-host user@host: expected NAME"),
     ] {

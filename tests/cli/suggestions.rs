@@ -178,3 +178,36 @@ fn a_word_that_is_neither_a_command_nor_a_folder_is_explained() {
     let similar = format!("did you mean {}?", home.join("photos").display());
     assert!(code == 2 && err.contains(&similar), "{err}");
 }
+
+#[test]
+fn wrong_words_are_answered_with_the_right_ones() {
+    let (_home, home) = two_folders();
+    let ask = |line: &str| {
+        outcome(tessera(&home, &line.split(' ').collect::<Vec<_>>()).current_dir(&home))
+    };
+    for (line, expected) in [
+        ("dataset wait --until DONE", "values: READY, PARTIAL_INDEX, READ_ONLY, INDEXING, ERROR]"),
+        ("dataset watch --until READY,REDY", "a similar value exists: 'READY'"),
+        ("dataset list --status DONE", "'DONE' for '--status <STATUS>'"),
+        ("search media nope", "expected a whole ID, for example ad48d250-"),
+        ("selection add --media ad48d250", "tip: `--full` and `--json` print whole IDs"),
+        (
+            "search vql nonsense",
+            "`nonsense` is neither a JSON array of filters, which begins with [,",
+        ),
+        ("search vql nonsense", "try: tessera query new"),
+        ("serve --listen :8123 photos", "for example 127.0.0.1:8123, or a port alone"),
+        ("serve --port 8123 photos", "tip: `--listen` takes the port"),
+        ("search image a.png --region 0,0,1,1", "tip: `--box` takes a region"),
+        ("search image a.png --box 5,5,5,5", "for example 0.25,0.1,0.5,0.8"),
+        ("dataset diverse 2 --paths", "tip: `--jq '.media[].path'` prints only the paths"),
+        ("missing/folder", "the folder missing/folder does not exist; check the path"),
+        ("open other/photo", "does not exist; did you mean other/photos?"),
+        ("--folder missing", "the folder missing does not exist"),
+        ("photos", "the interface needs a terminal"),
+    ] {
+        let (code, out, err) = ask(line);
+        assert!(code == 2 && out.is_empty() && err.contains(expected), "{line}: {code}: {err}");
+        assert!(!err.contains("similar argument"), "{line}: {err}");
+    }
+}

@@ -150,7 +150,7 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
         (&["dataset", "list", "--json", "--csv"], "mutually exclusive"),
         (&["dataset", "list", "--jq", ".a["], "character"),
         (&["dataset", "list"], "profile add"),
-        (&["image", "show", "x", "--box", "0.5,0.5,0.6,0.6"], "inside the picture"),
+        (&["image", "show", "x", "--box", "0.5,0.5,0.6,0.6"], "y + height at most 1"),
     ] {
         let (code, out, err) = run(home.path(), arguments);
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");

@@ -1,10 +1,22 @@
 //! Identifiers, parsed once at the boundary. An identifier is a UUID, so a path built from identifiers cannot contain
 //! `../`, a query or another host.
 
-use std::{fmt, str::FromStr};
+use std::{error::Error, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+/// A text that is not a whole identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidId;
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected a whole ID, for example ad48d250-0000-11f1-bfca-000000000001")
+    }
+}
+
+impl Error for InvalidId {}
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -33,10 +45,10 @@ macro_rules! id {
         }
 
         impl FromStr for $name {
-            type Err = uuid::Error;
+            type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Uuid::try_parse(text.trim()).map(Self)
+                Uuid::try_parse(text.trim()).map(Self).map_err(|_| InvalidId)
             }
         }
     };

@@ -64,7 +64,7 @@ pub use facet::{
 pub use failure::{
     Failure, FailureKind, NO_SECRET, RequestOutcome, RequestRecord, login_check_text,
 };
-pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagChangeId, TagId};
+pub use ids::{ClusterId, DatasetId, ExportTaskId, InvalidId, MediaId, TagChangeId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use job::{
     AdditionJob, ExportJob, ExportPart, FailedExport, JobKind, JobRecord, ModelJob, SavedJobState,

@@ -16,17 +16,19 @@ use crate::{
         PatternOptions, ServiceTarget,
         analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
         config::user_file,
+        values::status_parser,
     },
     config::{Profile, edit},
 };
+use tessera_model::Status;
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {
     /// List the datasets.
     List {
         /// Only datasets with this status.
-        #[arg(long, value_name = "STATUS")]
-        status: Option<String>,
+        #[arg(long, value_name = "STATUS", value_parser = status_parser(), ignore_case = true)]
+        status: Option<Status>,
     },
     /// Show one dataset.
     Show {
@@ -125,7 +127,7 @@ pub enum DatasetCommand {
 pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
     match command {
         DatasetCommand::List { status } => {
-            let work = async |connection: &_| record::list(connection, status.as_deref()).await;
+            let work = async |connection: &_| record::list(connection, status.as_ref()).await;
             context.with_connection(&[Endpoint::Datasets], work).await
         }
         DatasetCommand::Show { dataset, plot: true, .. } => {

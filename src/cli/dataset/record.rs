@@ -21,7 +21,7 @@ fn folders(connection: &Connection<'_>) -> CliResult<BTreeMap<DatasetId, PathBuf
     Ok(local.map(LocalService::dataset_folders).transpose()?.unwrap_or_default())
 }
 
-pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
+pub(super) async fn list(connection: &Connection<'_>, status: Option<&Status>) -> CliResult {
     let context = connection.context;
     let DatasetList { datasets: mut all, unreadable: skipped } =
         connection.client.list_datasets().await?;
@@ -38,7 +38,6 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
             }
         }
     }
-    let status = status.map(Status::parse);
     let folders = folders(connection)?;
     let row = |dataset: &Dataset| {
         let mut row = dataset_document(dataset);
@@ -49,7 +48,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
     };
     let rows: Vec<Value> = all
         .iter()
-        .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
+        .filter(|dataset| status.is_none_or(|status| dataset.status == *status))
         .map(row)
         .collect();
     for dataset in &all {

@@ -11,7 +11,7 @@ use crate::{
     cli::{
         dataset::record::dataset_document,
         polling::{Poller, StatusChange},
-        values::{parse_interval, timestamp_now},
+        values::{parse_interval, status_parser, timestamp_now},
     },
     subprocess,
 };
@@ -26,8 +26,8 @@ pub struct WatchOptions {
     /// ID or name of the dataset, or its folder.
     dataset: Option<String>,
     /// Statuses to wait for, for example `READY,PARTIAL_INDEX`.
-    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
-    until: Vec<String>,
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = status_parser(), ignore_case = true)]
+    until: Vec<Status>,
     /// Polling interval [default: 1s, backing off to 15s].
     #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
     interval: Option<Duration>,
@@ -50,7 +50,7 @@ pub struct ReactionOptions {
 pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
-    let goal = WaitGoal::parse(context, &options.until);
+    let goal = WaitGoal::of(&options.until);
     let settling = remaining_settling(connection, dataset.id);
     let mut poller = Poller::new(context, options.interval);
     let outcome = poll_until(&mut poller, connection, dataset, &goal, settling, None).await;
@@ -72,7 +72,7 @@ pub(super) async fn watch(
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     let goal = match options.until.as_slice() {
         [] => WaitGoal::Never,
-        until => WaitGoal::parse(context, until),
+        until => WaitGoal::of(until),
     };
     let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
     let mut poller = Poller::stream(context, options.interval);
@@ -148,15 +148,9 @@ pub(super) enum WaitGoal {
 }
 
 impl WaitGoal {
-    /// Parses the goal of `--until`. Without any status, the goal is that no task is running.
-    pub(super) fn parse(context: &Context, statuses: &[String]) -> Self {
-        let statuses: Vec<Status> = statuses.iter().map(|status| Status::parse(status)).collect();
-        for status in &statuses {
-            if let Status::Other(unknown) = status {
-                context.messages.warn(format!("{unknown} is not a known status"));
-            }
-        }
-        if statuses.is_empty() { Self::Rest } else { Self::AnyOf(statuses) }
+    /// Returns the goal of `--until`. Without any status, the goal is that no task is running.
+    fn of(statuses: &[Status]) -> Self {
+        if statuses.is_empty() { Self::Rest } else { Self::AnyOf(statuses.to_vec()) }
     }
 
     /// Returns the result once the goal is reached, or once it is unreachable because the dataset
