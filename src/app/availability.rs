@@ -402,16 +402,25 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
     }
 }
 
+fn next_page_reason(results: &Results) -> Option<String> {
+    let page = results.requested_page() + 1;
+    match results.requested_failure() {
+        _ if results.pending_search().is_none() && results.may_have_next_page() => None,
+        Some(failure) if failure.may_succeed_later() => {
+            Some(format!("page {page} could not be loaded; r tries again"))
+        }
+        Some(_) => Some(format!("page {page} could not be loaded; Esc goes back")),
+        None if results.page().is_none() => Some("this page is still loading".to_owned()),
+        None if results.pending_search().is_some() => {
+            Some(format!("page {page} is not loaded yet; Esc stays here"))
+        }
+        None => Some("this is the last page".to_owned()),
+    }
+}
+
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
-        Action::NextPage if app.results.page().is_none() => {
-            Some("this page is still loading".to_owned())
-        }
-        Action::NextPage if app.results.pending_search().is_some() => Some(format!(
-            "page {} is not loaded yet; Esc stays here",
-            app.results.requested_page() + 1
-        )),
-        Action::NextPage => unless(app.results.may_have_next_page(), "this is the last page"),
+        Action::NextPage => next_page_reason(&app.results),
         Action::PreviousPage => unless(app.results.requested_page() > 0, "this is the first page"),
         Action::GoToPage => dataset_open(app).or_else(|| computed_reason(&app.results)),
         Action::PreviousFrame => {

@@ -83,7 +83,7 @@ pub(super) fn draw_tile(
     }
     for (preview, area) in pictures {
         let canvas = ctx.app.screen().canvas(area.width, area.height);
-        ctx.draw_picture(area, preview.media.into(), canvas);
+        ctx.draw_tile_picture(area, preview.media.into(), canvas);
     }
     let below = below(area, picture.height);
     let state = ctx.app.baskets().tile_selection_state(tile, ctx.app.results());

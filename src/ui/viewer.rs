@@ -49,7 +49,7 @@ fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
 fn draw_frame(ctx: &mut DrawContext, frame: &StripFrame) {
     let (app, theme) = (ctx.app, ctx.theme);
     if app.screen().protocol != Protocol::None {
-        ctx.draw_picture(frame.area, frame.preview.media.into(), app.strip_canvas());
+        ctx.draw_tile_picture(frame.area, frame.preview.media.into(), app.strip_canvas());
     }
     let seconds = frame.preview.frame.as_ref().and_then(|frame| frame.seconds);
     let time = seconds.map_or_else(String::new, format_timestamp);

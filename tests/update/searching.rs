@@ -142,6 +142,22 @@ fn pages_end_where_the_service_ends() {
 }
 
 #[test]
+fn a_page_that_could_not_be_loaded_is_not_the_last_one() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.fail(Lane::Page(open_search(&desk).clone()), FailureKind::Unreachable);
+    desk.press("n");
+    assert_eq!(desk.notice(), "page 2 could not be loaded; r tries again");
+    desk.press("esc");
+
+    let mut desk = Desk::with_clusters(9);
+    desk.press("r");
+    desk.fail(Lane::Page(open_search(&desk).clone()), FailureKind::Unreachable);
+    desk.press("n");
+    assert_eq!(desk.notice(), "page 1 could not be loaded; r tries again");
+}
+
+#[test]
 fn enter_opens_dataset_cluster_and_full_size() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));

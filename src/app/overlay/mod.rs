@@ -231,6 +231,22 @@ impl DrawContext<'_> {
         view: PictureView,
         canvas: Canvas,
     ) -> Option<Rect> {
+        self.draw_picture_or(area, view, canvas, |reason| reason)
+    }
+
+    /// Draws one of several pictures. Each of them only says that it is missing, because the detail says why, and an
+    /// outage would otherwise be explained many times.
+    pub(crate) fn draw_tile_picture(&mut self, area: Rect, view: PictureView, canvas: Canvas) {
+        self.draw_picture_or(area, view, canvas, |_| "not loaded");
+    }
+
+    fn draw_picture_or(
+        &mut self,
+        area: Rect,
+        view: PictureView,
+        canvas: Canvas,
+        error_text: fn(&str) -> &str,
+    ) -> Option<Rect> {
         let mut error = "";
         match self.app.service_data.pictures.get(&view, canvas) {
             Some(Ok(thumbnail)) => {
@@ -240,7 +256,7 @@ impl DrawContext<'_> {
                     return covered;
                 }
             }
-            Some(Err(reason)) => error = reason.as_str(),
+            Some(Err(reason)) => error = error_text(reason.as_str()),
             None => {}
         }
         self.picture_placeholder(area, error);

@@ -239,6 +239,14 @@ impl Results {
         }
     }
 
+    /// Returns why the requested page, or the newest version of the page on screen, could not be loaded.
+    pub fn requested_failure(&self) -> Option<&Failure> {
+        let search = self.pending_search().or_else(|| {
+            self.view().filter(|view| view.computed.is_none()).map(|view| view.search.clone())
+        })?;
+        self.pages.get(&search)?.failure()
+    }
+
     /// Returns the number of the last page, counted from 0, if the last page was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
         let loaded = self.pages.pages_of(&self.view()?.search);

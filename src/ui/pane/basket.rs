@@ -29,7 +29,7 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
     let footer = rows.footer.iter().map(|text| Line::styled(format!(" {text}"), ctx.theme.dim));
     ctx.put_lines(rows.footer_area, &footer.collect::<Vec<_>>());
     for (area, picture) in rows.pictures(app) {
-        ctx.draw_picture(area, picture.view, picture.canvas);
+        ctx.draw_tile_picture(area, picture.view, picture.canvas);
     }
     let cursor = app.baskets().cursor();
     let last = rows.entries.last().map_or(0, |(index, ..)| *index);

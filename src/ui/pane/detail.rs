@@ -47,7 +47,7 @@ fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
     for (index, area) in strip {
         let Some(preview) = cluster.previews.get(*index) else { continue };
         let canvas = app.screen().canvas(area.width, area.height);
-        ctx.draw_picture(*area, preview.media.into(), canvas);
+        ctx.draw_tile_picture(*area, preview.media.into(), canvas);
         if *index == selected {
             let mark = Rect { y: area.bottom(), height: 1, ..*area };
             ctx.put(mark, 0, &[("━".repeat(usize::from(area.width)), ctx.theme.accent)]);
