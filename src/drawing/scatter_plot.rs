@@ -182,13 +182,14 @@ pub(crate) struct PlotPoint {
 /// If there are more cells than this for a point, points are bullets, because a single dot is hardly visible.
 const CELLS_PER_BULLET: usize = 16;
 
-/// Draws points into the cells of an area. Points outside the window are not drawn.
+/// Draws points into the cells of an area. Points outside the window are not drawn. Without color, cells have the marks
+/// of the classes instead of dots.
 pub(crate) fn draw_points(
     buf: &mut Buffer,
     area: Rect,
     window: PlotWindow,
     points: impl Iterator<Item = PlotPoint>,
-    styles: &[Style; CLASSES],
+    (styles, marks): (&[Style; CLASSES], Option<&[char; CLASSES]>),
     mark: Style,
 ) {
     let area = area.intersection(buf.area);
@@ -214,7 +215,11 @@ pub(crate) fn draw_points(
             .unwrap_or((0, &0));
         let style = if cell.is_marked { styles[most].patch(mark) } else { styles[most] };
         let braille = char::from_u32(0x2800 + u32::from(cell.dots)).unwrap_or(' ');
-        let symbol = if drawn * CELLS_PER_BULLET < cells.len() { '•' } else { braille };
+        let symbol = match marks {
+            Some(marks) => marks[most],
+            None if drawn * CELLS_PER_BULLET < cells.len() => '•',
+            None => braille,
+        };
         buf[position].set_char(symbol).set_style(style);
     }
 }
@@ -243,12 +248,12 @@ mod tests {
         ];
         let mut buf = Buffer::empty(Rect::new(0, 0, 6, 4));
         let colors = [1, 2, 3, 4, 5, 6, 7].map(|color| Style::new().fg(Color::Indexed(color)));
-        draw_points(&mut buf, AREA, unit(), points.into_iter(), &colors, Style::new());
+        draw_points(&mut buf, AREA, unit(), points.into_iter(), (&colors, None), Style::new());
         let drawn = buf.area.positions().filter(|at| buf[*at].symbol() != " ");
         let drawn: Vec<_> = drawn.map(|at| ((at.x, at.y), buf[at].symbol(), buf[at].fg)).collect();
         let sparse = Rect::new(0, 0, 40, 20);
         let mut large = Buffer::empty(sparse);
-        draw_points(&mut large, sparse, unit(), points.into_iter(), &colors, Style::new());
+        draw_points(&mut large, sparse, unit(), points.into_iter(), (&colors, None), Style::new());
         assert_eq!(large[(39, 19)].symbol(), "•");
         let expected = [((1, 1), "⠁", Color::Indexed(2)), ((4, 2), "⢀", Color::Indexed(3))];
         assert_eq!(drawn, expected);

@@ -94,6 +94,34 @@ fn a_caption_has_the_rows_that_it_needs_before_labels_and_the_id() {
 }
 
 #[test]
+fn only_the_detail_says_why_pictures_are_missing() {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock).opening_clusters(9);
+    let is_picture = |lane: &Lane| matches!(lane, Lane::Picture(..));
+    while desk.open.iter().any(|(ticket, _)| is_picture(&ticket.lane)) {
+        let (ticket, _) = desk.take(is_picture);
+        desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "picture not found")));
+    }
+    let lines: Vec<String> = (0..40).map(|y| row(&drawn(&desk, ThemeName::Plain), y)).collect();
+    let text = lines.join("\n");
+    assert_eq!(text.matches("picture not found").count(), 1, "{text}");
+    assert!(text.matches("not loaded").count() >= 6, "{text}");
+}
+
+#[test]
+fn without_color_the_points_of_a_map_have_the_letters_of_the_legend() {
+    let desk = crate::support::map::mapped(80, 24, "");
+    let lines: Vec<String> = (0..24).map(|y| row(&drawn(&desk, ThemeName::Plain), y)).collect();
+    let text = lines.join("\n");
+    for entry in
+        ["A beach 171", "B night sky 171", "C a very long name of a label 172", "· others 86"]
+    {
+        assert!(text.contains(entry), "{entry}: {text}");
+    }
+    assert!(text.matches('A').count() > 10 && text.matches('B').count() > 10, "{text}");
+    assert!(!text.contains('⣿'), "{text}");
+}
+
+#[test]
 fn the_folder_of_a_local_dataset_is_in_its_status_and_its_record() {
     let mut desk = datasets(120, 40);
     let id = desk.app.selected_dataset().unwrap().id;

@@ -147,6 +147,28 @@ fn a_rectangle_selects_the_points_in_it_and_undo_deselects_them() {
 }
 
 #[test]
+fn the_picture_beside_the_map_is_one_in_the_rectangle() {
+    let mut desk = shown(300);
+    // The cursor goes on from the group at the top left to an empty corner, near no point of the rectangle.
+    desk.press("H H H H H H H H H H H H K K K K K K K K v");
+    let corner = view(&desk).cursor;
+    for _ in 0..6 {
+        desk.press("L L J");
+        let cursor = view(&desk).cursor;
+        let is_inside = |point: &MapPoint| {
+            (0..2).all(|axis| (corner[axis]..=cursor[axis]).contains(&point.position[axis]))
+        };
+        if map(300).points.iter().any(is_inside) {
+            assert!(is_inside(&hovered(&desk)), "{cursor:?}");
+        }
+    }
+    let media = hovered(&desk).media;
+    desk.press("enter");
+    let query = &desk.app.results().view().unwrap().search.query;
+    assert_eq!(*query, Query::Similar(Anchor { media, kind: AnchorKind::Media }));
+}
+
+#[test]
 fn the_mouse_draws_a_rectangle_and_zooms() {
     let mut desk = shown(300);
     let mouse = |column, row, kind| Event::Mouse(Mouse { column, row, kind });

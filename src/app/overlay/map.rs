@@ -16,7 +16,7 @@ use ratatui::{
 use tessera_model::{
     Anchor, AnchorKind, Basket, EntryContent, EntryId, Filter, MapPoint, MediaId, MediaMap,
     Operation, SelectionEntry,
-    text::{group_digits, grouped_with_noun},
+    text::{group_digits, grouped_with_noun, truncate},
 };
 use tessera_picture::Protocol;
 
@@ -29,7 +29,7 @@ use crate::{
         viewer::full_size_reason,
     },
     drawing::{
-        Theme, rows_of_line,
+        Theme, display_width,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
 };
@@ -158,7 +158,7 @@ impl MapView {
         view.map =
             Some(result.map(Arc::new).map_err(|failure| SafeText::detail(&failure.to_string())));
         view.classes = view.count_classes();
-        view.find_hovered();
+        view.find_hovered(None);
         if let Some(position) = view.hovered().map(|point| point.position) {
             view.cursor = position;
         }
@@ -232,12 +232,19 @@ impl MapView {
         self.map()?.points.get(self.hovered?)
     }
 
-    /// Finds the nearest point after a change, because a search for each drawing would take too long.
-    fn find_hovered(&mut self) {
-        let distance = |point: &MapPoint| self.window.distance(point.position, self.cursor);
-        let points = self.shown().map(|(index, point)| (index, distance(point)));
-        let nearest = points.min_by(|(_, one), (_, other)| one.total_cmp(other));
-        self.hovered = nearest.map(|(index, _)| index);
+    /// Finds the nearest point after a change, because a search for each drawing would take too long. Points in the
+    /// rectangle, or in the window, come first, so that the picture beside the map is one of those that keys act on.
+    fn find_hovered(&mut self, rectangle: Option<PlotWindow>) {
+        let bounds = rectangle.unwrap_or(self.window);
+        let rank = |(index, point): (usize, &MapPoint)| {
+            let distance = self.window.distance(point.position, self.cursor);
+            (!bounds.contains(point.position), distance, index)
+        };
+        let nearest = self
+            .shown()
+            .map(rank)
+            .min_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.total_cmp(&other.1)));
+        self.hovered = nearest.map(|(.., index)| index);
     }
 
     /// Returns the points in the rectangle, or without one, the point at the cursor.
@@ -266,10 +273,8 @@ impl MapView {
         let side =
             if area.width < MIN_COLUMNS_WITH_SIDE { 0 } else { SIDE_COLUMNS.max(area.width / 4) };
         let [map, side] = Layout::horizontal([Min(0), Length(side)]).areas(inside);
-        let classes =
-            self.legend_classes().into_iter().map(|(name, _)| Span::raw(name)).collect::<Vec<_>>();
-        let rows = rows_of_line(&Line::from(classes), usize::from(map.width));
-        let rows = u16::try_from(rows).unwrap_or(MAX_LEGEND_ROWS).min(MAX_LEGEND_ROWS);
+        let rows = self.legend_rows(usize::from(map.width)).len();
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX);
         let [plot, legend] = Layout::vertical([Min(0), Length(rows)]).areas(map);
         let side =
             Rect { x: side.x + side.width.min(1), width: side.width.saturating_sub(1), ..side };
@@ -401,12 +406,12 @@ impl Dialog for MapView {
             Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ if self.map().is_some_and(|map| !map.points.is_empty()) => {
                 let result = self.key_on_map(chord, app);
-                self.find_hovered();
+                self.find_hovered(self.rectangle(self.plot_area(app)));
                 return result;
             }
             _ => {}
         }
-        self.find_hovered();
+        self.find_hovered(self.rectangle(self.plot_area(app)));
         KeyResult::Stay
     }
 
@@ -427,7 +432,7 @@ impl Dialog for MapView {
             MouseKind::WheelDown => self.zoom(1.0 / ZOOM_STEP, position),
             MouseKind::Release | MouseKind::RightClick => {}
         }
-        self.find_hovered();
+        self.find_hovered(self.rectangle(plot));
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -446,9 +451,9 @@ impl Dialog for MapView {
     }
 
     /// Shows one class alone.
-    fn select_item(&mut self, index: usize, _: &App) {
+    fn select_item(&mut self, index: usize, app: &App) {
         self.only = Some(index).filter(|index| *index < self.classes.len());
-        self.find_hovered();
+        self.find_hovered(self.rectangle(self.plot_area(app)));
     }
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
@@ -592,7 +597,8 @@ impl MapView {
             class: self.class_of(map, index).map_or(OTHER, |class| class.min(OTHER)),
             is_marked: is_selected(point),
         });
-        draw_points(ctx.buf, area, self.window, points, &styles, ctx.theme.selected);
+        let marks = (!has_color(&styles)).then_some(&CLASS_MARKS);
+        draw_points(ctx.buf, area, self.window, points, (&styles, marks), ctx.theme.selected);
         if let Some(corner) = self.corner {
             draw_rectangle(ctx, [corner, self.cursor].map(|at| self.window.cell_of(area, at)));
         }
@@ -605,11 +611,23 @@ impl MapView {
         }
     }
 
+    /// Returns the rows of the legend. Each has whole entries, whose names are shortened if they need too many rows.
+    fn legend_rows(&self, cells: usize) -> Vec<Vec<(String, usize)>> {
+        let whole = packed_rows(self.legend_classes(usize::MAX), cells);
+        if whole.len() <= MAX_LEGEND_ROWS {
+            return whole;
+        }
+        let entries = CLASSES.div_ceil(MAX_LEGEND_ROWS);
+        packed_rows(self.legend_classes(cells / entries), cells)
+    }
+
     /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
     /// Classes without a style of their own are counted together.
-    fn legend_classes(&self) -> Vec<(String, usize)> {
+    fn legend_classes(&self, max_cells: usize) -> Vec<(String, usize)> {
         let entry = |name: &str, points: usize, alone: &str, style: usize| {
-            (format!("● {name} {}  {alone}", group_digits(points as u64)), style)
+            let end = format!(" {}  {alone}", group_digits(points as u64));
+            let name = truncate(name, max_cells.saturating_sub(display_width(&end) + MARK_CELLS));
+            (format!("{name}{end}"), style)
         };
         if let Some(class) = self.only.and_then(|only| self.classes.get(only)) {
             return vec![entry(&class.name, class.points, "alone; Esc shows all", class.style)];
@@ -624,9 +642,14 @@ impl MapView {
 
     fn draw_legend(&self, ctx: &mut DrawContext, area: Rect) {
         let styles = class_styles(ctx.theme);
-        let spans = self.legend_classes().into_iter();
-        let spans = spans.map(|(text, style)| Span::styled(text, styles[style]));
-        ctx.put_lines(area, &[spans.collect::<Line>()]);
+        let has_color = has_color(&styles);
+        let span = |(text, style): (String, usize)| {
+            let mark = if has_color { '●' } else { CLASS_MARKS[style] };
+            Span::styled(format!("{mark} {text}"), styles[style])
+        };
+        let rows = self.legend_rows(usize::from(area.width)).into_iter();
+        let rows = rows.map(|entries| entries.into_iter().map(span).collect::<Line>());
+        ctx.put_lines(area, &rows.collect::<Vec<_>>());
     }
 
     /// Draws what is known about the media item at the cursor, and how many media items are in the rectangle.
@@ -657,7 +680,31 @@ impl MapView {
     }
 }
 
-const MAX_LEGEND_ROWS: u16 = 4;
+const MAX_LEGEND_ROWS: usize = 4;
+/// The cells of the mark before a name in the legend.
+const MARK_CELLS: usize = 2;
+/// The marks of the classes on a screen without color.
+const CLASS_MARKS: [char; CLASSES] = ['A', 'B', 'C', 'D', 'E', 'F', '·'];
+
+fn has_color(styles: &[Style; CLASSES]) -> bool {
+    styles.iter().any(|style| style.fg.is_some())
+}
+
+/// Puts as many entries into each row as fit with their marks.
+fn packed_rows(entries: Vec<(String, usize)>, cells: usize) -> Vec<Vec<(String, usize)>> {
+    let (mut rows, mut used) = (Vec::<Vec<_>>::new(), 0);
+    for entry in entries {
+        let needed = MARK_CELLS + display_width(&entry.0);
+        if let Some(row) = rows.last_mut().filter(|_| used + needed <= cells) {
+            row.push(entry);
+            used += needed;
+        } else {
+            rows.push(vec![entry]);
+            used = needed;
+        }
+    }
+    rows
+}
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {
     let Theme { accent, moving, success, failure, key, text, dim, .. } = *theme;
