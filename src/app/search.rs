@@ -345,7 +345,7 @@ impl App {
         self.query.edit_draft(
             |draft| {
                 let _ = draft.edit_row();
-                draft.field = Some(0);
+                draft.field = draft.selected_row().map(FilterRow::first_field);
             },
             &self.results,
         );

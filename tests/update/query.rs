@@ -545,6 +545,21 @@ fn only_the_local_deployment_offers_filters_by_what_files_are() {
 }
 
 #[test]
+fn a_column_is_asked_for_before_its_value() {
+    let mut desk = local_desk();
+    desk.press("3 a");
+    desk.type_text("column");
+    desk.press("enter");
+    desk.type_text("weather");
+    desk.press("enter");
+    desk.type_text("sun");
+    desk.press("enter");
+    let row = desk.app.query().draft(desk.app.results()).rows.first().unwrap().clone();
+    let expected = filters(r#"[{"column":{"name":"weather","op":"is","value":"sun"}}]"#);
+    assert_eq!(row.filter().ok().as_ref(), expected.first());
+}
+
+#[test]
 fn a_row_of_each_added_filter_becomes_the_filter_again() {
     let mut desk = local_desk();
     let all = filters(

@@ -85,8 +85,9 @@ impl QueryDraft {
     pub fn add(&mut self, key: FilterKind) {
         self.push_undo();
         self.cursor = self.rows.len();
-        self.rows.push(FilterRow::new(key));
-        self.field = Some(0);
+        let row = FilterRow::new(key);
+        self.field = Some(row.first_field());
+        self.rows.push(row);
     }
 
     /// Stops editing the selected row, and removes it if nothing was typed into it.
@@ -218,6 +219,7 @@ impl QueryEditor<'_> {
         match chord.key {
             _ if self.draft.json.is_some() => self.draft.handle_json_key(chord),
             Key::Tab => self.next_field(),
+            Key::Enter if self.needs_more() => self.next_field(),
             Key::Enter if self.has_unfinished_entry() => self.add_entry(),
             Key::Enter => self.finish_field(),
             Key::Esc => {
@@ -262,6 +264,10 @@ impl QueryEditor<'_> {
         }
         let count = self.draft.selected_row().map_or(1, |row| row.fields().count());
         self.draft.field = self.draft.field.map(|field| (field + 1) % count.max(1));
+    }
+
+    fn needs_more(&self) -> bool {
+        self.draft.selected_row().is_some_and(|row| row.needs_more_after(self.draft.field))
     }
 
     fn has_unfinished_entry(&self) -> bool {

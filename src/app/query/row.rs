@@ -113,7 +113,7 @@ impl FilterKind {
             FilterField { name: "threshold", label: "min similarity" };
         const MAX_DISTANCE: FilterField = FilterField { name: "threshold", label: "max distance" };
         const FROM: FilterField = FilterField { name: "confidence_min", label: "confidence from" };
-        const COLUMN: FilterField = FilterField { name: "name", label: "in the column" };
+        const COLUMN: FilterField = FilterField { name: "name", label: "name" };
         const TO: FilterField = FilterField { name: "confidence_max", label: "to" };
         match self {
             Self::Text => &[VALUE_FIELD, MIN_SIMILARITY],
@@ -260,6 +260,17 @@ impl FilterRow {
         // A full-text filter has no bound, so its second field is not shown.
         let count = if self.choice_keyword() == "fts" { 1 } else { self.inputs.len() };
         self.kind.fields().iter().copied().zip(&self.inputs).take(count)
+    }
+
+    /// Returns the field that is asked for first. The name of a column comes before its value.
+    pub fn first_field(&self) -> usize {
+        usize::from(self.kind == FilterKind::Column)
+    }
+
+    /// Whether a field is only the first part of what the row needs.
+    pub(super) fn needs_more_after(&self, field: Option<usize>) -> bool {
+        let is_empty = self.entries.is_empty() && self.text(0).is_empty();
+        self.kind == FilterKind::Column && field == Some(1) && is_empty && !self.text(1).is_empty()
     }
 
     pub fn text(&self, field: usize) -> &str {

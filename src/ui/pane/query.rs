@@ -302,10 +302,14 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     let operator = choice_text(&format!("{mode}{}", row.choice_keyword()), has_choice);
     writer.column(&operator, COLUMN_WIDTHS[2], style);
     let focused_number = state.field.filter(|number| *number > 0 && line.width < MIN_WHOLE_ROW);
-    if focused_number.is_none() {
+    let has_name = row.kind == FilterKind::Column;
+    if has_name {
+        writer.column_name(row, state.field == Some(1));
+    }
+    if has_name || focused_number.is_none() {
         writer.value(row, state.field == Some(0));
     }
-    for (number, (part, input)) in row.fields().enumerate().skip(1) {
+    for (number, (part, input)) in row.fields().enumerate().skip(if has_name { 2 } else { 1 }) {
         let label = format!("  {} ", part.label);
         let fits = text_cells(&label) + number_width + 2 <= writer.rest.width;
         let is_shown = focused_number.is_none_or(|focused| focused == number);
@@ -345,6 +349,16 @@ impl RowWriter<'_, '_> {
         let (column, rest) = split_columns(self.rest, width);
         self.ctx.put(column, 0, &[(text, style)]);
         self.rest = rest;
+    }
+
+    /// Writes the name of a column before its value.
+    fn column_name(&mut self, row: &FilterRow, focused: bool) {
+        let Some((part, input)) = row.fields().nth(1) else { return };
+        let dim = self.ctx.theme.dim;
+        self.text(&format!("{} ", part.label), dim);
+        let width = (text_cells(SafeText::name(input.value()).as_str()) + 1).clamp(8, 16);
+        self.field(width, Some(input), focused);
+        self.text("  value ", dim);
     }
 
     fn value(&mut self, row: &FilterRow, focused: bool) {
