@@ -161,7 +161,9 @@ pub struct Welcome {
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
-    typed: [RedactedInput; WelcomeField::ALL.len()],
+    /// The typed texts of each form, so that what was typed into one is not used by another. They are boxed so that the
+    /// future of the screen stays small.
+    typed: Box<[[RedactedInput; WelcomeField::ALL.len()]; WelcomeOption::ALL.len()]>,
     pub secret: SecretInput,
     pub secret_place: SecretPlace,
     /// Whether to store the secret. `None` until the user has decided.
@@ -184,7 +186,7 @@ impl Welcome {
             cursor: 0,
             option: None,
             field: 0,
-            typed: Default::default(),
+            typed: Box::default(),
             secret: SecretInput::default(),
             secret_place: SecretPlace::default(),
             store: None,
@@ -207,7 +209,27 @@ impl Welcome {
     }
 
     pub fn text(&self, field: WelcomeField) -> &Input {
-        &self.typed[field as usize].0
+        &self.typed[self.form()][field as usize].0
+    }
+
+    fn text_mut(&mut self, field: WelcomeField) -> &mut Input {
+        &mut self.typed[self.form()][field as usize].0
+    }
+
+    /// Returns the position of the open form.
+    fn form(&self) -> usize {
+        self.option.unwrap_or(WelcomeOption::Sample) as usize
+    }
+
+    /// Returns what an empty field shows.
+    pub fn placeholder(&self, field: WelcomeField) -> &'static str {
+        match (field, self.option) {
+            (WelcomeField::ApiKey, _) if self.secret == SecretInput::Existing => {
+                "default: TESSERA_API_KEY of the environment"
+            }
+            (WelcomeField::Name, Some(WelcomeOption::Folder)) => "default: the name of the folder",
+            _ => field.placeholder(),
+        }
     }
 
     /// Returns whether the secret is stored. A plain file needs the user's consent, which the keyring does not need.
@@ -350,7 +372,7 @@ impl Welcome {
     }
 
     fn handle_picker_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
-        let path = self.focused_path();
+        let (path, form) = (self.focused_path(), self.form());
         let (Self { picker: Some(picker), listing, .. }, Some((field, _))) = (&mut *self, path)
         else {
             return WelcomeAction::Continue;
@@ -360,7 +382,7 @@ impl Welcome {
             PickerKey::Close => self.picker = None,
             PickerKey::Choose => {
                 let chosen = picker.chosen_text(listing);
-                self.typed[field as usize].0 = chosen.into();
+                self.typed[form][field as usize].0 = chosen.into();
                 (self.picker, self.attempt) = (None, ConnectionAttempt::None);
             }
             PickerKey::Stay | PickerKey::TabOnFile => {}
@@ -394,7 +416,7 @@ impl Welcome {
                 .value()
                 .map_or(Completion::Complete, |folder| path.complete_in(folder, kind));
             match completion {
-                Completion::Extended => self.typed[field as usize].0 = path.text,
+                Completion::Extended => *self.text_mut(field) = path.text,
                 Completion::Ambiguous => self.open_picker(PathField { path, kind }, home),
                 Completion::Complete => self.field = (self.field + 1) % self.fields().len(),
             }
@@ -412,7 +434,7 @@ impl Welcome {
                 self.secret = cycle(&SecretInput::ALL, self.secret, by);
             }
             WelcomeField::Store | WelcomeField::Secret => {}
-            _ => _ = edit(&mut self.typed[field as usize].0, chord),
+            _ => _ = edit(self.text_mut(field), chord),
         }
     }
 
@@ -424,9 +446,9 @@ impl Welcome {
         match self.fields().get(self.field) {
             None | Some(WelcomeField::Store | WelcomeField::Secret) => {}
             Some(&field) if field.path_kind().is_some() => {
-                paste_path(&mut self.typed[field as usize].0, text);
+                paste_path(self.text_mut(field), text);
             }
-            Some(&field) => paste(&mut self.typed[field as usize].0, text),
+            Some(&field) => paste(self.text_mut(field), text),
         }
     }
 

@@ -295,12 +295,7 @@ fn field_value(
         WelcomeField::ApiSecret => "•".repeat(input.value().chars().count().min(40)),
         _ => SafeText::detail(input.value()).to_string(),
     };
-    let empty = match field {
-        WelcomeField::ApiKey if welcome.secret == SecretInput::Existing => {
-            "default: TESSERA_API_KEY of the environment"
-        }
-        field => field.placeholder(),
-    };
+    let empty = welcome.placeholder(field);
     match (shown.is_empty(), focused) {
         (true, false) => vec![Span::styled(empty, theme.dim)],
         (_, false) => vec![Span::styled(truncate(&shown, cells), theme.text)],

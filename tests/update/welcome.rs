@@ -151,6 +151,23 @@ fn a_folder_needs_only_its_path() {
 }
 
 #[test]
+fn each_form_has_its_own_texts_and_defaults() {
+    let mut welcome = Welcome::new(None);
+    press(&mut welcome, "2 down");
+    assert_eq!(welcome.placeholder(WelcomeField::Name), "default: the name of the folder");
+    type_in(&mut welcome, "holidays");
+    press(&mut welcome, "esc 3");
+    type_in(&mut welcome, "https://media.example");
+    press(&mut welcome, "esc 4");
+    for field in WelcomeField::ALL {
+        assert_eq!(welcome.text(field).value(), "", "{field:?}");
+    }
+    assert_eq!(welcome.placeholder(WelcomeField::Name), "default: from the address");
+    press(&mut welcome, "esc 2");
+    assert_eq!(welcome.text(WelcomeField::Name).value(), "holidays");
+}
+
+#[test]
 fn a_folder_that_cannot_be_opened_is_focused() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "2");
