@@ -126,20 +126,20 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
         });
     };
     let shown = match cluster.size() {
-        Some(size) => {
-            format!("{} of {} members are shown", group_digits(shown as u64), group_digits(size))
-        }
-        None => count_with_noun(shown, "member is shown", "members are shown"),
+        Some(size) => format!("{} of {} members", group_digits(shown as u64), group_digits(size)),
+        None => count_with_noun(shown, "member", "members"),
     };
-    let others = match (missing, cluster.size()) {
-        (MissingMembers::NotYet, _) => "moving on loads more".to_owned(),
-        (MissingMembers::Failed(failure), _) => failure.message.to_string(),
-        (MissingMembers::NotListed, Some(_)) => "f finds more, an export has all".to_owned(),
-        (MissingMembers::NotListed, None) => {
-            "there may be more: f finds them, an export has all".to_owned()
+    let others = match missing {
+        MissingMembers::NotYet => "moving on loads more".to_owned(),
+        MissingMembers::Failed(failure) => failure.message.to_string(),
+        MissingMembers::NotListed if view.computed.is_some() => {
+            "only loaded ones are listed here; an export has all".to_owned()
+        }
+        MissingMembers::NotListed => {
+            "the service lists no more; f finds others, an export has all".to_owned()
         }
     };
-    Some(format!("{shown}; {others}"))
+    Some(format!("{shown}: {others}"))
 }
 
 /// Describes how the program filters, sorts and folds the loaded page, which the service does not
