@@ -556,7 +556,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         }
         ExportField::Format => form.format.as_str(),
         ExportField::Images if form.spec().include_images => "in the archive",
-        ExportField::Images => "metadata only",
+        ExportField::Images => "metadata only: pictures are not included",
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
