@@ -12,8 +12,12 @@ pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Datase
     let distinction =
         dataset_names::distinction(app, dataset).map(|it| format!(" in {it}")).unwrap_or_default();
     let name = format!("{position} of {count}. Dataset {}{distinction}", dataset.name);
-    let missing = dataset.folder_missing.then(|| "its folder is missing or empty".to_owned());
-    join_phrases([Some(name), Some(status(dataset)), images, missing, error])
+    let status = if dataset.folder_missing {
+        "its folder is missing or empty".to_owned()
+    } else {
+        status(dataset)
+    };
+    join_phrases([Some(name), Some(status), images, error])
 }
 
 pub(super) fn status(dataset: &Dataset) -> String {

@@ -16,7 +16,7 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let deployment = format!("  {}", app.setup().deployment_name);
     let mut parts = vec![(" tessera".to_owned(), theme.accent), (deployment, theme.dim)];
     if let Some(dataset) = app.dataset() {
-        let (glyph, style) = status_glyph(ctx, &dataset.status);
+        let (glyph, style) = status_glyph(ctx, dataset);
         let known = if app.login().rejection.is_some() { "last known " } else { "" };
         parts.push((format!(" ▸ {}  ", dataset.name), theme.text));
         parts.push((format!("{glyph} {known}{}", status_text(dataset)), style));

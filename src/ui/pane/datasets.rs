@@ -40,11 +40,9 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
-    let (glyph, style) = status_glyph(ctx, &dataset.status);
+    let (glyph, style) = status_glyph(ctx, dataset);
     // READY is not written here, because the status pane shows it.
-    let state = if dataset.folder_missing {
-        "folder missing".to_owned()
-    } else if dataset.status == Status::Ready {
+    let state = if dataset.status == Status::Ready && !dataset.folder_missing {
         media_count_text(dataset)
     } else {
         status_text(dataset)
@@ -66,8 +64,11 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     ];
     ctx.put(left, 0, &parts);
     ctx.put(right, 0, &[(state, style)]);
-    let missing = if dataset.folder_missing { "; its folder is missing or empty" } else { "" };
-    let text = format!("{} is {}{missing}", dataset.name, status_text(dataset));
+    let text = if dataset.folder_missing {
+        format!("the folder of {} is missing or empty", dataset.name)
+    } else {
+        format!("{} is {}", dataset.name, status_text(dataset))
+    };
     if name != dataset.name.as_str() {
         ctx.explain(line, &text);
     }

@@ -54,7 +54,7 @@ pub(in crate::ui) fn status_summary(ctx: &DrawContext) -> Vec<(String, Style)> {
             (None, None) => ("loading".to_owned(), theme.dim),
         }];
     };
-    let (glyph, style) = status_glyph(ctx, &dataset.status);
+    let (glyph, style) = status_glyph(ctx, dataset);
     let mut parts = vec![(format!("{glyph} "), style), (dataset.name.to_string(), theme.text)];
     if app.login().rejection.is_some() {
         parts.push((" (last known)".to_owned(), theme.dim));
@@ -65,7 +65,7 @@ pub(in crate::ui) fn status_summary(ctx: &DrawContext) -> Vec<(String, Style)> {
     let encoding = app.service_data().encoding(dataset.id).map(EncodingProgress::text);
     if let Some(error) = &dataset.error {
         parts.push((format!(" · {error}"), theme.failure));
-    } else if dataset.status != Status::Ready {
+    } else if dataset.status != Status::Ready && !is_without_folder(dataset) {
         parts.push((format!(" · {}", status_text(dataset)), style));
     }
     parts.extend(encoding.map(|encoding| (format!(" · {encoding}"), theme.dim)));
@@ -104,9 +104,10 @@ fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
 
 /// Returns the glyph and style of a status, whose name is always shown beside it. Without login, only the last known
 /// status is available, so it is dimmed.
-pub(in crate::ui) fn status_glyph(ctx: &DrawContext, status: &Status) -> (&'static str, Style) {
+pub(in crate::ui) fn status_glyph(ctx: &DrawContext, dataset: &Dataset) -> (&'static str, Style) {
     let theme = ctx.theme;
-    let (glyph, style) = match status {
+    let (glyph, style) = match dataset.status {
+        _ if is_without_folder(dataset) => ("!", theme.failure),
         Status::Ready => ("●", theme.success),
         Status::PartialIndex => ("◧", theme.moving),
         Status::ReadOnly => ("◑", theme.moving),
@@ -117,8 +118,14 @@ pub(in crate::ui) fn status_glyph(ctx: &DrawContext, status: &Status) -> (&'stat
     (glyph, if ctx.app.login().rejection.is_some() { theme.dim } else { style })
 }
 
+/// Whether the index of a dataset is usable, but its folder is not.
+fn is_without_folder(dataset: &Dataset) -> bool {
+    dataset.folder_missing && matches!(dataset.status, Status::Ready | Status::PartialIndex)
+}
+
 pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
     match dataset.progress {
+        _ if is_without_folder(dataset) => "folder missing".to_owned(),
         Some(percent) if dataset.status.is_busy() => {
             format!("{} {percent}%", dataset.status.as_str())
         }
@@ -128,7 +135,7 @@ pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
 
 fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<'static>> {
     let theme = ctx.theme;
-    let (glyph, style) = status_glyph(ctx, &dataset.status);
+    let (glyph, style) = status_glyph(ctx, dataset);
     let status = format!(" {}", status_text(dataset));
     let note = match (&ctx.app.login().rejection, dataset.status_is_legacy) {
         (Some(_), _) => " (last known)",
@@ -149,6 +156,8 @@ fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
         Line::from(vec![Span::raw(" "), Span::styled(bar, theme.gauge)])
+    } else if is_without_folder(dataset) {
+        Line::from(Span::styled(" still searchable", theme.dim))
     } else if let Some(error) = &dataset.error {
         Line::from(Span::styled(format!(" {error}"), theme.failure))
     } else if let (Status::Error, Some((status, at))) = (&dataset.status, last_good) {

@@ -185,6 +185,7 @@ async fn rejected(status: u16, message: &str) -> Failure {
 async fn documented_messages_have_a_code_and_a_remedy() {
     for (status, message, code) in [
         (404, "Dataset not found", "dataset_not_found"),
+        (404, "Original file not found", "original_missing"),
         (400, "Dataset 95233006 has no embedding_config set", "no_embedding_config"),
         (
             400,

@@ -92,6 +92,11 @@ impl ServiceError {
         Self::NotFound("Media not found".to_owned())
     }
 
+    /// The error of a media item that is in the index, but whose file is not in the folder.
+    pub(crate) fn original_not_found() -> Self {
+        Self::NotFound("Original file not found".to_owned())
+    }
+
     pub(crate) fn export_not_found() -> Self {
         Self::NotFound("Export task not found".to_owned())
     }

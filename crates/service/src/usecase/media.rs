@@ -131,7 +131,7 @@ impl Deployment {
             Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
                 ServiceError::internal()
             }
-            _ => ServiceError::media_not_found(),
+            _ => ServiceError::original_not_found(),
         })?;
         Ok(OriginalFile { record, file, head })
     }
