@@ -19,8 +19,8 @@ use rustls::{
 };
 use rustls_platform_verifier::Verifier;
 
-/// Returns the configuration of clients that trust the authorities of the system and these certificates. The authorities
-/// are read now if the service is encrypted, else when a link leads to an encrypted one.
+/// Returns the configuration of clients that trust the authorities of the system and these certificates. The
+/// authorities are read now if the service is encrypted, else when a link leads to an encrypted one.
 ///
 /// # Errors
 /// The service is encrypted, and this machine has no authorities.

@@ -78,8 +78,8 @@ impl ArchiveKind {
 type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
 
 /// Unpacks `archive` into the directory `into`, which is emptied first. Links, devices, hidden and encrypted members,
-/// and nested archives other than tar archives are skipped. If several members have the same name, the later ones get a number. For a damaged
-/// archive, the result is a report with a reason, not an error.
+/// and nested archives other than tar archives are skipped. If several members have the same name, the later ones get a
+/// number. For a damaged archive, the result is a report with a reason, not an error.
 pub fn unpack(
     archive: &Path,
     kind: ArchiveKind,

@@ -282,11 +282,13 @@ impl MissingPictures {
     }
 }
 
-/// Returns the first names of some pictures, separated by commas.
+/// Returns the first names of some pictures in their order, separated by commas. Rows have the order in which the
+/// pictures were indexed, which differs between indexes of one folder.
 fn first_names(pictures: &BTreeMap<i64, MediaRecord>) -> String {
-    let first = pictures.values().take(MAX_NAMED);
     let mut names: Vec<String> =
-        first.map(|media| SafeText::name(&media.file_path()).to_string()).collect();
+        pictures.values().map(|media| SafeText::name(&media.file_path()).to_string()).collect();
+    names.sort_unstable();
+    names.truncate(MAX_NAMED);
     let further = pictures.len().saturating_sub(MAX_NAMED);
     if further > 0 {
         names.push(format!("and {further} more"));
