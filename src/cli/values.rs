@@ -25,7 +25,7 @@ pub fn parse_interval(raw: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
-/// Parses a status. A misspelled one is refused, because a command would wait for it forever.
+/// Parses a status. A misspelled status is refused, because a command would wait for it forever.
 pub fn status_parser() -> impl TypedValueParser<Value = Status> {
     let statuses = [
         PossibleValue::new("READY"),

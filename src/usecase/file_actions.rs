@@ -68,6 +68,25 @@ pub fn selection_of_media(media: &[(MediaId, PathBuf)]) -> Selection {
     entries.collect()
 }
 
+/// Checks once that the files of an action can go to its folder, instead of leaving out each of the files.
+fn check_target(action: &FileAction) -> Result<(), Failure> {
+    action
+        .layout()
+        .map_or(Ok(()), |to| curation::check_target_folder(&to.folder))
+        .map_err(Failure::local)
+}
+
+/// Plans an action on selected images, and finds the annotation files that name them.
+pub fn plan(
+    finder: &dyn OriginalFinder,
+    dataset: DatasetId,
+    items: &[SelectionItem],
+    action: FileAction,
+) -> Result<FileActionPreview, Failure> {
+    check_target(&action)?;
+    Ok(FileActionPreview::new(action, finder.selected(dataset, items)?, false))
+}
+
 /// Plans an action on the images of groups that are not kept, and finds the annotation files that name them.
 pub fn plan_duplicates(
     finder: &dyn OriginalFinder,
@@ -75,6 +94,7 @@ pub fn plan_duplicates(
     groups: Vec<DuplicateGroup>,
     action: FileAction,
 ) -> Result<FileActionPreview, Failure> {
+    check_target(&action)?;
     let mut preview = FileActionPreview::of_duplicates(action, groups);
     if matches!(preview.plan.action, FileAction::Replace(_)) {
         return Ok(preview);

@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
-use tessera_curation::{FileActionPreview, Outcome, duplicates::decide};
+use tessera_curation::{Outcome, duplicates::decide};
 use tessera_model::{
     DatasetId, ExportSpec, Failure, FailureKind, FolderEntry, FolderListing, PictureSource,
     SafeText, Selection,
@@ -128,11 +128,10 @@ impl RequestHandler {
                 Payload::IndexingCancelled(client.cancel_indexing(dataset).await?.name)
             }
             Request::PlanFileAction(dataset, items, action) => {
-                let find = move |finder: &dyn OriginalFinder| {
-                    let found = finder.selected(dataset, &items)?;
-                    Ok(Box::new(FileActionPreview::new(action, found, false)))
+                let plan = move |finder: &dyn OriginalFinder| {
+                    file_actions::plan(finder, dataset, &items, action).map(Box::new)
                 };
-                Payload::FileActionPlanned(self.with_originals(find).await?)
+                Payload::FileActionPlanned(self.with_originals(plan).await?)
             }
             Request::PlanDuplicateAction(dataset, groups, action) => {
                 let plan = move |finder: &dyn OriginalFinder| {

@@ -1,4 +1,5 @@
-//! Tests the review of duplicates over a real folder with planted copies.
+//! Tests the review of duplicates over a real folder with planted copies, and what the interface says before it acts on
+//! files.
 
 use std::collections::BTreeSet;
 
@@ -52,4 +53,16 @@ async fn the_media_that_differ_most_are_one_of_each_pair_of_copies() {
     assert_eq!(names.len(), 8, "no picture is there with its copy: {names:?}");
     person.press("M").await;
     person.sees("5 Basket");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_not_moved_to_the_place_of_a_file() {
+    let service = Service::over_paintings(4).await;
+    let mut person = Person::with_worker(&service, service.local_worker()).await;
+    let file = service.pictures().remove(0);
+    person.press("space g m").await;
+    person.paste(file.to_str().unwrap());
+    person.press("enter").await;
+    person.sees("is not a folder; give another one");
+    assert_eq!(service.pictures().len(), 4);
 }

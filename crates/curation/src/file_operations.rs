@@ -145,7 +145,7 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| {
-        let reason = check_folder(folder).err();
+        let reason = check_target_folder(folder).err();
         let reason = reason.unwrap_or_else(|| {
             format!("the folder {} cannot be created: {error}; give another one", folder.display())
         });
@@ -153,8 +153,11 @@ pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Returns why a folder cannot be created or used, if a file is in its place or in the place of one of its parents.
-pub fn check_folder(folder: &Path) -> Result<(), String> {
+/// Checks that no file is in the place of a folder for files, or in the place of one of its parents.
+///
+/// # Errors
+/// Such a file exists. The text names this file.
+pub fn check_target_folder(folder: &Path) -> Result<(), String> {
     match folder.ancestors().find(|existing| fs::symlink_metadata(existing).is_ok()) {
         Some(existing) if !existing.is_dir() => {
             Err(format!("{} is not a folder; give another one", existing.display()))

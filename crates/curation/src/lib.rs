@@ -17,7 +17,7 @@ mod trash_can;
 mod undo;
 
 pub use annotations::{AnnotationFile, NamedEntry};
-pub use file_operations::{FileContent, check_folder};
+pub use file_operations::{FileContent, check_target_folder};
 pub use journal::{ActionId, Header, Journal, JournalFolder, Record};
 pub use plan::{
     FileAction, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement,
@@ -39,7 +39,7 @@ pub enum Error {
     Interrupted { done: usize, all: usize },
     /// There is no action to undo.
     Nothing,
-    /// The action to undo is no longer the last one.
+    /// Another action came after the action that was shown to the user.
     NotLast,
     /// The last action was not interrupted.
     NotInterrupted,
@@ -60,8 +60,8 @@ impl fmt::Display for Error {
             ),
             Self::Nothing => f.write_str("there is no action on files to undo"),
             Self::NotLast => f.write_str(
-                "nothing was reverted, because the last action on files is no longer the one that was shown; undo again to \
-                 see the last one",
+                "nothing was reverted, because another action on files came after the action that was shown; start the undo \
+                 again to see the newest action",
             ),
             Self::NotInterrupted => f.write_str(
                 "no action on files was interrupted; `tessera media undo` reverts the last one",

@@ -13,7 +13,7 @@ use tessera_files::parent_dir;
 
 use crate::{
     annotations::NamedEntry,
-    file_operations::{FileContent, check_folder, is_writable},
+    file_operations::{FileContent, is_writable},
     stored_path,
     trash_can::check_trash,
 };
@@ -82,7 +82,8 @@ impl FileAction {
         }
     }
 
-    fn layout(&self) -> Option<&TargetLayout> {
+    /// Returns where the files go, or `None` if the action leaves them in their folders or in the trash.
+    pub fn layout(&self) -> Option<&TargetLayout> {
         match self {
             Self::Move(layout) | Self::Copy(layout) | Self::Link(_, layout) => Some(layout),
             Self::Trash | Self::Replace(_) => None,
@@ -246,7 +247,6 @@ impl Plan {
         rule: NameRule,
         exists: impl Fn(&Path) -> bool,
     ) -> Self {
-        let target_folder = action.layout().map_or(Ok(()), |layout| check_folder(&layout.folder));
         let plan =
             Self { action, steps: Vec::new(), skipped: Vec::new(), kept_sidecars: Vec::new() };
         let acted_on = originals.iter().map(|original| original.path.as_path()).collect();
@@ -257,7 +257,6 @@ impl Plan {
             rule,
             taken: HashSet::new(),
             known: HashSet::new(),
-            target_folder,
             exists,
         };
         for original in originals {
@@ -323,8 +322,6 @@ struct Planner<'a, E> {
     taken: HashSet<PathBuf>,
     /// The sources of earlier steps.
     known: HashSet<PathBuf>,
-    /// Why the target folder cannot be used.
-    target_folder: Result<(), String>,
     exists: E,
 }
 
@@ -350,7 +347,6 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
         check_place(original)?;
-        self.target_folder.clone()?;
         if self.plan.action.removes() && !is_writable(parent_dir(&original.path)) {
             return Err("this user cannot change the folder that it is in".to_owned());
         }

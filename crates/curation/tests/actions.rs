@@ -17,8 +17,8 @@ use std::{
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
     Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
-    LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_trash, resume,
-    run, undo,
+    LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_target_folder,
+    check_trash, resume, run, undo,
 };
 
 struct Desk {
@@ -234,8 +234,8 @@ fn a_missing_or_impossible_folder_is_not_mistaken_for_the_file() {
         let plan = planned(action.clone(), &originals);
         fs::write(&target, "a file").unwrap();
         assert_eq!(desk.run(&plan).failed[0].reason, not_a_folder);
-        let plan = Plan::new(action, &originals, false, NameRule::Exact, |_| false);
-        assert_eq!((plan.steps.len(), &plan.skipped[0].reason), (0, &not_a_folder));
+        let checked = check_target_folder(&action.layout().unwrap().folder);
+        assert_eq!(checked.as_ref(), Err(&not_a_folder));
         fs::remove_file(&target).unwrap();
     }
     if cfg!(target_os = "linux") {

@@ -213,7 +213,7 @@ impl Jobs {
         self.addressed(focus, |job| matches!(job.state(), JobState::ExportReady(_)))
     }
 
-    /// Returns the archive of the selected job in the jobs pane, and the newest one in other panes.
+    /// Returns the archive of the selected job in the jobs pane, and the newest archive in other panes.
     pub(in crate::app) fn downloaded_archive(&self, focus: Pane) -> Option<&Archive> {
         let is_downloaded = |job: &Job| matches!(job.state(), JobState::Downloaded(..));
         match self.addressed(focus, is_downloaded)?.state() {
@@ -222,7 +222,7 @@ impl Jobs {
         }
     }
 
-    /// Returns the selected job in the jobs pane, and the newest one in other panes, if it matches.
+    /// Returns the selected job in the jobs pane, if it matches, and the newest job that matches in other panes.
     fn addressed(&self, focus: Pane, matches: impl Fn(&Job) -> bool) -> Option<&Job> {
         match focus {
             Pane::Jobs => self.selected().filter(|job| matches(job)),

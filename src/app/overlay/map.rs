@@ -611,7 +611,7 @@ impl MapView {
         }
     }
 
-    /// Returns the rows of the legend. Each has whole entries, whose names are shortened if they need too many rows.
+    /// Returns the rows of the legend. A row has whole entries, whose names are shortened if they need too many rows.
     fn legend_rows(&self, cells: usize) -> Vec<Vec<(String, usize)>> {
         let whole = packed_rows(self.legend_classes(usize::MAX), cells);
         if whole.len() <= MAX_LEGEND_ROWS {

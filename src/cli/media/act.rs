@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tessera_curation::{
     ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
-    Step, TargetLayout, check_folder, first_skipped,
+    Step, TargetLayout, check_target_folder, first_skipped,
 };
 use tessera_model::{Dataset, DatasetId, Failure, text::count_with_noun};
 
@@ -127,7 +127,7 @@ impl From<LinkChoice> for LinkKind {
 pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> {
     let folder = path::absolute(to)
         .map_err(|error| CliError::usage(format!("--to {}: {error}", to.display())))?;
-    check_folder(&folder)
+    check_target_folder(&folder)
         .map_err(|reason| CliError::usage(format!("--to {}: {reason}", to.display())))?;
     Ok(TargetLayout { folder, keeps_folders })
 }

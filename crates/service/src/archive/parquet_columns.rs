@@ -139,8 +139,8 @@ fn doubles(numbers: impl IntoIterator<Item = f64>) -> Cell {
     Cell::List(numbers.into_iter().map(Cell::Double).collect())
 }
 
-/// The columns of a table: those of exports, and after them those of the user's own. When sidecars are read, no column
-/// of the user's own has the name of a column of exports.
+/// The columns of a table: the columns of exports, and after them the user's own columns. None of the user's own columns
+/// has the name of a column of exports, because such a name is refused when sidecars are read.
 pub(super) struct TableColumns {
     /// The columns of exports that the table lacks.
     without: &'static [&'static str],
