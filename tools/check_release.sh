@@ -45,7 +45,7 @@ alone() {
 use() {
     local run=$1 root=$2 program=$3 found line address server
     "$run" "$root" "$program" version >/dev/null || fail "$program does not start"
-    found=$("$run" "$root" "$program" demo </dev/null)
+    found=$("$run" "$root" "$program" demo --images 60 </dev/null)
     [[ $found == *'CLUSTERS'* ]] || fail 'the tour has no clusters'
     found=$("$run" "$root" "$program" --folder /home/user/pictures search browse --flat --all --json)
     for picture in "$repository"/assets/screens/*.png; do
