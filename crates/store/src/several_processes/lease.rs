@@ -23,8 +23,8 @@ pub const EXTENSION_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The prefix of the key that shows that a worker is present.
 const WORKER: &str = "worker/";
-/// The time for which a worker that disappeared stays in the table, in microseconds.
-const WORKER_KEPT: i64 = 24 * 3600 * 1_000_000;
+/// The time for which a worker that disappeared stays in the table.
+const WORKER_KEPT: Duration = Duration::from_hours(24);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeasedTask {
@@ -183,7 +183,7 @@ pub(crate) fn revoke(transaction: &Transaction, task: LeasedTask) -> Result<()> 
 /// Records that a worker has ended, and forgets workers that disappeared long ago.
 pub fn remove_worker(connection: &Connection, holder: Uuid) -> Result<()> {
     let sql = "DELETE FROM lease WHERE task = ?1 OR (task LIKE 'worker/%' AND expires_at < ?2)";
-    let oldest = store_now(connection)? - WORKER_KEPT;
+    let oldest = store_now(connection)? - micros(WORKER_KEPT);
     query::execute(connection, sql, params![worker_key(holder), oldest])
 }
 
