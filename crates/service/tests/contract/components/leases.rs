@@ -7,7 +7,8 @@ use tessera_store::{
     QueryError, Store, StoreError,
     dataset::{self, DatasetRecord},
     indexing_task::{self, IndexingTaskKind},
-    lease::{self, Lease, LeasedTask},
+    lease::{self, Lease, LeaseCounts, LeasedTask},
+    params, query, store_now,
 };
 use uuid::Uuid;
 
@@ -132,6 +133,71 @@ fn leases_of_the_process_that_runs_the_tasks_end_with_it() {
     let store = open(data.path());
     assert!(store.may_run_tasks().unwrap());
     assert_eq!(take(&store, row, SECOND, 1, i64::MAX).unwrap().fence, 2);
+}
+
+fn counts(store: &Store) -> LeaseCounts {
+    store.read(lease::counts).unwrap()
+}
+
+fn is_held(store: &Store, lease: &Lease) -> bool {
+    store.read(|c| lease::is_held(c, lease)).unwrap()
+}
+
+#[test]
+fn a_lease_is_held_until_it_ends_or_another_worker_takes_the_task() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let first = take(&store, row, FIRST, 0, 100).unwrap();
+    assert!(is_held(&store, &first));
+    let second = take(&store, row, SECOND, 100, 200).unwrap();
+    assert_eq!([&first, &second].map(|lease| is_held(&store, lease)), [false, true]);
+    store.write(|tx| lease::end(tx, &second)).unwrap();
+    assert!(!is_held(&store, &second));
+}
+
+#[test]
+fn a_lease_lasts_30_seconds_on_a_server_and_as_long_as_the_process_in_a_file() {
+    let place = Place::new(&[]);
+    let store = place.reopened();
+    let (now, end) = store.read(|c| Ok((store_now(c)?, lease::end_of_new(c)?))).unwrap();
+    if store.is_on_server() {
+        let lifetime = end - now;
+        assert!((30_000_000..31_000_000).contains(&lifetime), "{lifetime}");
+    } else {
+        assert_eq!(end, i64::MAX);
+    }
+}
+
+#[test]
+fn a_worker_extends_its_leases_and_is_forgotten_a_day_after_it_disappeared() {
+    const HOUR: i64 = 3_600_000_000;
+    let place = Place::new(&[]);
+    let store = place.reopened();
+    let now = store.read(store_now).unwrap();
+    let [first, other, expired] = [(1, FIRST, 1), (2, SECOND, now + HOUR), (3, SECOND, 1)]
+        .map(|(row, holder, end)| take(&store, row, holder, 0, end).unwrap());
+    let held = |held, expired, workers| LeaseCounts { held, expired, workers };
+    assert_eq!(counts(&store), held(1, 2, 0));
+    let extend = |holder, end| store.write(|tx| lease::extend_all(tx, holder, end)).unwrap();
+    extend(FIRST, now + HOUR);
+    assert_eq!(counts(&store), held(2, 1, 1), "{first:?} is held again, {expired:?} is not");
+    store.write(|tx| lease::release(tx, &first)).unwrap();
+    extend(FIRST, now + HOUR);
+    assert_eq!(counts(&store), held(1, 1, 1), "a released lease is not taken back");
+    assert!(is_held(&store, &other));
+
+    let workers = || {
+        let sql = "SELECT count(*) FROM lease WHERE task LIKE 'worker/%'";
+        store.read(|c| query::one(c, sql, params![], |row| row.get::<i64>(0))).unwrap()
+    };
+    let [recent, old, ended] = [3, 4, 5].map(Uuid::from_u128);
+    extend(recent, now - 23 * HOUR);
+    extend(old, now - 25 * HOUR);
+    extend(ended, now + HOUR);
+    assert_eq!((workers(), counts(&store).workers), (4, 2));
+    store.write(|tx| lease::remove_worker(tx, ended)).unwrap();
+    assert_eq!((workers(), counts(&store).workers), (2, 1), "the others are kept for a day");
+    assert_eq!(counts(&store).held, 1, "only workers are removed");
 }
 
 /// Another worker takes each task at the moment when this one has begun it.
