@@ -363,15 +363,7 @@ pub fn undo(
         return Ok(None);
     };
     query::execute(transaction, "DELETE FROM tag_change WHERE row = ?1", params![row])?;
-    match &definition {
-        Some(DefinitionChange::Renamed { from, to }) => {
-            rename_definition(transaction, dataset, to, from)?;
-        }
-        Some(DefinitionChange::Deleted(tag)) => {
-            create(transaction, dataset, [(&*tag.name, Some(&*tag.color))])?;
-        }
-        None => {}
-    }
+    undo_definition(transaction, dataset, definition.as_ref())?;
     let (ids, _) = media.as_chunks::<16>();
     let mut ids = ids.iter().map(|bytes| Uuid::from_bytes(*bytes));
     let mut undone = AppliedChange::default();
@@ -385,8 +377,39 @@ pub fn undo(
         undone.changed += unchanged.len() as u64;
         undone.kept += changed.len() as u64;
     }
+    if let Some(DefinitionChange::Renamed { to, .. }) = &definition {
+        define_if_used(transaction, dataset, to)?;
+    }
     increase_revision(transaction, dataset)?;
     Ok(Some((undone, description)))
+}
+
+fn undo_definition(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    change: Option<&DefinitionChange>,
+) -> Result<()> {
+    match change {
+        Some(DefinitionChange::Renamed { from, to }) => {
+            // If the former name was created again, the media items get that tag back.
+            let is_free = definitions(transaction, dataset)?.iter().all(|tag| tag.name != *from);
+            if is_free { rename_definition(transaction, dataset, to, from) } else { Ok(()) }
+        }
+        Some(DefinitionChange::Deleted(tag)) => {
+            create(transaction, dataset, [(&*tag.name, Some(&*tag.color))]).map(|_| ())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Creates a tag that media items have, or deletes a tag that no media item has.
+fn define_if_used(transaction: &Transaction, dataset: DatasetId, name: &str) -> Result<()> {
+    let has_tag = |tags: &[String]| tags.iter().any(|tag| tag == name).then(Vec::new);
+    if changed_everywhere(transaction, dataset, has_tag)?.is_empty() {
+        delete_definition(transaction, dataset, name)
+    } else {
+        create(transaction, dataset, [(name, None)]).map(|_| ())
+    }
 }
 
 fn given_to(connection: &Connection, media: &[Uuid]) -> Result<HashMap<Uuid, UserTags>> {

@@ -170,6 +170,35 @@ async fn tags_are_renamed_merged_recolored_and_deleted() {
 }
 
 #[tokio::test]
+async fn a_rename_is_undone_although_the_former_name_was_created_again() {
+    let service = Service::of(&named()).await;
+    let tag = async |name: &str, files: &[&str]| {
+        let selection = service.selection(files).await;
+        service.change("change", json!({"add": [name], "media_selection": selection})).await
+    };
+    tag("cat", &["a.png", "b.png"]).await;
+    service.change("define", json!({"name": "cat", "new_name": "cats"})).await;
+    tag("cats", &["c.png"]).await;
+    tag("cat", &["c.png"]).await;
+    for _ in ["cat", "cats"] {
+        service.change("undo", json!({})).await;
+    }
+    let undone = service.change("undo", json!({})).await;
+    assert_eq!((&undone["changed"], &undone["kept"]), (&2.into(), &0.into()));
+    assert_eq!(service.with_tag("cat").await, ["a.png", "b.png"]);
+    let tags = service.tags().await["tags"].as_array().unwrap().clone();
+    let names: Vec<&Value> = tags.iter().map(|tag| &tag["name"]).collect();
+    assert_eq!(names, ["cat"]);
+
+    let renamed = service.change("define", json!({"name": "cat", "new_name": "cats"})).await;
+    tag("cats", &["c.png"]).await;
+    service.change("undo", json!({"change_id": renamed["change_id"]})).await;
+    assert_eq!(service.with_tag("cat").await, ["a.png", "b.png"]);
+    let deleted = service.change("define", json!({"name": "cats", "delete": true})).await;
+    assert_eq!(deleted["changed"], 1, "a tag that media items still have stays defined");
+}
+
+#[tokio::test]
 async fn tags_survive_moves_edits_and_the_loss_of_the_index() {
     let service = Service::of(&named()).await;
     let all = service.selection(&["a.png", "b.png", "c.png"]).await;
