@@ -98,19 +98,9 @@ pub(crate) fn synchronize(
         Err(cause) => return Ok(unusable(&cause)),
     };
     let known = store.read(|c| tagged_files::state(c, record.id))?;
-    let hash = |bytes: &[u8]| *blake3::hash(bytes).as_bytes();
     let changed = found.as_ref().filter(|bytes| known.file != Some(hash(bytes)));
     if let Some(bytes) = changed {
-        let ReadFile { content, unreadable } = read_lines(bytes);
-        let keep = !unreadable.is_empty() || known.revision > known.written;
-        store.write(|tx| {
-            tagged_files::import(tx, record.id, &content, keep)?;
-            if !keep {
-                let revision = tagged_files::state(tx, record.id)?.revision;
-                tagged_files::mark_written(tx, record.id, revision, &hash(bytes))?;
-            }
-            Ok(())
-        })?;
+        let unreadable = import(store, record.id, bytes)?;
         problems.extend(report(&unreadable));
         if !unreadable.is_empty() {
             match location.set_damaged_aside() {
@@ -133,6 +123,31 @@ pub(crate) fn synchronize(
         store.write(|tx| tagged_files::mark_written(tx, record.id, state.revision, &written))?;
     }
     Ok(problems)
+}
+
+fn hash(bytes: &[u8]) -> [u8; 32] {
+    *blake3::hash(bytes).as_bytes()
+}
+
+/// Replaces the tags of a dataset by those of a file. Tags that are not written yet stay. Returns the unreadable lines.
+fn import(
+    store: &Store,
+    dataset: DatasetId,
+    bytes: &[u8],
+) -> Result<Vec<(usize, String)>, StoreError> {
+    let ReadFile { content, unreadable } = read_lines(bytes);
+    store.write(|tx| {
+        // Tags may have been changed while the file was read.
+        let known = tagged_files::state(tx, dataset)?;
+        let keep = !unreadable.is_empty() || known.revision > known.written;
+        tagged_files::import(tx, dataset, &content, keep)?;
+        if !keep {
+            let revision = tagged_files::state(tx, dataset)?.revision;
+            tagged_files::mark_written(tx, dataset, revision, &hash(bytes))?;
+        }
+        Ok(())
+    })?;
+    Ok(unreadable)
 }
 
 /// Returns why the tags of a dataset cannot be written beside it, if they cannot. It is safe to send to clients.
@@ -423,6 +438,9 @@ impl TagFiles {
 
 #[cfg(test)]
 mod tests {
+    use tessera_store::{Transaction, tags};
+    use uuid::Uuid;
+
     use super::*;
 
     #[test]
@@ -457,5 +475,33 @@ mod tests {
         assert_eq!(numbers, [4, 6, 7, 8]);
         assert_eq!(read.content.files.len(), 3);
         assert_eq!(read.content.files[2].given.tags, ["y"]);
+    }
+
+    #[test]
+    fn a_tag_that_is_created_while_the_file_is_read_stays() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = Store::open(data.path()).unwrap();
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        fs::create_dir(folder.path().join(TAGS_FOLDER)).unwrap();
+        fs::write(folder.path().join(TAGS_FOLDER).join(FILE), "{\"tag\":\"day\"}\n").unwrap();
+        let (begun, is_begun) = channel();
+        thread::scope(|scope| {
+            let store = &store;
+            scope.spawn(|| {
+                let create = |tx: &Transaction| {
+                    begun.send(()).unwrap();
+                    // The file is read meanwhile, and its import waits for this transaction.
+                    thread::sleep(Duration::from_millis(300));
+                    tags::create(tx, record.id, [("night", None)])
+                };
+                store.write(create).unwrap();
+            });
+            is_begun.recv().unwrap();
+            assert_eq!(synchronize(store, &record).unwrap(), [""; 0]);
+        });
+        let defined = store.read(|c| tags::definitions(c, record.id)).unwrap();
+        let names: Vec<&str> = defined.iter().map(|tag| &*tag.name).collect();
+        assert_eq!(names, ["night", "day"]);
     }
 }
