@@ -12,8 +12,8 @@ use tessera_model::{
 use crate::app::prelude::*;
 use crate::app::service_data::LoadedState;
 
-/// How many changes can be undone.
-const MAX_UNDO: usize = 50;
+/// The number of changes of tags that can be undone. The local service keeps as many changes of a dataset.
+pub(in crate::app) const MAX_UNDO: usize = 50;
 
 #[derive(Debug, Default)]
 pub struct KeptTagsState {

@@ -7,13 +7,13 @@ use std::{
 };
 
 use tessera_model::{
-    ClusterId, DatasetTags, MediaId, Tag, TagChange, TagChangeId, TagDefinition, TagEdit,
-    TagTarget, UserTags,
+    ClusterId, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId, TagDefinition,
+    TagEdit, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
 
-use crate::app::kept_tags::{self, KeptTagsState};
+use crate::app::kept_tags::{self, KeptTagsState, MAX_UNDO};
 use crate::app::prelude::*;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Tagging {
     pub kept: KeptTagsState,
     /// The change that was sent, and those that are sent after it.
     changes: VecDeque<PendingChange>,
-    /// The changes that were made, the latest last.
+    /// The changes that can be undone, the latest last.
     made: Vec<(DatasetId, TagChangeId)>,
     /// The problems of files that were shown already.
     shown_problems: BTreeSet<SafeText>,
@@ -77,8 +77,54 @@ impl Tagging {
     }
 
     pub fn can_undo(&self, dataset: DatasetId) -> bool {
-        self.made.iter().any(|(changed, _)| *changed == dataset) || self.kept.can_undo(dataset)
+        self.last_change(dataset).is_some() || self.kept.can_undo(dataset)
     }
+
+    /// Returns the last change of a dataset that is not being undone.
+    fn last_change(&self, dataset: DatasetId) -> Option<TagChangeId> {
+        let is_pending = |id| self.changes.iter().any(|change| change.undoes() == Some(id));
+        let mut made = self.made.iter().rev();
+        made.find(|(changed, id)| *changed == dataset && !is_pending(*id)).map(|(_, id)| *id)
+    }
+
+    /// Records the result of a change, so that a change can be undone until the service has undone or forgotten it.
+    fn record_result(&mut self, change: &PendingChange, result: &Result<TagChange, Failure>) {
+        let is_forgotten = match result {
+            Ok(made) => {
+                self.made.extend(made.id.map(|id| (change.dataset, id)));
+                true
+            }
+            Err(failure) => failure.kind == FailureKind::NotFound,
+        };
+        if let (true, Some(undone)) = (is_forgotten, change.undoes()) {
+            self.made.retain(|(_, id)| *id != undone);
+        }
+        if self.made.len() > MAX_UNDO {
+            self.made.remove(0);
+        }
+    }
+
+    /// Returns what a media item on screen has after the changes that are not answered yet.
+    fn pending_tags(&self, cluster: ClusterId, preview: &Preview) -> UserTags {
+        let concerns = |item: &TaggedItem| {
+            item.media.map_or(item.cluster == cluster, |media| media == preview.media)
+        };
+        let changes =
+            self.changes.iter().filter(|change| change.item.as_ref().is_some_and(concerns));
+        changes.fold(tags_of_preview(preview), |given, change| change.edit.apply(&given, &[]))
+    }
+}
+
+impl PendingChange {
+    /// Returns the change that this one undoes.
+    fn undoes(&self) -> Option<TagChangeId> {
+        if let Request::UndoTags(_, id) = self.request { Some(id) } else { None }
+    }
+}
+
+fn tags_of_preview(preview: &Preview) -> UserTags {
+    let tags = preview.tags.iter().map(ToString::to_string).collect();
+    UserTags { tags, rating: preview.rating }
 }
 
 /// Returns what an action does. An action of a tag names the tag.
@@ -139,7 +185,8 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     queue_change(app, PendingChange { dataset, request, edit, item });
 }
 
-/// Returns what a key changes, what of it is on screen, and whether all of that has the tag.
+/// Returns what a key changes, what of it is on screen, and whether all of that has the tag or will have it after the
+/// changes that are not answered yet.
 fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<TaggedItem>, bool) {
     let Some(view) = app.results.view() else { return (None, None, false) };
     if app.tagging.whole_search {
@@ -152,7 +199,10 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
     }
     let Some(under_cursor) = app.under_cursor() else { return (None, None, false) };
     let has_tag = name.is_some_and(|name| {
-        let has = |preview: &Preview| preview.tags.iter().any(|tag| tag.as_str() == name);
+        let has = |preview: &Preview| {
+            let given = app.tagging.pending_tags(under_cursor.cluster.id, preview);
+            given.tags.iter().any(|tag| tag == name)
+        };
         under_cursor.previews().iter().all(has)
     });
     let item = TaggedItem {
@@ -179,10 +229,8 @@ pub(in crate::app) fn undo_tags(app: &mut App) {
     if kept_tags::are_kept(app) {
         return kept_tags::undo(app);
     }
-    let Some(open) = app.dataset().map(|dataset| dataset.id) else { return };
-    let made = &mut app.tagging.made;
-    let Some(last) = made.iter().rposition(|(changed, _)| *changed == open) else { return };
-    let (dataset, change) = made.remove(last);
+    let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    let Some(change) = app.tagging.last_change(dataset) else { return };
     let request = Request::UndoTags(dataset, change);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });
@@ -204,6 +252,7 @@ fn send_change(app: &mut App) {
 /// Shows what the change that was sent has changed, and sends the next one.
 pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Failure>) {
     let Some(change) = app.tagging.changes.pop_front() else { return };
+    app.tagging.record_result(&change, &result);
     match result {
         Ok(made) => show_change(app, &change, &made),
         Err(failure) => {
@@ -216,9 +265,6 @@ pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Fail
 }
 
 fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
-    if let Some(id) = made.id {
-        app.tagging.made.push((change.dataset, id));
-    }
     let media = grouped_with_noun(made.changed, "media item", "media items");
     let kept = match made.kept {
         0 => String::new(),
@@ -276,9 +322,7 @@ impl Results {
         let Some(cluster) = clusters.find(|cluster| cluster.id == item.cluster) else { return };
         for preview in &mut cluster.previews {
             if item.media.is_none_or(|media| media == preview.media) {
-                let tags = preview.tags.iter().map(ToString::to_string).collect();
-                let before = UserTags { tags, rating: preview.rating };
-                let UserTags { tags, rating } = edit.apply(&before, &[]);
+                let UserTags { tags, rating } = edit.apply(&tags_of_preview(preview), &[]);
                 preview.tags = tags.iter().map(|name| SafeText::name(name)).collect();
                 preview.rating = rating;
             }

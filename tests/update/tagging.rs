@@ -7,8 +7,8 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Dataset, DatasetTag, DatasetTags, FailureKind, SafeText, SelectionItem, Status, TagChange,
-    TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
+    Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status,
+    TagChange, TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
 };
 use uuid::Uuid;
 
@@ -112,6 +112,23 @@ fn a_second_press_takes_the_tag_back_and_the_tile_shows_both() {
 }
 
 #[test]
+fn a_second_press_takes_back_a_tag_that_is_not_answered_yet() {
+    let mut desk = tagging();
+    desk.press("p p x x");
+    let expected = [
+        edit(&["picked"], &[], None),
+        edit(&[], &["picked"], None),
+        edit(&["rejected"], &[], None),
+        edit(&[], &["rejected"], None),
+    ];
+    for (number, expected) in (1..).zip(expected) {
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        assert!(matches!(request, Request::ChangeTags(_, _, edit) if edit == expected));
+        desk.respond(ticket, Ok(change(number, 9)));
+    }
+}
+
+#[test]
 fn the_selection_or_the_whole_search_is_changed() {
     let mut desk = tagging();
     desk.press("space l space p");
@@ -158,6 +175,22 @@ fn a_failed_change_is_reported_and_the_next_one_is_sent() {
     desk.fail(Lane::ChangeTags(open().id), FailureKind::Unreachable);
     let (_, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
     assert!(matches!(request, Request::ChangeTags(_, _, edit) if edit.add == ["rejected"]));
+}
+
+#[test]
+fn a_failed_undo_is_tried_again_until_the_service_has_no_such_change() {
+    let mut desk = tagging();
+    desk.press("p");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    let undo = Request::UndoTags(open().id, TagChangeId(Uuid::from_u128(1)));
+    for kind in [FailureKind::Unreachable, FailureKind::NotFound] {
+        desk.press("u");
+        assert!(unavailable_reason(&desk.app, Action::UndoTags).is_some(), "it is being undone");
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        assert_eq!(request, undo);
+        desk.respond(ticket, Err(Failure::new(kind, "no")));
+    }
+    assert!(unavailable_reason(&desk.app, Action::UndoTags).is_some());
 }
 
 #[test]
