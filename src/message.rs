@@ -104,19 +104,25 @@ pub enum Lane {
 impl Lane {
     /// Returns whether a request may be aborted when its response is no longer needed.
     pub fn is_cancellable(&self) -> bool {
-        !matches!(
-            self,
-            Self::StartJob(_)
-                | Self::CancelExport(_)
-                | Self::Manage(_)
-                | Self::FileAction(_)
-                | Self::Split(_)
-                | Self::ChangeTags(_)
-                | Self::LoginImport
-                | Self::Selection
-                | Self::CustomCommand
-                | Self::SaveState(_)
-        )
+        self.write_name().is_none()
+    }
+
+    /// Returns what the lane's request does if it is a write, which is never cancelled. The end of the program waits for
+    /// it.
+    pub fn write_name(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::StartJob(_) => "starting a job",
+            Self::CancelExport(_) => "cancelling an export",
+            Self::Manage(_) => "changing a dataset",
+            Self::FileAction(_) => "acting on files",
+            Self::Split(_) => "dividing a dataset",
+            Self::ChangeTags(_) => "changing tags",
+            Self::LoginImport => "importing a login",
+            Self::Selection => "saving or loading a selection",
+            Self::CustomCommand => "starting a command",
+            Self::SaveState(_) => "saving the state",
+            _ => return None,
+        })
     }
 
     /// Returns whether the lane's request carries the login, so that the response shows whether the

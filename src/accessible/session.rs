@@ -57,7 +57,9 @@ pub async fn run(
          explains them, read repeats, more reads further items, wait waits for tasks, quit ends",
     )?;
     let outcome = session.run().await;
-    session.session.finish_saves(session.start).await;
+    for line in session.session.finish_writes(session.start).await {
+        session.announcer.error(line)?;
+    }
     outcome
 }
 

@@ -5,7 +5,7 @@
 //! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is
 //! loaded again. What the user waits for, and outages of the service, are derived from the reads.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use tessera_model::{Dataset, FailureKind, StateKey, polling::PollTarget, text::count_with_noun};
 use tessera_picture::Protocol;
@@ -92,6 +92,22 @@ impl Jobs {
 }
 
 impl App {
+    /// Describes the writes that the end of the program would stop, or would not send any more.
+    pub fn unfinished_writes(&self) -> Vec<String> {
+        let names: BTreeSet<_> = self.outbox.tickets.lanes().filter_map(Lane::write_name).collect();
+        let names: Vec<_> = names.into_iter().collect();
+        let mut lines = Vec::new();
+        if !names.is_empty() {
+            lines.push(format!("the program ended before this was finished: {}", names.join(", ")));
+        }
+        let unsent = self.tagging.unsent();
+        if unsent > 0 {
+            let changes = count_with_noun(unsent, "change of tags was", "changes of tags were");
+            lines.push(format!("{changes} not sent"));
+        }
+        lines
+    }
+
     /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {

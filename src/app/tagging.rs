@@ -80,6 +80,11 @@ impl Tagging {
         self.last_change(dataset).is_some() || self.kept.can_undo(dataset)
     }
 
+    /// Returns the number of changes that wait until the change before them is answered.
+    pub(in crate::app) fn unsent(&self) -> usize {
+        self.changes.len().saturating_sub(1)
+    }
+
     /// Returns the last change of a dataset that is not being undone.
     fn last_change(&self, dataset: DatasetId) -> Option<TagChangeId> {
         let is_pending = |id| self.changes.iter().any(|change| change.undoes() == Some(id));

@@ -64,7 +64,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         _ => StartView::default(),
     };
     let mut target = LaunchTarget::initial(&context, command)?;
-    let Context { global, mut settings, .. } = context;
+    let Context { global, mut settings, messages, .. } = context;
     let (trace, read_only, fresh) = (global.trace, global.read_only, global.fresh);
     let settings_file = global.config.or_else(config::user_config_file);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
@@ -92,10 +92,14 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         start,
         signals: None,
         reopen_command: ReopenCommand::default(),
+        unsaved: Vec::new(),
     };
     loop {
         match launcher.open(target).await? {
             RunOutcome::Exit(code) => {
+                for line in &launcher.unsaved {
+                    messages.warn(line);
+                }
                 trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
                 return Ok(code);
             }
@@ -155,6 +159,8 @@ struct Launcher {
     /// The receiver of signals, which are watched from the first screen on.
     signals: Option<SignalReceiver>,
     reopen_command: ReopenCommand,
+    /// What the last interface did not save. The next interface shows it, or the end of the program does.
+    unsaved: Vec<String>,
 }
 
 impl Launcher {
@@ -309,7 +315,9 @@ impl Launcher {
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large. It is boxed so that it does not enlarge the futures of all callers.
-        Box::pin(running).await.map_err(|error| terminal_error(&error))
+        let (outcome, unsaved) = Box::pin(running).await.map_err(|error| terminal_error(&error))?;
+        self.unsaved = unsaved;
+        Ok(outcome)
     }
 
     fn setup(
@@ -350,6 +358,7 @@ impl Launcher {
                 session_warning,
                 state.missing_guarantees(),
                 interrupted_action(launched.deployment),
+                std::mem::take(&mut self.unsaved),
             ]
             .concat(),
             profiles: self.settings.profiles.clone(),

@@ -41,12 +41,13 @@ pub enum RunOutcome {
     Switch(Destination),
 }
 
+/// Runs the interface until the user quits or opens another deployment. Returns what was not saved, too.
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
     worker: StartedWorker,
     signals: &mut SignalReceiver,
-) -> io::Result<RunOutcome> {
+) -> io::Result<(RunOutcome, Vec<String>)> {
     let screen = TerminalScreen::enter(options.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
@@ -76,14 +77,14 @@ pub async fn run(
         confirmed_protocol,
     };
     if let Some(outcome) = event_loop.apply(Event::Wake).await? {
-        return Ok(outcome);
+        return Ok((outcome, Vec::new()));
     }
     event_loop.draw()?;
     // The probe starts only now, so that the first frame waits for nothing.
     event_loop.input.start_probe(environment, graphics)?;
     let outcome = event_loop.run().await;
-    event_loop.session.finish_saves(event_loop.start).await;
-    outcome
+    let unsaved = event_loop.session.finish_writes(event_loop.start).await;
+    outcome.map(|outcome| (outcome, unsaved))
 }
 
 struct EventLoop<'a> {

@@ -10,13 +10,13 @@ use tokio::{sync::mpsc, time::timeout};
 use crate::{
     app::{App, Effect, Event, Uptime},
     input::Key,
-    message::{Lane, Ticket, WorkerEvent},
+    message::{Response, Ticket, WorkerEvent},
     runtime::frames::FrameCost,
     worker::{StartedWorker, Worker},
 };
 
-/// The longest time for which the end of the program waits for a disk.
-const SAVE_LIMIT: Duration = Duration::from_secs(5);
+/// The longest time for which the end of the program waits for writes.
+const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct RunningApp {
@@ -70,15 +70,24 @@ impl RunningApp {
         self.worker_events.recv().await.map(event_from_worker)
     }
 
-    /// Waits until the last changes are saved, or until five seconds have passed. Without this, changes made just
-    /// before the program ends would be lost, because the worker ends with this session.
-    pub async fn finish_saves(&mut self, start: Instant) {
-        let deadline = Instant::now() + SAVE_LIMIT;
-        while self.app.tickets().lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
+    /// Waits until all writes are finished, also those that are queued, or until five seconds have passed. Without this,
+    /// changes made just before the program ends would be lost, because the worker ends with this session. Returns what
+    /// was not saved.
+    pub async fn finish_writes(&mut self, start: Instant) -> Vec<String> {
+        let deadline = Instant::now() + WRITE_LIMIT;
+        let mut failures = Vec::new();
+        while self.app.tickets().lanes().any(|lane| !lane.is_cancellable()) {
             let left = deadline.saturating_duration_since(Instant::now());
-            let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { return };
+            let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { break };
+            if let Event::Response(Response { ticket, result: Err(failure) }) = &event
+                && !ticket.lane.is_cancellable()
+            {
+                failures.push(failure.to_string());
+            }
             self.apply(start.elapsed(), event);
         }
+        failures.extend(self.app.unfinished_writes());
+        failures
     }
 
     pub fn try_worker_event(&mut self) -> Option<Event> {
@@ -172,7 +181,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::message::{Lane, Response};
+    use crate::message::Lane;
     use tessera_model::{DatasetId, Failure, FailureKind, Search};
 
     #[test]

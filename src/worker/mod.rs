@@ -221,7 +221,8 @@ struct CancellableRequests {
 }
 
 impl CancellableRequests {
-    /// Registers a request. Writes are not registered, because nothing may stop them.
+    /// Registers a request. Writes are not registered, so that only the end of the worker stops them, which waits for
+    /// writes for a few seconds.
     fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
         if ticket.lane.is_cancellable() {
             self.active.insert(ticket.lane, (ticket.number, abort));

@@ -161,7 +161,7 @@ impl Service {
         WorkerOptions { originals: Some(originals), ..WorkerOptions::default() }
     }
 
-    fn client(&self) -> Client {
+    pub fn client(&self) -> Client {
         let access = tessera_client::AuthMethod::Hosted(tessera_client::Credentials {
             api_key: self.credentials.api_key.clone(),
             api_secret: self.credentials.api_secret.clone(),
@@ -278,11 +278,13 @@ impl Person {
         }
     }
 
-    /// Presses a key and quits before any response arrives.
-    pub async fn press_and_quit(mut self, key: &str) {
-        self.happen(Event::Key(key.parse().unwrap()));
+    /// Presses keys that are separated by spaces, and quits before any response arrives.
+    pub async fn press_and_quit(mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.happen(Event::Key(key.parse().unwrap()));
+        }
         self.happen(Event::Key("q".parse().unwrap()));
-        self.session.finish_saves(Instant::now()).await;
+        assert_eq!(self.session.finish_writes(Instant::now()).await, [""; 0]);
     }
 
     /// Pastes into the field that has the focus.

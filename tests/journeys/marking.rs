@@ -2,9 +2,21 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::{app::JobState, state::StateFolder};
+use tessera::{app::JobState, state::StateFolder, worker::WorkerOptions};
 
 use crate::journeys::harness::{Person, Service};
+
+// The test has one thread, so the worker does nothing until the end of the program waits for it.
+#[tokio::test]
+async fn tags_that_wait_for_another_change_are_saved_at_the_end() {
+    let service = Service::over_paintings(4).await;
+    let mut person = Person::with_worker(&service, WorkerOptions::default()).await;
+    person.press("2 ;").await;
+    person.press_and_quit("p x").await;
+    let tags = service.client().tags(service.dataset).await.unwrap().tags;
+    let is_used: Vec<_> = tags.iter().map(|tag| (tag.name.as_str(), tag.count > 0)).collect();
+    assert_eq!(is_used, [("picked", false), ("rejected", true)]);
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {

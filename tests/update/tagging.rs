@@ -169,6 +169,15 @@ fn quick_keys_are_sent_one_after_the_other_and_each_is_undone() {
 }
 
 #[test]
+fn changes_that_the_end_of_the_program_would_lose_are_counted() {
+    let mut desk = tagging();
+    desk.press("p l x p");
+    let lines = desk.app.unfinished_writes();
+    assert!(lines[0].contains("before this was finished: changing tags"), "{lines:?}");
+    assert_eq!(lines[1], "2 changes of tags were not sent");
+}
+
+#[test]
 fn a_failed_change_is_reported_and_the_next_one_is_sent() {
     let mut desk = tagging();
     desk.press("p l x");
