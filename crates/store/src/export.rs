@@ -130,7 +130,7 @@ fn read_export(row: &Row) -> Result<ExportRecord> {
 pub fn insert(connection: &Connection, export: &ExportRecord) -> Result<()> {
     query::execute(
         connection,
-        "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, NULL)",
         params![
             export.id.0,
             export.dataset.0,
@@ -184,8 +184,10 @@ pub fn update_progress(
     progress: f64,
     message: Option<&str>,
 ) -> Result<()> {
-    let sql = "UPDATE export SET status = ?2, progress = ?3, message = ?4 WHERE id = ?1";
-    query::execute(connection, sql, params![id.0, state.as_str(), progress, message])
+    let sql = "UPDATE export SET status = ?2, progress = ?3, message = ?4, ended_at = ?5
+               WHERE id = ?1";
+    let ended_at = state.has_ended().then(now_micros);
+    query::execute(connection, sql, params![id.0, state.as_str(), progress, message, ended_at])
 }
 
 /// Ends an export that has not ended, and takes it away from its worker. Returns whether there was one.
@@ -214,9 +216,9 @@ pub fn of_dataset(
     })
 }
 
-/// Deletes exports that have ended and are older than `retention`. Returns their identifiers.
+/// Deletes exports that ended longer ago than `retention`. Returns their identifiers.
 pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
-    let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
+    let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND ended_at < ?1
                RETURNING id";
     let retention = i64::try_from(retention.as_micros()).unwrap_or(i64::MAX);
     let newest = now_micros().saturating_sub(retention);

@@ -52,7 +52,8 @@ CREATE TABLE export (
   entities       bigint NOT NULL,
   message        text,
   created_at     bigint NOT NULL,
-  selective      boolean NOT NULL DEFAULT false  -- whether it contains only what `chosen` lists
+  selective      boolean NOT NULL DEFAULT false,  -- whether it contains only what `chosen` lists
+  ended_at       bigint
 );
 
 -- Where the files of a dataset are: its own folder, and one for each batch of added media.

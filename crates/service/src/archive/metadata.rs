@@ -44,8 +44,8 @@ pub(crate) struct ArchiveContent<'a> {
     pub groups: &'a DuplicateGroups,
 }
 
-/// Signs the links in an export. The links expire when the export is deleted, so that an archive that was passed on
-/// opens no files for longer than the export exists.
+/// Signs the links in an export. The links expire before the export is deleted, because they are signed before it ends.
+/// An archive that was passed on therefore opens no files for longer than the export exists.
 pub(crate) struct LinkSigning {
     key: [u8; 32],
     /// The time in Unix seconds.

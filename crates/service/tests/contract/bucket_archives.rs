@@ -15,7 +15,7 @@ use crate::{
 
 const EXPORT: &str = "/export_context_async?file_name=days.zip&export_format=json";
 
-const EXPIRE: &str = "UPDATE export SET created_at = 0";
+const EXPIRE: &str = "UPDATE export SET ended_at = 0";
 
 async fn storage() -> FakeS3 {
     let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;

@@ -81,6 +81,19 @@ async fn ended_exports_expire_while_the_service_runs() {
 }
 
 #[tokio::test]
+async fn an_export_that_took_longer_than_exports_are_kept_is_kept() {
+    let service = Service::of_pictures().await;
+    service.good(&service.of_dataset(WHOLE)).await;
+    service.deployment.wait_until_idle().await;
+    service.place.change("UPDATE export SET created_at = 0");
+    let service = service.again(DeploymentSettings::default()).await;
+    // Expired exports are deleted before the next one is written.
+    service.good(&service.of_dataset(WHOLE)).await;
+    service.deployment.wait_until_idle().await;
+    assert_eq!(service.place.count("export"), 2);
+}
+
+#[tokio::test]
 async fn query_images_replace_the_oldest_ones_without_free_disk_space() {
     let disk = DiskQuota::with_reserve(u64::MAX);
     let settings = DeploymentSettings { disk, ..DeploymentSettings::default() };
