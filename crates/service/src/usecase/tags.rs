@@ -158,7 +158,8 @@ impl Deployment {
             }
             tessera_model::TagTarget::Selection(items) => self.rows_of_items(id, items),
             tessera_model::TagTarget::Search(search) => {
-                Ok(self.store.read(|c| media::rows(c, id, search.entity))?)
+                let target = TagTarget::Search(SearchParams::from(&**search));
+                until_current(|| self.tagged_rows(id, &target))
             }
         };
         rows.map(|rows| rows.len()).map_err(unlistable)

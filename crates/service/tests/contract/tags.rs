@@ -4,6 +4,7 @@ use std::fs;
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tessera_model::{Filter, Search, TagId, TagTarget};
 
 use crate::support::{Place, Service, answer, picture};
 
@@ -137,6 +138,18 @@ async fn the_whole_search_is_tagged_and_the_change_is_undone() {
     assert_eq!(undone["changed"], 1, "{rejected} is the last change");
     assert_eq!(service.with_tag("picked").await, ["b.png"]);
     assert_eq!(service.tag("undo", json!({})).await.0, 404);
+}
+
+#[tokio::test]
+async fn the_media_items_that_a_search_with_a_filter_would_change_are_counted() {
+    let service = Service::of(&named()).await;
+    let both = service.selection(&["a.png", "b.png"]).await;
+    service.change("change", json!({"add": ["x"], "media_selection": both})).await;
+    let tag = TagId(service.tag_id("x").await.parse().unwrap());
+    let filters = vec![Filter::tags(vec![tag]).unwrap()];
+    let search = Search { filters, ..Search::browse(service.dataset) };
+    let target = TagTarget::Search(Box::new(search));
+    assert_eq!(service.deployment.count_tagged(service.dataset, &target).unwrap(), 2);
 }
 
 #[tokio::test]
