@@ -247,9 +247,11 @@ impl TokenSource {
         let is_current =
             self.lock_state().current.as_ref().is_none_or(|current| current.number == token.number);
         if is_current {
-            let kept = self.reload_secret().await;
+            let reloaded = self.reload_secret().await;
             let mut state = self.lock_state();
-            if let Some(secret) = kept {
+            // If `replace` was called meanwhile, it removed the reloader, and the secret that was read belongs to the
+            // previous key.
+            if let Some(secret) = reloaded.filter(|_| state.secret_reloader.is_some()) {
                 let known = &mut state.credentials.api_secret;
                 let replaced = secret.expose_secret() != known.expose_secret();
                 *known = secret;
@@ -346,6 +348,8 @@ pub(super) fn unix_seconds(time: SystemTime) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use reqwest::header::HeaderValue;
 
     use super::*;
@@ -404,6 +408,22 @@ mod tests {
         let shown = expiry_of(&new.text).unwrap();
         assert!(shown.abs_diff(new.expires_at) <= Duration::from_secs(1));
         assert_eq!(expiry_of(&"not.a.token".into()), None);
+    }
+
+    #[tokio::test]
+    async fn a_secret_that_was_read_for_the_previous_key_is_dropped() {
+        let replaced: Arc<OnceLock<Arc<TokenSource>>> = Arc::default();
+        let source = Arc::clone(&replaced);
+        let reloader = SecretReloader(Arc::new(move || {
+            let other = Credentials { api_key: "other".into(), api_secret: "secret-2".into() };
+            source.get().unwrap().replace(other);
+            Some("previous".into())
+        }));
+        let tokens = Arc::new(TokenSource::new(&credentials(), TOKEN_LIFETIME, Some(reloader)));
+        replaced.set(Arc::clone(&tokens)).ok().unwrap();
+        tokens.renew(&tokens.current().unwrap()).await.unwrap();
+        assert_eq!(tokens.lock_state().credentials.api_secret.expose_secret(), "secret-2");
+        assert!(!tokens.is_secret_replaced());
     }
 
     #[test]
