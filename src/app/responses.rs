@@ -550,23 +550,13 @@ impl App {
                     self.outbox.notify(Level::Warning, text);
                 }
             }
-            // The service checks the login first, so these responses show that the login was
-            // accepted.
-            Ok(_)
-            | Err(Failure {
-                kind:
-                    FailureKind::Forbidden
-                    | FailureKind::NotFound
-                    | FailureKind::Conflict
-                    | FailureKind::Invalid,
-                ..
-            }) => {
+            Err(failure) if !failure.shows_accepted_login() => {}
+            Ok(_) | Err(_) => {
                 if self.login.rejection.take().is_some() {
                     self.outbox.notify(Level::Success, "the login is accepted again");
                     self.refresh();
                 }
             }
-            Err(_) => {}
         }
     }
 

@@ -13,8 +13,7 @@ use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
 use tessera_curation::{Outcome, duplicates::decide};
 use tessera_model::{
-    DatasetId, ExportSpec, Failure, FailureKind, FolderEntry, FolderListing, PictureSource,
-    SafeText, Selection,
+    DatasetId, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource, SafeText, Selection,
     check::{Condition, ConditionResult},
     split::SplitPlan,
 };
@@ -519,13 +518,7 @@ impl LoginRequests {
     ) -> Result<ImportedLogin, Failure> {
         let candidate = self.client.with_login(AuthMethod::Hosted(credentials.clone()))?;
         match candidate.list_datasets().await {
-            Err(failure)
-                if failure.kind == FailureKind::Unauthorized || failure.is_connection_failure() =>
-            {
-                return Err(failure);
-            }
-            // The service checks the login before anything else, so any other error shows that the
-            // login was accepted.
+            Err(failure) if !failure.shows_accepted_login() => return Err(failure),
             Ok(_) | Err(_) => {}
         }
         let stored_in = if store { Some(save(self.owner()?, &credentials).await?) } else { None };

@@ -195,11 +195,9 @@ impl FailureContext<'_> {
                 "this service requires a login",
                 Some("A hosted deployment needs an API key and its secret"),
             ),
-            403 if self.hosted => (
-                FailureKind::Forbidden,
-                "the service refuses it: the login lacks permission, or its secret is wrong",
-                None,
-            ),
+            403 if self.hosted => {
+                (FailureKind::Forbidden, "the service refuses it: the login lacks permission", None)
+            }
             403 => (FailureKind::Forbidden, "the service does not allow it", None),
             404 | 410 => (FailureKind::NotFound, rule.not_found_text, None),
             407 => (FailureKind::Unreachable, PROXY_LOGIN, Some(PROXY_LOGIN_REMEDY)),

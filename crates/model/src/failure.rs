@@ -93,6 +93,19 @@ impl Failure {
         self.kind != FailureKind::Invalid
     }
 
+    /// Whether the response shows that the service accepted the login. A service checks the login first, so it accepted
+    /// the login of a request that it refuses for another reason. A response that is not from the API shows nothing,
+    /// because it may be from a proxy or a login page.
+    pub fn shows_accepted_login(&self) -> bool {
+        matches!(
+            self.kind,
+            FailureKind::Forbidden
+                | FailureKind::NotFound
+                | FailureKind::Conflict
+                | FailureKind::Invalid
+        )
+    }
+
     /// Whether the connection failed, so that a later retry may succeed.
     pub fn is_connection_failure(&self) -> bool {
         matches!(

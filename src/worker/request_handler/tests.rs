@@ -34,7 +34,8 @@ fn login_of(server: &ScriptedServer, folder: &std::path::Path, refuses: bool) ->
     LoginRequests { client, owner: Some(Arc::new(owner)) }
 }
 
-/// Starts a service that accepts the key `ak_2`, issues it for a session, and lists no datasets.
+/// Starts a service that accepts the key `ak_2`, issues it for a session, and lists no datasets. A login page in front of
+/// the service responds to the key `ak_4`.
 async fn login_service(issues_secret: bool) -> ScriptedServer {
     ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.path().ends_with("api_credentials") {
@@ -43,8 +44,12 @@ async fn login_service(issues_secret: bool) -> ScriptedServer {
         }
         let token = seen.header("authorization").unwrap().trim_start_matches("Bearer ");
         let head = BASE64_URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
-        if String::from_utf8(head).unwrap().contains("ak_2") {
+        let head = String::from_utf8(head).unwrap();
+        if head.contains("ak_2") {
             return Reply::json("[]");
+        }
+        if head.contains("ak_4") {
+            return Reply::new(302, &[("location", "https://login.example")], "");
         }
         Reply::new(401, &[], r#"{"detail":"expired"}"#)
     })
@@ -64,6 +69,7 @@ fn session() -> LoginImport {
 async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
     for (import, issues_secret, refuses, is_kept, expected) in [
         (key_pair("ak_3", true), true, false, false, Err("the credentials were rejected")),
+        (key_pair("ak_4", true), true, false, false, Err("redirects to")),
         (key_pair("ak_2", false), true, false, false, Ok(None)),
         (key_pair("ak_2", true), true, false, true, Ok(Some(KEYRING))),
         (key_pair("ak_2", true), true, true, false, Err("the keyring is locked")),

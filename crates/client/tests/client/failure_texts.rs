@@ -36,11 +36,7 @@ async fn each_status_has_a_kind_a_reason_and_a_way_out() {
             "the credentials were rejected (401). Check the API key and its secret",
         ),
         (402, Kind::Unexpected, "unexpected response (402)"),
-        (
-            403,
-            Kind::Forbidden,
-            "the service refuses it: the login lacks permission, or its secret is wrong (403)",
-        ),
+        (403, Kind::Forbidden, "the service refuses it: the login lacks permission (403)"),
         (404, Kind::NotFound, "dataset not found, or no access to it (404)"),
         (
             407,

@@ -39,6 +39,17 @@ fn a_change_may_have_happened_unless_it_was_refused_or_never_sent() {
 }
 
 #[test]
+fn a_refusal_of_the_request_shows_that_the_login_was_accepted() {
+    let accepted = [
+        FailureKind::Forbidden,
+        FailureKind::NotFound,
+        FailureKind::Conflict,
+        FailureKind::Invalid,
+    ];
+    assert_eq!(kinds(Failure::shows_accepted_login), accepted);
+}
+
+#[test]
 fn only_failures_that_pass_are_failures_of_the_connection() {
     let passing = [
         FailureKind::Unreachable,
