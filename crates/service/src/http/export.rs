@@ -201,7 +201,7 @@ pub(crate) async fn archive(
         return Ok((uncached, Redirect::temporary(&link)).into_response());
     };
     let served = FileResponse {
-        length: file.metadata().map_err(|_| ServiceError::export_not_found())?.len(),
+        length: file.metadata().map_err(|_| ServiceError::internal())?.len(),
         content: FileContent::File(Box::new(file)),
         content_type: "application/zip",
         etag: task.to_string(),

@@ -5,7 +5,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fs::File,
-    io::{BufWriter, Seek as _, Write as _},
+    io::{BufWriter, ErrorKind, Seek as _, Write as _},
 };
 
 use bytes::Bytes;
@@ -179,6 +179,7 @@ impl Deployment {
         let export = export.ok_or_else(ServiceError::export_not_found)?;
         match File::open(self.store.export_archive_path(id.0)) {
             Ok(file) => Ok(ExportArchive::OnDisk(export, file)),
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(ServiceError::internal()),
             Err(_) if self.bucket.is_some() && export.state == ExportTaskState::Completed => {
                 Ok(ExportArchive::InBucket)
             }

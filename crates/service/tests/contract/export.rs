@@ -426,6 +426,20 @@ async fn a_changed_link_is_403_and_has_a_json_body() {
 }
 
 #[tokio::test]
+async fn only_a_missing_archive_is_reported_as_missing() {
+    let service = Service::of_pictures().await;
+    let (task, _) = archive(&service, "file_name=a&export_format=json").await;
+    let name = format!("{}.zip", task["id"].as_str().unwrap());
+    let path = service.place.data.path().join("exports").join(name);
+    let uri = task["download_uri"].as_str().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(answer(service.client.get(uri)).await.0, 404);
+    // A link to itself cannot be opened, like any file when the process has too many open files.
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    assert_eq!(answer(service.client.get(uri)).await.0, 500);
+}
+
+#[tokio::test]
 async fn a_started_export_survives_a_crash() {
     let service = Service::of_pictures().await;
     let started = start(&service, "file_name=a&export_format=json&include_images=1").await;
