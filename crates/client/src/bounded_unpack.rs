@@ -176,6 +176,8 @@ impl ArchiveEntry<'_> {
                 Err(error) => return Err(damaged(&error)),
             };
             size += length as u64;
+            // A refused entry counts as well, so that many refused entries cannot exceed the limit of the archive.
+            *self.unpacked += length as u64;
             if size > limit {
                 return Err(EntryError::Invalid("exceeds the compression limit".to_owned()));
             }
@@ -184,7 +186,6 @@ impl ArchiveEntry<'_> {
             }
             out.write_all(&block[..length]).map_err(EntryError::Disk)?;
         }
-        *self.unpacked += size;
         Ok(size)
     }
 }

@@ -68,10 +68,9 @@ pub fn extract(
     };
     let target = TargetFolder::open(folder, existing, sharing)
         .map_err(|error| disk_failure(folder, &error))?;
-    // Another name of a file needs no room.
-    if !originals.as_ref().is_some_and(|originals| originals.hard_links) {
-        check_room(&target.root, folder, contents.size)?;
-    }
+    // The originals are looked up only if copies of them have no room.
+    check_room(&target.root, folder, contents.size)
+        .or_else(|_| check_room(&target.root, folder, target.missing_room(contents.size)))?;
     let mut extraction = target
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;
@@ -163,6 +162,12 @@ impl<'a> TargetFolder<'a> {
         fs::create_dir_all(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { root, existing, sharing })
+    }
+
+    /// Returns how many of `bytes`, the size of all entries, need room. Another name of an original needs none.
+    fn missing_room(&self, bytes: u64) -> u64 {
+        let linked = self.sharing.as_ref().map(|sharing| sharing.linkable_bytes(&self.root));
+        bytes.saturating_sub(linked.unwrap_or(0))
     }
 
     fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {

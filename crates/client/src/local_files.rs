@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, linkat, openat, stat};
 use serde_json::Value;
 use tempfile::{Builder, NamedTempFile};
 
@@ -103,8 +103,8 @@ pub fn list_originals(
 /// Shares the pictures of one archive with their originals.
 pub(super) struct PictureSharing<'a> {
     originals: &'a Originals,
-    /// The media items by the names of their pictures in the archive.
-    media: HashMap<String, MediaId>,
+    /// The media items and their sizes in the archive, by the names of their pictures there.
+    media: HashMap<String, (MediaId, u64)>,
     /// Whether the file system may share blocks. Cleared at the first failure, because all pictures are on one disk.
     can_reflink: Cell<bool>,
 }
@@ -117,13 +117,29 @@ impl<'a> PictureSharing<'a> {
         let read = open().and_then(|file| {
             for_each_entry(file, |entry| {
                 if let (Some(_), Ok(id)) = (image_name(&entry), entry.comment().parse()) {
-                    media.insert(entry.name, id);
+                    let size = entry.size();
+                    media.insert(entry.name, (id, size));
                 }
                 Ok(())
             })
         });
         read.map_err(|error| into_failure(archive, error))?;
         Ok(Self { originals, media, can_reflink: Cell::new(true) })
+    }
+
+    /// Returns the size of the pictures that can become other names of their originals in `folder`, because these are on
+    /// the same disk.
+    pub(super) fn linkable_bytes(&self, folder: &OwnedFd) -> u64 {
+        if !self.originals.hard_links {
+            return 0;
+        }
+        let Ok(disk) = fstat(folder).map(|it| it.st_dev) else { return 0 };
+        let is_linkable = |id| {
+            let original = (self.originals.lookup)(id);
+            original.and_then(|path| stat(&path).ok()).is_some_and(|it| it.st_dev == disk)
+        };
+        let linkable = self.media.values().filter(|(id, _)| is_linkable(*id));
+        linkable.map(|(_, size)| size).sum()
     }
 
     /// Creates the file `path` (in the open folder `directory`) from the original, if the original has this size and
@@ -135,7 +151,7 @@ impl<'a> PictureSharing<'a> {
         directory: &OwnedFd,
         path: &Path,
     ) -> bool {
-        let original = self.media.get(entry).and_then(|id| (self.originals.lookup)(*id));
+        let original = self.media.get(entry).and_then(|(id, _)| (self.originals.lookup)(*id));
         let Some(original) = original else { return false };
         let shared = self.reflink(&original, directory, path)
             || (self.originals.hard_links && hard_link(&original, directory, path));

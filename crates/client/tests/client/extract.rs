@@ -4,13 +4,14 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tempfile::TempDir;
-use tessera_client::{ExistingFile, ExtractOptions, extract};
+use tessera_client::{ExistingFile, ExtractOptions, OriginalLookup, Originals, extract};
 use tessera_model::{Extraction, Failure, FailureKind};
 
-use super::test_zip::{ZipMember, stored_member, zip_bytes};
+use super::test_zip::{ZipMember, deflated_zeros, stored_member, zip_bytes};
 
 /// Names that must be rejected on every system.
 const HOSTILE: [&str; 40] = [
@@ -154,6 +155,39 @@ fn nothing_is_written_if_one_file_exists() {
     assert_eq!(fixture.files(), ["deep/into/images/b.jpg"]);
     fixture.extract(ExistingFile::Replace).unwrap();
     assert_eq!(fs::read(fixture.folder().join("images/b.jpg")).unwrap(), b"new");
+}
+
+#[test]
+fn refused_entries_count_toward_the_limit_of_the_archive() {
+    let members = [deflated_zeros("bomb", 80 << 20), deflated_zeros("small", 3_000)];
+    let done = ExtractFixture::new(&members).extract(ExistingFile::Keep).unwrap();
+    assert_eq!((done.files, done.rejected_entries.count), (0, 2));
+}
+
+/// `/proc` is on a disk of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_links_to_originals_on_the_same_disk_need_no_room() {
+    // The declared size of all pictures exceeds every disk.
+    let member = |n: usize| ZipMember {
+        size: u32::MAX - 1,
+        comment: "00000000-0000-0000-0000-000000000001",
+        ..deflated_zeros(&format!("images/{n}.png"), 0)
+    };
+    let fixture = ExtractFixture::new(&(0..5_000).map(member).collect::<Vec<_>>());
+    let archive = fixture.0.path().join("x.zip");
+    let extract_with = |original: &Path| {
+        let original = original.to_owned();
+        let lookup: OriginalLookup = Arc::new(move |_| Some(original.clone()));
+        let originals = Some(Originals { lookup, hard_links: true });
+        let options =
+            ExtractOptions { originals, ..ExtractOptions::new(ExistingFile::Keep, false) };
+        extract(&archive, &fixture.folder(), &options)
+    };
+    let failure = extract_with("/proc/version".as_ref()).unwrap_err().to_string();
+    assert!(failure.contains("MiB are free"), "{failure}");
+    let done = extract_with(&archive).unwrap();
+    assert_eq!(done.files, 5_000);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub(crate) struct ZipMember {
     pub packed: Vec<u8>,
     pub crc: u32,
     pub size: u32,
+    pub comment: &'static str,
 }
 
 pub(crate) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
@@ -24,6 +25,7 @@ pub(crate) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
         packed: bytes.to_vec(),
         crc: crc32fast::hash(bytes),
         size: u32::try_from(bytes.len()).unwrap(),
+        comment: "",
     }
 }
 
@@ -53,9 +55,17 @@ pub(crate) fn local_header(raw: &ZipMember) -> Vec<u8> {
 }
 
 pub(crate) fn central_header(raw: &ZipMember, start: u32) -> Vec<u8> {
-    let rest = [&[0; 6][..], &(raw.mode << 16).to_le_bytes(), &start.to_le_bytes()];
+    let comment = u16::try_from(raw.comment.len()).unwrap().to_le_bytes();
+    let rest = [&comment[..], &[0; 4], &(raw.mode << 16).to_le_bytes(), &start.to_le_bytes()];
     // Made on Unix, so that the mode applies.
-    [&b"PK\x01\x02\x14\x03\x14\0"[..], &common_fields(raw), &rest.concat(), &raw.name].concat()
+    [
+        &b"PK\x01\x02\x14\x03\x14\0"[..],
+        &common_fields(raw),
+        &rest.concat(),
+        &raw.name,
+        raw.comment.as_bytes(),
+    ]
+    .concat()
 }
 
 pub(crate) fn end_of_directory(count: u16, size: usize, start: usize) -> Vec<u8> {
