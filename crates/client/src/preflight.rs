@@ -186,12 +186,13 @@ impl FileCollector<'_> {
     fn unique_name(&mut self, path: &Path) -> String {
         let raw = path.file_name().unwrap_or_default().to_string_lossy();
         let name = escape_file_name(&raw);
-        let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
+        // The extension starts with its dot, and is empty for a name without one.
+        let (stem, extension) = name.split_at(name.rfind('.').unwrap_or(name.len()));
         let mut unique = name.clone();
         let mut number = self.names.get(&name).copied().unwrap_or(1);
         while self.names.contains_key(&unique) {
             number += 1;
-            unique = format!("{stem}-{number}.{extension}");
+            unique = format!("{stem}-{number}{extension}");
         }
         self.names.insert(unique.clone(), 1);
         self.names.insert(name, number);
@@ -387,5 +388,12 @@ mod tests {
             .map(|n| collector.unique_name(Path::new(["a.png", "a-2.png"][n % 2])))
             .collect();
         assert_eq!(names.len(), 20_000);
+    }
+
+    #[test]
+    fn a_name_without_an_extension_gets_only_a_number() {
+        let mut collector = FileCollector::default();
+        let names = ["clip", "clip", "a.png", "a.png"].map(|it| collector.unique_name(it.as_ref()));
+        assert_eq!(names, ["clip", "clip-2", "a.png", "a-2.png"]);
     }
 }
