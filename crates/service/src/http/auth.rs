@@ -24,6 +24,7 @@ use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
 };
+use crate::usecase::ServiceError;
 use tessera_store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
 
@@ -51,7 +52,9 @@ struct KeyPairs {
     configured: TokenVerifier,
     session: SecretString,
     issued: OnceLock<TokenVerifier>,
-    /// Locked while a key pair is issued.
+    /// Whether other processes may issue key pairs for this login.
+    is_shared: bool,
+    /// Locked while a key pair is issued, which blocks on the storage of the login. Async functions do not lock it.
     credentials: Mutex<ServiceCredentials>,
 }
 
@@ -118,10 +121,9 @@ impl Authenticator {
         if !key_pairs.has_session(headers) {
             return Err(Problem::unauthorized());
         }
-        let mut credentials = lock(&key_pairs.credentials);
-        let known = credentials.issued.as_ref().map(|pair| (pair.api_key.clone(), None));
+        let issued = spawn_blocking(move || key_pairs.issue()).await;
         let (api_key, api_secret) =
-            if let Some(known) = known { known } else { key_pairs.issue(&mut credentials)? };
+            issued.unwrap_or_else(|_| Err(ServiceError::internal().into()))?;
         Ok(Some(CredentialsBody { api_key, api_secret, message: String::new() }))
     }
 }
@@ -159,6 +161,7 @@ impl KeyPairs {
             configured: TokenVerifier::new(api_key, api_secret),
             session: session.clone(),
             issued: issued.map_or_else(OnceLock::new, OnceLock::from),
+            is_shared: credentials.is_shared(),
             credentials: Mutex::new(credentials),
         }
     }
@@ -175,7 +178,7 @@ impl KeyPairs {
         let Some(kid) = decode_header(token).ok().and_then(|head| head.kid) else { return false };
         let is_known = self.configured.api_key == kid
             || self.issued.get().is_some_and(|verifier| verifier.api_key == kid);
-        !is_known && lock(&self.credentials).is_shared()
+        !is_known && self.is_shared
     }
 
     fn has_session(&self, headers: &HeaderMap) -> bool {
@@ -197,12 +200,14 @@ impl KeyPairs {
         None
     }
 
-    /// Creates the second key pair. The pair is stored before its secret is shown, because the secret is shown only
-    /// once, by the process that creates the pair.
-    fn issue(
-        &self,
-        credentials: &mut ServiceCredentials,
-    ) -> Result<(String, Option<String>), Problem> {
+    /// Returns the key of the second pair, and its secret if this call creates the pair. The pair is stored before its
+    /// secret is shown, because the secret is shown only once, by the process that creates the pair. Blocks on the
+    /// storage of the login.
+    fn issue(&self) -> Result<(String, Option<String>), Problem> {
+        let mut credentials = lock(&self.credentials);
+        if let Some(known) = &credentials.issued {
+            return Ok((known.api_key.clone(), None));
+        }
         let new = KeyPair::generate();
         let kept = credentials.keep_issued(new.clone()).map_err(|_| {
             let message = "The key pair could not be stored, so none was created";

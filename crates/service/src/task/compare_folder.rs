@@ -29,7 +29,8 @@ impl FoldersToCompare {
     /// Compares the next folder. Returns whether there was one.
     pub(crate) fn compare_next(&self, worker: &WorkerContext) -> bool {
         let Some(dataset) = lock(&self.0).pop_front() else { return false };
-        // If the storage or the store fails, the folder is compared at the next start.
+        // A rescan reports a bucket that cannot be listed before the folder is added here. If the storage or the store
+        // fails later, the folder is compared at the next start.
         let _ = compare(worker, dataset);
         true
     }
