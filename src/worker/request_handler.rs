@@ -368,19 +368,20 @@ impl RequestHandler {
         run_blocking(move || find(&*finder)).await
     }
 
-    /// Compares the folder with the index after an action, also after one that failed.
+    /// Compares the folder with the index after an action, also after one that failed. A failure of the comparison is
+    /// only a warning, because the user must read what the action has done.
     async fn follow_in_index(
         &self,
         dataset: DatasetId,
         finished: Result<Outcome, Failure>,
     ) -> Result<Payload, Failure> {
-        let compared = self.client.rescan(dataset, None).await;
-        let outcome = finished?;
-        compared.map(|_| Payload::FileActionFinished(outcome)).map_err(|failure| {
+        if let Err(failure) = self.client.rescan(dataset, None).await {
             let sentence =
-                "the action is done, and the index follows when the folder is opened again";
-            Failure::local(sentence).with_detail(Some(failure.message))
-        })
+                format!("the index will follow when the folder is opened again: {failure}");
+            // A send fails only while the program is ending.
+            let _ = self.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
+        }
+        finished.map(Payload::FileActionFinished)
     }
 
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {

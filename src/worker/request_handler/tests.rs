@@ -1,9 +1,10 @@
-//! Tests that the login is replaced only by one that the service accepts, and that an issued secret is
-//! never lost.
+//! Tests that the login is replaced only by one that the service accepts, that an issued secret is never lost, and that
+//! actions on files are reported.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use tessera_curation::Skipped;
 use tessera_testing::{
-    clients::{hosted, without_pauses},
+    clients::{dataset, hosted, without_pauses},
     scripted::{ReceivedRequest, Reply, ScriptedServer},
 };
 
@@ -109,6 +110,28 @@ async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
     let text = login.import(session()).await.unwrap_err().to_string();
     assert!(text.contains("not stored") && text.contains("the keyring is locked"), "{text}");
     assert_eq!(login.check(None).await, Ok(()));
+}
+
+/// Returns a handler of requests that stores nothing, and its events.
+fn handler_of(server: &ScriptedServer) -> (RequestHandler, mpsc::UnboundedReceiver<WorkerEvent>) {
+    let client = hosted(&server.url(), without_pauses());
+    let (events, receiver) = mpsc::unbounded_channel();
+    let login = LoginRequests { client: client.clone(), owner: None };
+    let state = StateFolder::default();
+    let sources = LocalSources { state, disk_cache: None, originals: None, models: None };
+    (RequestHandler::new(client, login, sources, events), receiver)
+}
+
+#[tokio::test]
+async fn an_action_on_files_is_reported_although_the_index_does_not_follow() {
+    let server = ScriptedServer::start(|_| Reply::new(500, &[], "")).await;
+    let (handler, mut events) = handler_of(&server);
+    let left_alone = Skipped::new("/photos/b.jpg".into(), "it is gone");
+    let outcome = Outcome { done: 1, failed: vec![left_alone], not_tried: 0 };
+    let reported = handler.follow_in_index(dataset(), Ok(outcome.clone())).await;
+    assert_eq!(reported, Ok(Payload::FileActionFinished(outcome)));
+    let Ok(WorkerEvent::Warning(text)) = events.try_recv() else { panic!("no warning") };
+    assert!(text.as_str().contains("when the folder is opened again"), "{text}");
 }
 
 #[test]
