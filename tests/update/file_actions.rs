@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tessera::{
     app::{
+        Level,
         availability::unavailable_reason,
         overlay::file_actions::{FileActionConfirmation, UndoConfirmation},
     },
@@ -111,15 +112,37 @@ fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     desk.press("y");
     let carried_out = Request::CarryOut(id, Box::new(preview));
     assert_eq!(desk.requests().last(), Some(&&carried_out));
-    let failed = vec![Skipped::new("/photos/c.jpg".into(), "it is gone")];
-    desk.answer(lane(), Payload::FileActionFinished(Outcome { done: 1, failed, not_tried: 0 }));
-    assert!(
-        desk.notice().contains("1 file done, 1 left alone: /photos/c.jpg: it is gone"),
-        "{}",
-        desk.notice()
-    );
+    desk.answer(lane(), Payload::FileActionFinished(Outcome { done: 1, ..Outcome::default() }));
+    assert!(desk.notice().contains("1 file done"), "{}", desk.notice());
     let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
     assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
+}
+
+#[test]
+fn an_action_on_some_of_the_files_warns_and_keeps_the_selection() {
+    let failed = vec![Skipped::new("/photos/c.jpg".into(), "No space left on device")];
+    for (outcome, expected) in [
+        (
+            Outcome { done: 3, failed: failed.clone(), not_tried: 996 },
+            "3 files done; stopped, 996 files were not tried; 1 left alone: /photos/c.jpg: No space",
+        ),
+        (
+            Outcome { done: 1, failed, not_tried: 0 },
+            "1 file done; 1 left alone: /photos/c.jpg: No space",
+        ),
+        (
+            Outcome { done: 1, failed: Vec::new(), not_tried: 1 },
+            "1 file done; stopped, 1 file was not tried",
+        ),
+    ] {
+        let mut desk = local();
+        desk.press("space g x");
+        desk.answer(lane(), Payload::FileActionFinished(outcome));
+        let shown = desk.app.notifications().current().unwrap();
+        assert_eq!(shown.level, Level::Warning, "{expected}");
+        assert!(shown.text.as_str().contains(expected), "{}", shown.text);
+        assert_eq!(unavailable_reason(&desk.app, Action::TrashFiles), None, "nothing is selected");
+    }
 }
 
 #[test]

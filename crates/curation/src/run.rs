@@ -31,6 +31,13 @@ pub struct Outcome {
     pub not_tried: usize,
 }
 
+impl Outcome {
+    /// Returns whether every file was acted on.
+    pub fn is_whole(&self) -> bool {
+        self.failed.is_empty() && self.not_tried == 0
+    }
+}
+
 /// Is called with the number of finished steps and of all steps. Returns whether to continue.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
 

@@ -149,17 +149,25 @@ pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview
     }
 }
 
-/// Reports what an action, or its reversal, has done. The selection is cleared, because its files may be elsewhere.
+/// Reports what an action, or its reversal, has done. The selection is cleared if all files were acted on, because they
+/// may be elsewhere. Otherwise the selection stays, so that the user can try the other files again.
 pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
-    let files = count_with_noun(outcome.done, "file", "files");
-    let text = match first_skipped(&outcome.failed).first() {
-        Some(first) => format!("{files} done, {} left alone: {first}", outcome.failed.len()),
-        None => format!("{files} done"),
-    };
-    let level = if outcome.failed.is_empty() { Level::Success } else { Level::Warning };
-    app.outbox.notify(level, text);
-    let nothing = Selection::default();
-    app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
+    let mut parts = vec![format!("{} done", count_with_noun(outcome.done, "file", "files"))];
+    if outcome.not_tried > 0 {
+        let files = count_with_noun(outcome.not_tried, "file was", "files were");
+        parts.push(format!("stopped, {files} not tried"));
+    }
+    if let Some(first) = first_skipped(&outcome.failed).first() {
+        parts.push(format!("{} left alone: {first}", outcome.failed.len()));
+    }
+    let text = parts.join("; ");
+    if outcome.is_whole() {
+        app.outbox.notify(Level::Success, text);
+        let nothing = Selection::default();
+        app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
+    } else {
+        app.outbox.notify(Level::Warning, text);
+    }
     app.service_data.datasets.invalidate();
 }
 

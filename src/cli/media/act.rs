@@ -304,8 +304,7 @@ pub async fn carry_out_and_report(
     });
     print_rows(context, plan.action.name(), rows.chain(plan.skipped.iter().map(skipped_row)))?;
     follow_in_index(connection, dataset).await;
-    let is_whole = outcome.failed.is_empty() && outcome.not_tried == 0;
-    Ok(if is_whole { exit_of(&plan.skipped) } else { Exit::Incomplete })
+    Ok(if outcome.is_whole() { exit_of(&plan.skipped) } else { Exit::Incomplete })
 }
 
 fn exit_of(skipped: &[Skipped]) -> Exit {
@@ -361,8 +360,7 @@ async fn run_from_journal(
         let connection = context.connect(&[]).await?;
         connection.close(Ok(Exit::Done)).await?;
     }
-    let is_whole = outcome.failed.is_empty() && outcome.not_tried == 0;
-    Ok(if is_whole { Exit::Done } else { Exit::Incomplete })
+    Ok(if outcome.is_whole() { Exit::Done } else { Exit::Incomplete })
 }
 
 /// Runs blocking work with a progress bar. An interrupt stops it after the current file.
@@ -410,7 +408,8 @@ fn report(context: &Context, outcome: &Outcome) {
         context.messages.warn(format!("left alone: {failed}"));
     }
     if outcome.not_tried > 0 {
-        context.messages.warn(format!("stopped; {} files were not tried", outcome.not_tried));
+        let files = count_with_noun(outcome.not_tried, "file was", "files were");
+        context.messages.warn(format!("stopped; {files} not tried"));
     }
     context.messages.info(count_with_noun(outcome.done, "file done", "files done"));
 }
