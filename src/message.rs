@@ -25,8 +25,8 @@ use tessera_wire::add_media::Accepted;
 use crate::custom_command::{CustomCommand, ReadyCommand};
 pub use crate::job::JobId;
 
-/// The slot that a response fills. A lane has at most one open request, because a newer request
-/// makes the older response stale.
+/// The slot that a response fills. A lane has at most one open request, because a newer request makes the older
+/// response stale. A lane of writes can have several, because each response says what its write did.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lane {
     Datasets,
@@ -94,8 +94,10 @@ pub enum Lane {
     LoginCheck,
     /// Importing a login. It is never cancelled, because the service may create a key pair.
     LoginImport,
-    /// Saving or loading a selection file. It is never cancelled.
-    Selection,
+    /// Saving a selection. It is a write, so it is never cancelled.
+    SaveSelection,
+    /// Loading a saved selection.
+    OpenSelection,
     /// Saving a part of the state. It is never cancelled.
     SaveState(StateKey),
     LoadState(StateKey),
@@ -118,11 +120,17 @@ impl Lane {
             Self::Split(_) => "dividing a dataset",
             Self::ChangeTags(_) => "changing tags",
             Self::LoginImport => "importing a login",
-            Self::Selection => "saving or loading a selection",
+            Self::SaveSelection => "saving a selection",
             Self::CustomCommand => "starting a command",
             Self::SaveState(_) => "saving the state",
             _ => return None,
         })
+    }
+
+    /// Returns whether a newer request of the lane makes the response to an older one pointless. A write never does,
+    /// except for saving a part of the state, which replaces what an older request has saved.
+    pub fn is_superseded(&self) -> bool {
+        self.is_cancellable() || matches!(self, Self::SaveState(_))
     }
 
     /// Returns whether the lane's request carries the login, so that the response shows whether the
@@ -171,7 +179,8 @@ impl Lane {
             | Self::Folder(_)
             | Self::Inspect
             | Self::Curl
-            | Self::Selection
+            | Self::SaveSelection
+            | Self::OpenSelection
             | Self::SaveState(_)
             | Self::LoadState(_) => false,
         }

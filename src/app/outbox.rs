@@ -1,9 +1,10 @@
 //! Collects what leaves the core while an event is handled: requests with their tickets, other effects, and
 //! notifications. Come here to send something, or to see how stale responses are detected.
 //!
-//! A lane has at most one open ticket. Opening the lane again, or cancelling it, makes the response to the older ticket
-//! stale, so `close` returns `false` for that ticket. The worker also aborts such requests, but only to save work.
-//! Correctness depends only on this check.
+//! A lane of reads has at most one open ticket. Opening the lane again, or cancelling it, makes the response to the
+//! older ticket stale, so `close` returns `false` for that ticket. The worker also aborts such requests, but only
+//! to save work. Correctness depends only on this check. A write is never superseded, because the user must read
+//! what each write did.
 
 use std::{collections::BTreeMap, mem};
 
@@ -177,33 +178,42 @@ impl Outbox {
 #[derive(Debug, Default)]
 pub struct Tickets {
     last_number: u64,
-    open: BTreeMap<Lane, (u64, Uptime)>,
+    /// The numbers of the open tickets of each lane, oldest first, and when each was opened.
+    open: BTreeMap<Lane, Vec<(u64, Uptime)>>,
 }
 
 impl Tickets {
-    /// Opens `lane`. An older ticket of the lane becomes stale.
+    /// Opens `lane`. An older ticket of the lane becomes stale, unless its request is never superseded.
     pub fn open(&mut self, lane: Lane, now: Uptime) -> Ticket {
         self.last_number += 1;
-        self.open.insert(lane.clone(), (self.last_number, now));
+        let tickets = self.open.entry(lane.clone()).or_default();
+        if lane.is_superseded() {
+            tickets.clear();
+        }
+        tickets.push((self.last_number, now));
         Ticket { lane, number: self.last_number }
     }
 
     /// Closes the ticket of a response. Returns `false` if it is stale.
     pub fn close(&mut self, ticket: &Ticket) -> bool {
         let current = self.is_current(ticket);
-        if current {
-            self.open.remove(&ticket.lane);
+        if let Some(tickets) = self.open.get_mut(&ticket.lane) {
+            tickets.retain(|(number, _)| *number != ticket.number);
+            if tickets.is_empty() {
+                self.open.remove(&ticket.lane);
+            }
         }
         current
     }
 
-    /// Forgets the open ticket of `lane`. Returns whether there was one.
+    /// Forgets the open tickets of `lane`. Returns whether there was one.
     pub fn cancel(&mut self, lane: &Lane) -> bool {
         self.open.remove(lane).is_some()
     }
 
     pub fn is_current(&self, ticket: &Ticket) -> bool {
-        self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
+        let mut open = self.open.get(&ticket.lane).into_iter().flatten();
+        open.any(|(number, _)| *number == ticket.number)
     }
 
     pub fn is_open(&self, lane: &Lane) -> bool {
@@ -211,7 +221,7 @@ impl Tickets {
     }
 
     pub fn opened_at(&self, lane: &Lane) -> Option<Uptime> {
-        self.open.get(lane).map(|(_, since)| *since)
+        self.open.get(lane)?.last().map(|(_, since)| *since)
     }
 
     pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
@@ -221,6 +231,6 @@ impl Tickets {
     /// Returns the number of open requests. The screen shows it, and tests use it to know that
     /// nothing is pending.
     pub fn outstanding(&self) -> usize {
-        self.open.len()
+        self.open.values().map(Vec::len).sum()
     }
 }

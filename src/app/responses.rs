@@ -120,12 +120,12 @@ impl App {
             Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
                 LoginForm::response_loaded(self, &lane, result);
             }
+            Lane::DiverseMedia(_) | Lane::Rest(_) | Lane::SaveSelection | Lane::OpenSelection => {
+                self.handle_selection_response(lane, result);
+            }
             Lane::Folder(_)
             | Lane::Inspect
             | Lane::Curl
-            | Lane::DiverseMedia(_)
-            | Lane::Rest(_)
-            | Lane::Selection
             | Lane::SaveState(_)
             | Lane::LoadState(_) => self.handle_local_response(lane, result),
         }
@@ -335,10 +335,23 @@ impl App {
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
             }
-            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => {
+            (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
+            (Lane::LoadState(key), result) => {
+                let loaded = content!(result, StateLoaded);
+                let loaded = loaded.inspect_err(|failure| self.outbox.notify_failure(failure));
+                self.state_loaded(key, loaded);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    /// Applies what was selected by a search, loaded or saved.
+    fn handle_selection_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::SaveSelection, Ok(Payload::SelectionSaved(path))) => {
                 self.outbox.selection_saved(&path);
             }
-            (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
+            (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
                 self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
@@ -346,12 +359,6 @@ impl App {
             }
             (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
                 self.baskets.rest_selected(dataset, &rest, &mut self.outbox);
-            }
-            (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
-            (Lane::LoadState(key), result) => {
-                let loaded = content!(result, StateLoaded);
-                let loaded = loaded.inspect_err(|failure| self.outbox.notify_failure(failure));
-                self.state_loaded(key, loaded);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

@@ -475,14 +475,27 @@ fn a_selection_is_saved_under_a_name_and_opened_again() {
     let path = std::path::PathBuf::from("/downloads/set-1.json");
     let request = Request::SaveSelection(path.clone(), id, selected.clone());
     assert_eq!(desk.requests(), [&request]);
-    desk.answer(Lane::Selection, Payload::SelectionSaved(path.clone()));
+    desk.answer(Lane::SaveSelection, Payload::SelectionSaved(path.clone()));
     assert_eq!(desk.notice(), "saved the selection to /downloads/set-1.json");
     desk.press("D o enter");
     assert_eq!(desk.requests(), [&Request::OpenSelection(path, id)]);
-    desk.answer(Lane::Selection, Payload::Selection(id, selected.clone()));
+    desk.answer(Lane::OpenSelection, Payload::Selection(id, selected.clone()));
     assert_eq!(selection(&desk), &selected);
     desk.press("u");
     assert!(selection(&desk).is_empty());
+}
+
+#[test]
+fn a_failed_save_of_a_selection_is_reported_after_another_one_has_begun() {
+    let mut desk = with_selection();
+    desk.press("M w enter");
+    desk.press("w ctrl-u n i g h t enter");
+    desk.press("o enter");
+    desk.fail(Lane::SaveSelection, FailureKind::Local);
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
+    desk.answer(Lane::SaveSelection, Payload::SelectionSaved("/selections/night.json".into()));
+    assert!(desk.notice().contains("saved the selection"), "{}", desk.notice());
+    assert_eq!(desk.app.tickets().outstanding(), desk.open.len());
 }
 
 #[test]
@@ -492,7 +505,10 @@ fn a_bare_name_refers_to_a_named_selection() {
     let id = dataset(1, Status::Ready).id;
     desk.press("M w ctrl-u n i g h t enter");
     assert_eq!(desk.requests(), [&Request::SaveNamed("night".into(), id, selected.clone())]);
-    desk.answer(Lane::Selection, Payload::SelectionSaved("/state/selections/night.json".into()));
+    desk.answer(
+        Lane::SaveSelection,
+        Payload::SelectionSaved("/state/selections/night.json".into()),
+    );
     desk.press("o ctrl-u n i g h t enter");
     assert_eq!(desk.requests(), [&Request::OpenNamed("night".into(), id)]);
 }

@@ -13,7 +13,9 @@ use tessera::{
     },
     message::Lane,
 };
-use tessera_model::{DatasetId, Failure, FailureKind, MediaId, Page, SafeText, Search, Timestamp};
+use tessera_model::{
+    DatasetId, Failure, FailureKind, MediaId, Page, SafeText, Search, StateKey, Timestamp,
+};
 use tessera_picture::{Canvas, Encoded, PictureView, Protocol, Thumbnail};
 use tui_input::Input;
 use uuid::Uuid;
@@ -107,7 +109,7 @@ fn the_same_notification_is_shown_once() {
 }
 
 #[test]
-fn only_the_newest_response_of_a_lane_is_used() {
+fn only_the_newest_response_of_a_lane_is_used_unless_it_writes() {
     let mut tickets = Tickets::default();
     let first = tickets.open(Lane::Datasets, Uptime::ZERO);
     let second = tickets.open(Lane::Datasets, Uptime::ZERO);
@@ -118,6 +120,15 @@ fn only_the_newest_response_of_a_lane_is_used() {
     let third = tickets.open(Lane::Anchor, Uptime::ZERO);
     assert!(tickets.cancel(&Lane::Anchor) && !tickets.close(&third));
     assert_eq!(tickets.outstanding(), 0);
+    for (lane, is_used) in [
+        (Lane::Manage(DatasetId(Uuid::nil())), true),
+        (Lane::CustomCommand, true),
+        (Lane::SaveState(StateKey::Views), false),
+    ] {
+        let [older, newer] = [(); 2].map(|()| tickets.open(lane.clone(), Uptime::ZERO));
+        assert_eq!(tickets.close(&older), is_used, "{lane:?}");
+        assert!(tickets.is_open(&lane) && tickets.close(&newer) && !tickets.is_open(&lane));
+    }
 }
 
 #[test]

@@ -147,7 +147,8 @@ impl TextPrompt {
             (false, false) => Request::OpenSelection(file, dataset),
             (false, true) => Request::OpenNamed(typed.to_owned(), dataset),
         };
-        Ok((Lane::Selection, request))
+        let lane = if saves { Lane::SaveSelection } else { Lane::OpenSelection };
+        Ok((lane, request))
     }
 }
 
