@@ -508,10 +508,15 @@ fn fixed_search_reason(app: &App) -> Option<String> {
         return Some(reason);
     }
     // An upload is registered for one granularity and entity type, so changing them registers its
-    // file again.
-    let upload =
-        matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
-    if upload { status_allows(app, Operation::VisualSearch) } else { None }
+    // picture again.
+    match (&view.search.query, &view.query_image) {
+        (Query::Similar(anchor), _) if anchor.kind != AnchorKind::Upload => None,
+        (Query::Similar(_), Some(_)) => status_allows(app, Operation::VisualSearch),
+        (Query::Similar(_), None) => {
+            Some("the uploaded picture is not known any more; search by it again".to_owned())
+        }
+        _ => None,
+    }
 }
 
 pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<String> {

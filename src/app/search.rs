@@ -230,6 +230,7 @@ impl App {
         let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
         };
+        self.results.recent_images.add_registered(anchor, image.clone());
         // If only the granularity of the same image has changed, the view is replaced instead of
         // adding one.
         match self.results.view_mut() {
@@ -432,8 +433,8 @@ impl App {
         query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Runs a past search again. A query image is registered again, because its anchor may have
-    /// expired.
+    /// Runs a past search again. The file of a query image is registered again, because its anchor may have expired. A
+    /// picture of a dataset has no file, and no request returns the link of a media item, so the anchor is used again.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
         let is_known = self.service_data.dataset(search.dataset).is_some();

@@ -12,15 +12,15 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Anchor, AnchorKind, FailureKind, FolderEntry, FolderListing, MediaId, PictureSource, Query,
-    Region, SafeText,
+    Anchor, AnchorKind, FailureKind, FolderEntry, FolderListing, HistoryEntry, MediaId,
+    PictureSource, Query, Region, SafeText, Search, StateKey, StateValue, Status,
 };
 use tessera_picture::{
     Canvas, Crop, Encoded, PictureSubject, PictureView, Protocol, Thumbnail, fit::Fit,
 };
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, page};
+use crate::support::desk::{Desk, dataset, page};
 
 /// Responds with a listing. A name that ends in `/` is a folder.
 pub(super) fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
@@ -249,6 +249,43 @@ fn another_granularity_registers_the_same_region_again() {
     // The region can be picked again from the query image, and starts where it was.
     desk.press("B");
     assert_eq!(Some(picker(&desk).region), sent);
+}
+
+#[test]
+fn a_repeated_search_by_a_region_keeps_its_picture() {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("b 3 enter");
+    let first = registered(&desk).cloned();
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
+    desk.answer_page(page(0, 2));
+    desk.press("esc H enter");
+    assert_eq!(desk.app.results().view().unwrap().search.query, Query::Similar(anchor));
+    desk.press("<");
+    let (Some(Request::RegisterAnchor { image, region: sent, .. }), Some(again)) =
+        (first, registered(&desk))
+    else {
+        panic!("the old anchor is valid only for its granularity")
+    };
+    assert!(matches!(again, Request::RegisterAnchor { image: repeated, region, .. }
+            if *repeated == image && *region == sent));
+}
+
+#[test]
+fn a_region_search_of_an_earlier_run_cannot_change_its_granularity() {
+    let mut desk = Desk::with_clusters(1);
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    let browse = Search::browse(dataset(1, Status::Ready).id);
+    let earlier = HistoryEntry::new(Search { query: Query::Similar(anchor), ..browse });
+    desk.kept.insert(StateKey::History, StateValue::History(vec![earlier]));
+    desk.press("H enter");
+    desk.answer_page(page(0, 2));
+    for key in ["<", ">", "t"] {
+        desk.press(key);
+        assert!(desk.notice().contains("search by it again"), "{key}: {}", desk.notice());
+        assert_eq!(desk.app.results().view().unwrap().search.query, Query::Similar(anchor));
+    }
+    assert!(desk.requests().is_empty(), "{:?}", desk.requests());
 }
 
 #[test]

@@ -248,7 +248,7 @@ fn view_to_save(query: &QueryBuilder, results: &Results, any_dataset: bool) -> O
     })
 }
 
-/// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
+/// Runs a saved view. The file of its query image is uploaded again, because the service may have dropped the image.
 pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     let (Some(view), Some(open)) = (
         app.service_data.saved_views().iter().find(|view| view.name == *name).cloned(),

@@ -21,10 +21,13 @@ impl SearchHistory {
     /// Runs a search in this tab and adds it to the history.
     pub(in crate::app) fn run_search(
         &mut self,
-        view: View,
+        mut view: View,
         results: &mut Results,
         outbox: &mut Outbox,
     ) {
+        if view.query_image.is_none() {
+            view.query_image = results.recent_images.registered(&view.search.query).cloned();
+        }
         let search = Search { page: 0, ..view.search.clone() };
         let (similar_to, query_image) = (view.similar_to.clone(), view.query_image.clone());
         let region = query_image.as_ref().and_then(|image| image.region);

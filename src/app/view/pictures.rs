@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tessera_model::{Link, PictureSource, Region};
+use tessera_model::{Anchor, Link, PictureSource, Region};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
 use crate::app::ServiceData;
@@ -115,6 +115,8 @@ impl QueryImage {
 #[derive(Debug, Default)]
 pub struct RecentImages {
     images: Vec<QueryImage>,
+    /// The pictures of the last anchors that were registered, newest first.
+    registered: Vec<(Anchor, QueryImage)>,
 }
 
 impl RecentImages {
@@ -124,6 +126,17 @@ impl RecentImages {
         self.images.retain(|known| known.subject != image.subject);
         self.images.insert(0, image);
         self.images.truncate(Self::CAPACITY);
+    }
+
+    pub fn add_registered(&mut self, anchor: Anchor, image: QueryImage) {
+        self.registered.insert(0, (anchor, image));
+        self.registered.truncate(Self::CAPACITY);
+    }
+
+    /// Returns the picture behind the uploaded anchor of a query, if the anchor was registered in this run.
+    pub fn registered(&self, query: &Query) -> Option<&QueryImage> {
+        let Query::Similar(anchor) = query else { return None };
+        self.registered.iter().find(|(known, _)| known == anchor).map(|(_, image)| image)
     }
 
     pub fn region(&self, of: &PictureSubject) -> Option<Region> {
