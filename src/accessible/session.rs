@@ -2,6 +2,7 @@
 //! what has changed.
 
 use std::{
+    collections::VecDeque,
     io::{self, IsTerminal as _},
     time::{Duration, Instant},
 };
@@ -178,8 +179,8 @@ impl AccessibleSession {
 
     /// Passes an event to the core, and executes the effects that are not for the worker.
     async fn apply(&mut self, event: Event) -> io::Result<()> {
-        let mut effects = self.session.apply(self.start.elapsed(), event);
-        while let Some(effect) = effects.pop() {
+        let mut effects = VecDeque::from(self.session.apply(self.start.elapsed(), event));
+        while let Some(effect) = effects.pop_front() {
             match effect {
                 Effect::Quit => {
                     self.announcer.status("left; exports continue at the service")?;

@@ -2,6 +2,7 @@
 //! has replied.
 
 use std::{
+    collections::VecDeque,
     io,
     time::{Duration, Instant},
 };
@@ -223,8 +224,8 @@ impl EventLoop<'_> {
     /// the loop.
     async fn apply(&mut self, event: Event) -> io::Result<Option<RunOutcome>> {
         self.needs_redraw = true;
-        let mut effects = self.session.apply(self.start.elapsed(), event);
-        while let Some(effect) = effects.pop() {
+        let mut effects = VecDeque::from(self.session.apply(self.start.elapsed(), event));
+        while let Some(effect) = effects.pop_front() {
             let mut done = None;
             match effect {
                 Effect::Quit => return Ok(Some(RunOutcome::Exit(0))),
