@@ -6,7 +6,7 @@
 //! them again. At most two blocking threads decode.
 
 use std::{
-    io,
+    io, mem,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -36,13 +36,13 @@ const MAX_PARALLEL_DECODES: usize = 2;
 
 pub(super) struct ThumbnailLoader {
     client: Client,
-    memory: Mutex<PictureByteCache>,
+    memory: Arc<Mutex<PictureByteCache>>,
     disk: ThumbnailCache,
     originals: Arc<DecodedPictures>,
     decode_slots: Arc<Semaphore>,
 }
 
-/// A picture. `new` is its key if the picture was just fetched and is worth storing.
+/// A picture. `new` is its key if the picture was fetched in this run and is not known to be on disk.
 struct LoadedPicture {
     bytes: Bytes,
     new: Option<PictureKey>,
@@ -62,7 +62,7 @@ impl ThumbnailLoader {
     ) -> Self {
         Self {
             client,
-            memory: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
+            memory: Arc::new(Mutex::new(PictureByteCache::new(CACHE_BYTES))),
             disk: ThumbnailCache::open(disk_cache, events),
             originals: Arc::new(DecodedPictures::new(DECODED_BYTES)),
             decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
@@ -86,12 +86,15 @@ impl ThumbnailLoader {
         }
         let LoadedPicture { bytes, new } = self.load(source).await?;
         let (disk, originals) = (self.disk.clone(), Arc::clone(&self.originals));
+        let memory = Arc::clone(&self.memory);
         let decode = self.decode(move || {
             let decoded = originals.decode(&bytes, &crop, canvas)?;
             let thumbnail = thumbnail_of(&decoded, &crop, canvas)?;
             // A picture is stored only after it was decoded, so that the disk cache contains only
             // pictures that can be shown.
-            if let Some(key) = new {
+            if let Some(key) = new
+                && lock(&memory).begin_storing(&key)
+            {
                 disk.insert(&key, &bytes);
             }
             if let Some(key) = key {
@@ -170,20 +173,20 @@ impl ThumbnailLoader {
 
     async fn load_link(&self, link: &Link) -> Result<LoadedPicture, Failure> {
         let key = self.client.picture_key(link)?;
-        if let Some(bytes) = self.lock_memory().get(&key) {
-            return Ok(bytes.into());
+        if let Some(CachedPicture { bytes, is_stored }) = lock(&self.memory).get(&key) {
+            return Ok(LoadedPicture { bytes, new: (!is_stored).then_some(key) });
         }
-        let (bytes, new) = match self.disk.get(key).await {
-            Some(bytes) => (bytes, None),
-            None => (self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?, Some(key)),
+        let (bytes, is_stored) = match self.disk.get(key).await {
+            Some(bytes) => (bytes, true),
+            None => (self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?, false),
         };
-        self.lock_memory().insert(key, bytes.clone());
-        Ok(LoadedPicture { bytes, new })
+        lock(&self.memory).insert(key, CachedPicture { bytes: bytes.clone(), is_stored });
+        Ok(LoadedPicture { bytes, new: (!is_stored).then_some(key) })
     }
+}
 
-    fn lock_memory(&self) -> std::sync::MutexGuard<'_, PictureByteCache> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(memory: &Mutex<PictureByteCache>) -> MutexGuard<'_, PictureByteCache> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
@@ -225,23 +228,37 @@ impl<P> RecentPictures<P> {
     }
 }
 
+#[derive(Clone)]
+struct CachedPicture {
+    bytes: Bytes,
+    /// Whether the picture is on disk, or was given to the disk cache. The request that fetched the picture may have
+    /// been cancelled before it was decoded, so a later request stores it.
+    is_stored: bool,
+}
+
 /// The encoded pictures.
-struct PictureByteCache(RecentPictures<Bytes>);
+struct PictureByteCache(RecentPictures<CachedPicture>);
 
 impl PictureByteCache {
     fn new(max_bytes: usize) -> Self {
-        Self(RecentPictures::new(max_bytes, Bytes::len))
+        Self(RecentPictures::new(max_bytes, |picture| picture.bytes.len()))
     }
 
-    fn get(&mut self, key: &PictureKey) -> Option<Bytes> {
+    fn get(&mut self, key: &PictureKey) -> Option<CachedPicture> {
         self.0.pictures.get(key).cloned()
     }
 
     /// Caches a picture, unless it would displace many others.
-    fn insert(&mut self, key: PictureKey, bytes: Bytes) {
-        if bytes.len() <= self.0.max_bytes / 4 {
-            self.0.insert(key, bytes);
+    fn insert(&mut self, key: PictureKey, picture: CachedPicture) {
+        if picture.bytes.len() <= self.0.max_bytes / 4 {
+            self.0.insert(key, picture);
         }
+    }
+
+    /// Returns whether the caller is to store a picture on disk, which is true once while the picture is cached.
+    fn begin_storing(&mut self, key: &PictureKey) -> bool {
+        let picture = self.0.pictures.peek_mut(key);
+        picture.is_none_or(|picture| !mem::replace(&mut picture.is_stored, true))
     }
 }
 
@@ -392,18 +409,22 @@ mod tests {
     #[test]
     fn the_cache_keeps_recently_used_pictures() {
         let mut cache = PictureByteCache::new(20);
+        let picture = |bytes: &'static [u8]| CachedPicture {
+            bytes: Bytes::from_static(bytes),
+            is_stored: true,
+        };
         let [first, second, last, huge] = ["first", "second", "last", "huge"].map(key);
         for name in [first, second, key("third"), key("fourth")] {
-            cache.insert(name, Bytes::from_static(b"12345"));
+            cache.insert(name, picture(b"12345"));
         }
         assert!(cache.get(&first).is_some());
-        cache.insert(last, Bytes::from_static(b"1"));
-        assert_eq!(cache.get(&second), None);
+        cache.insert(last, picture(b"1"));
+        assert!(cache.get(&second).is_none());
         assert!(cache.get(&first).is_some() && cache.get(&last).is_some());
-        cache.insert(last, Bytes::from_static(b"123"));
+        cache.insert(last, picture(b"123"));
         assert_eq!(cache.0.used_bytes, 18);
-        cache.insert(huge, Bytes::from_static(b"123456"));
-        assert_eq!((cache.0.used_bytes, cache.get(&huge)), (18, None));
+        cache.insert(huge, picture(b"123456"));
+        assert_eq!((cache.0.used_bytes, cache.get(&huge).is_none()), (18, true));
     }
 
     const CANVAS: Canvas =

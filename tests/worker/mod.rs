@@ -267,6 +267,13 @@ async fn a_later_warning_is_reported_when_it_is_known() {
     assert_eq!(next(&mut replies).await, Some(expected));
 }
 
+/// Starts a worker that stores thumbnails in a folder.
+fn with_disk_cache(client: Client, folder: &Path) -> StartedWorker {
+    let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
+    let options = WorkerOptions { disk_cache: Some(disk_cache), ..WorkerOptions::default() };
+    spawn(client, StateFolder::default(), options)
+}
+
 /// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns the number of requests and
 /// the warnings.
 async fn requests_after_restart(
@@ -275,12 +282,7 @@ async fn requests_after_restart(
     folder: &Path,
 ) -> (usize, Vec<SafeText>) {
     let before = server.count();
-    let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
-    let StartedWorker { worker, events: mut replies } = spawn(
-        client,
-        StateFolder::default(),
-        WorkerOptions { disk_cache: Some(disk_cache), ..WorkerOptions::default() },
-    );
+    let StartedWorker { worker, events: mut replies } = with_disk_cache(client, folder);
     for number in 1..=3 {
         let link = Link::new(format!("/{number}?signature={before}"));
         let request = Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS);
@@ -323,6 +325,23 @@ async fn a_second_start_shows_thumbnails_without_requests() {
     fs::write(&entries[0], "damaged").unwrap();
     assert_eq!(requests_after_restart(&server, client(), &cache).await, (1, vec![]));
     assert_eq!(requests_after_restart(&server, client(), &cache).await, (0, vec![]));
+}
+
+#[tokio::test]
+async fn a_picture_that_was_fetched_for_a_comparison_is_stored_once_it_is_shown() {
+    let server = gated(&open_gate()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let client = || hosted(&server.url(), without_pauses());
+    let StartedWorker { worker, events: mut replies } = with_disk_cache(client(), folder.path());
+    let [one, other] = ["/1", "/2"].map(|path| PictureSource::Link(Link::new(path)));
+    let compare = Request::Difference([one.clone(), other], Crop::Full, CANVAS);
+    for (number, request) in [(1, compare), (2, Request::Picture(one, Crop::Full, CANVAS))] {
+        worker.send(ticket(picture_lane(number.into(), CANVAS), number), request);
+        assert!(response(&mut replies).await.result.is_ok());
+    }
+    assert_eq!(server.count(), 2, "the shown picture was fetched for the comparison");
+    drop(worker);
+    assert_eq!(requests_after_restart(&server, client(), folder.path()).await, (2, vec![]));
 }
 
 #[tokio::test]
