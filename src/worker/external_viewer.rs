@@ -23,11 +23,11 @@ const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg
 /// running.
 const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Writes a copy of a picture that only this user can read.
+/// Writes a copy of a picture that only this user can read. Blocks on the disk.
 pub(super) fn copy(bytes: &Bytes, files: &HandedOverFiles) -> Result<PathBuf, Failure> {
     let extension = PictureFormat::detect(bytes).map_or("bin", PictureFormat::extension);
     files
-        .write(&format!("picture.{extension}"), bytes)
+        .write_copy(&format!("picture.{extension}"), bytes)
         .map_err(|error| Failure::local(format!("cannot create a copy for the viewer: {error}")))
 }
 

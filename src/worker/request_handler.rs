@@ -399,7 +399,9 @@ impl RequestHandler {
             return external_viewer::open(path).await;
         }
         let bytes = self.pictures.load_bytes(&source).await?;
-        external_viewer::open(&external_viewer::copy(&bytes, &self.handed_over)?).await
+        let files = Arc::clone(&self.handed_over);
+        let copy = run_blocking(move || external_viewer::copy(&bytes, &files)).await?;
+        external_viewer::open(&copy).await
     }
 
     /// Starts one of the user's own commands, or returns it ready for the terminal.
