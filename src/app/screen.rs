@@ -121,7 +121,7 @@ impl Panes {
     }
 
     pub(in crate::app) fn next_theme(&mut self, setup: &Setup, outbox: &mut Outbox) {
-        self.theme = self.theme.next(&setup.own_themes);
+        self.theme = self.theme.next(&setup.user_themes);
         let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
         outbox.notify(Level::Success, text);
     }

@@ -79,7 +79,7 @@ pub struct Setup {
     pub protocol: Protocol,
     pub theme: ThemeChoice,
     /// The user's own themes.
-    pub own_themes: Vec<ThemeChoice>,
+    pub user_themes: Vec<ThemeChoice>,
     pub tile_size: TileSize,
     pub tile_layout: TileLayout,
     pub capture_mouse: bool,
@@ -153,7 +153,7 @@ impl Setup {
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
-            own_themes: Vec::new(),
+            user_themes: Vec::new(),
             tile_size: TileSize::default(),
             tile_layout: TileLayout::default(),
             capture_mouse: true,

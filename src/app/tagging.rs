@@ -59,9 +59,9 @@ impl Tagging {
         if self.kept.get(dataset).is_some() {
             return self.kept.name_of_key(dataset, key);
         }
-        let own = self.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
-        let mut own = own.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
-        own.nth(key).map(|tag| &tag.name)
+        let tags = self.tags_of(dataset).iter().filter(|tag| tag.color.is_some());
+        let mut tags = tags.filter(|tag| ![PICKED, REJECTED].contains(&tag.name.as_str()));
+        tags.nth(key).map(|tag| &tag.name)
     }
 
     /// Returns the tags of a cluster of the dataset on screen, or of a media item in it, that are kept on this machine.

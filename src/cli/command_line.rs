@@ -368,8 +368,9 @@ mod tests {
         fn walk(command: &clap::Command, root: &clap::Command) {
             for option in command.get_arguments() {
                 let same = root.get_arguments().find(|known| known.get_id() == option.get_id());
-                let (own, name) = (option.get_value_parser().type_id(), command.get_name());
-                let fits = same.is_none_or(|known| known.get_value_parser().type_id() == own);
+                let (value_type, name) = (option.get_value_parser().type_id(), command.get_name());
+                let fits =
+                    same.is_none_or(|known| known.get_value_parser().type_id() == value_type);
                 assert!(fits, "{name} has another `{}`", option.get_id());
             }
             command.get_subcommands().for_each(|command| walk(command, root));

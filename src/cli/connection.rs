@@ -232,16 +232,16 @@ impl Connection<'_> {
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
             return Ok(self.client.dataset(id).await?);
         }
-        let own = self.local.as_ref().and_then(LocalService::first_dataset);
-        if let (None, Some(id)) = (named, own) {
+        let first_dataset = self.local.as_ref().and_then(LocalService::first_dataset);
+        if let (None, Some(id)) = (named, first_dataset) {
             return Ok(self.client.dataset(id).await?);
         }
         let all = self.client.list_datasets().await?.datasets;
         let available = join_names(&all);
         let mut matching = find_datasets(all, named);
         // The folder that was given decides between datasets of the same name.
-        if matching.len() > 1 && matching.iter().any(|each| Some(each.id) == own) {
-            matching.retain(|each| Some(each.id) == own);
+        if matching.len() > 1 && matching.iter().any(|each| Some(each.id) == first_dataset) {
+            matching.retain(|each| Some(each.id) == first_dataset);
         }
         match (matching.len(), named) {
             (1, _) => {

@@ -100,8 +100,9 @@ impl ServiceLogin {
 }
 
 fn profile_key(holder: SecretOwner) -> CliResult<String> {
-    let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
-    own.or_else(|| nonempty_variable(API_KEY_VARIABLE))
+    let api_key = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
+    api_key
+        .or_else(|| nonempty_variable(API_KEY_VARIABLE))
         .ok_or_else(|| missing_in_profile(holder, "API key yet"))
 }
 

@@ -153,7 +153,7 @@ impl SavedSearch {
     /// Returns the search that found a cluster. After a set operation, a cluster has a search of
     /// its own; otherwise it is the search of the document.
     pub fn query(&self, id: ClusterId) -> &Value {
-        let own = self.row(id).map(|row| &row["_query"]).filter(|own| !own.is_null());
-        own.unwrap_or(&self.document["query"])
+        let query = self.row(id).map(|row| &row["_query"]).filter(|query| !query.is_null());
+        query.unwrap_or(&self.document["query"])
     }
 }

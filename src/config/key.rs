@@ -107,25 +107,25 @@ pub const PROFILE_KEYS: &[SettingKey] = &[
 
 /// Finds a key by its full name, such as `ui.theme` or `profiles.NAME.kind`.
 pub fn find(name: &str) -> Option<&'static SettingKey> {
-    let (keys, own) = keys_for(name);
-    keys.iter().find(|key| key.name == own)
+    let (keys, table_key) = keys_for(name);
+    keys.iter().find(|key| key.name == table_key)
 }
 
 /// Returns the key that is most similar to an unknown name, if one is similar enough.
 pub fn suggest(name: &str) -> Option<String> {
-    let (keys, own) = keys_for(name);
+    let (keys, table_key) = keys_for(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     // Only the last parts are compared, because a shared section would make all its keys similar.
-    let similarity = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(own));
+    let similarity = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(table_key));
     let best = keys.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
-    let before = name.strip_suffix(own).unwrap_or_default();
+    let before = name.strip_suffix(table_key).unwrap_or_default();
     (similarity(best) > 0.75).then(|| format!("{before}{}", best.name))
 }
 
 /// Returns the table that contains a name, and the name within that table.
 fn keys_for(name: &str) -> (&'static [SettingKey], &str) {
     let of_profile = name.strip_prefix("profiles.").and_then(|rest| rest.split_once('.'));
-    of_profile.map_or((KEYS, name), |(_, own)| (PROFILE_KEYS, own))
+    of_profile.map_or((KEYS, name), |(_, table_key)| (PROFILE_KEYS, table_key))
 }
 
 impl ValueType {
@@ -246,14 +246,16 @@ impl ThemeChoice {
     }
 
     /// Returns all themes: those of the program, then the user's own.
-    pub fn all(own: &[Self]) -> impl Iterator<Item = Self> {
-        [Self::Auto, Self::Dark, Self::Light, Self::Plain].into_iter().chain(own.iter().cloned())
+    pub fn all(user_themes: &[Self]) -> impl Iterator<Item = Self> {
+        [Self::Auto, Self::Dark, Self::Light, Self::Plain]
+            .into_iter()
+            .chain(user_themes.iter().cloned())
     }
 
     /// Returns the next theme in the cycle of all themes.
     #[must_use]
-    pub fn next(&self, own: &[Self]) -> Self {
-        Self::all(own).skip_while(|theme| theme != self).nth(1).unwrap_or(Self::Auto)
+    pub fn next(&self, user_themes: &[Self]) -> Self {
+        Self::all(user_themes).skip_while(|theme| theme != self).nth(1).unwrap_or(Self::Auto)
     }
 }
 

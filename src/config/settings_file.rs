@@ -218,7 +218,7 @@ fn is_section(name: &str) -> bool {
 }
 
 fn is_secret(name: &str) -> bool {
-    let own = name.rsplit('.').next().unwrap_or(name).to_lowercase();
-    own == "token"
-        || ["secret", "password", "cookie", "session"].iter().any(|word| own.contains(word))
+    let last_part = name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    last_part == "token"
+        || ["secret", "password", "cookie", "session"].iter().any(|word| last_part.contains(word))
 }

@@ -133,7 +133,7 @@ pub struct Themes {
     built_in: ThemeSet,
     /// The user's own themes by name. Each of them is based on each built-in theme, because the terminal's background
     /// and colors decide which one applies.
-    own: BTreeMap<String, ThemeSet>,
+    from_user: BTreeMap<String, ThemeSet>,
     /// The theme that `auto` selects on this terminal.
     pub auto: ThemeName,
     /// The colors that this terminal shows.
@@ -152,7 +152,7 @@ impl Themes {
     pub fn built_in(auto: ThemeName, color_depth: ColorDepth) -> Result<Self, String> {
         Ok(Self {
             built_in: ThemeSet::built_in()?,
-            own: BTreeMap::new(),
+            from_user: BTreeMap::new(),
             auto,
             color_depth,
             is_background_known: false,
@@ -164,22 +164,22 @@ impl Themes {
     /// # Errors
     ///
     /// The file is not a theme.
-    pub fn add_own(&mut self, name: &str, path: &Path, source: &str) -> Result<(), String> {
-        let own = self.built_in.with_roles(source);
-        let own = own.map_err(|error| format!("{}: {error}", path.display()))?;
-        self.own.insert(name.to_owned(), own);
+    pub fn add_user_theme(&mut self, name: &str, path: &Path, source: &str) -> Result<(), String> {
+        let theme = self.built_in.with_roles(source);
+        let theme = theme.map_err(|error| format!("{}: {error}", path.display()))?;
+        self.from_user.insert(name.to_owned(), theme);
         Ok(())
     }
 
     /// Returns the user's own themes that can be chosen.
-    pub fn own(&self) -> impl Iterator<Item = ThemeChoice> {
-        self.own.keys().cloned().map(ThemeChoice::Named)
+    pub fn user_themes(&self) -> impl Iterator<Item = ThemeChoice> {
+        self.from_user.keys().cloned().map(ThemeChoice::Named)
     }
 
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
-        let own = |name| self.own.get(name).unwrap_or(&self.built_in);
+        let user_theme = |name| self.from_user.get(name).unwrap_or(&self.built_in);
         let (set, name) = match choice {
-            ThemeChoice::Named(name) => (own(name), self.auto),
+            ThemeChoice::Named(name) => (user_theme(name), self.auto),
             ThemeChoice::Auto => (&self.built_in, self.auto),
             ThemeChoice::Dark => (&self.built_in, ThemeName::Dark),
             ThemeChoice::Light => (&self.built_in, ThemeName::Light),

@@ -105,19 +105,20 @@ impl Keymap {
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
     /// any other action. Also returns the actions that have no key left.
     pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
-        let own = Self::parse(source)?;
-        for (context, theirs) in own.bindings {
+        let overrides = Self::parse(source)?;
+        for (context, replacements) in overrides.bindings {
             let bound = self.bindings.entry(context).or_default();
             bound.retain(|(chords, action)| {
-                let replaced = theirs.iter().any(|(_, own)| own == action);
-                let taken =
-                    theirs.iter().any(|(own, _)| own == chords || is_prefix_conflict(own, chords));
+                let replaced = replacements.iter().any(|(_, new_action)| new_action == action);
+                let taken = replacements.iter().any(|(new_chords, _)| {
+                    new_chords == chords || is_prefix_conflict(new_chords, chords)
+                });
                 !replaced && !taken
             });
-            bound.extend(theirs);
+            bound.extend(replacements);
         }
-        for (context, theirs) in own.actions {
-            self.actions.entry(context).or_default().extend(theirs);
+        for (context, replacements) in overrides.actions {
+            self.actions.entry(context).or_default().extend(replacements);
         }
         let contexts: Vec<KeyContext> = self.contexts().collect();
         let keyless = |action: &Action| self.keys_of(&contexts, *action).is_empty();
@@ -131,8 +132,8 @@ impl Keymap {
             let others = self.bindings.values().flatten().map(|(other, _)| other);
             let mut others = others.chain(keys.iter().map(|(other, _)| other));
             if let Some(other) = others.find(|other| is_prefix_conflict(other, chords)) {
-                let (own, other) = (format_sequence(chords), format_sequence(other));
-                return Err(format!("`{own}` cannot be typed beside `{other}`"));
+                let (sequence, other) = (format_sequence(chords), format_sequence(other));
+                return Err(format!("`{sequence}` cannot be typed beside `{other}`"));
             }
             if keys.iter().filter(|(other, _)| other == chords).count() > 1 {
                 return Err(format!("`{}` is bound twice", format_sequence(chords)));
@@ -149,7 +150,7 @@ impl Keymap {
     }
 
     /// Returns what the user's own commands add to [`Self::continuations`].
-    pub fn own_continuations(&self, keys: &[Chord]) -> impl Iterator<Item = (String, usize)> {
+    pub fn custom_continuations(&self, keys: &[Chord]) -> impl Iterator<Item = (String, usize)> {
         let follows = |chords: &Vec<Chord>| chords.len() > keys.len() && chords.starts_with(keys);
         let bound = self.custom_commands.iter().filter(move |(chords, _)| follows(chords));
         bound.map(|(chords, command)| (format_sequence(&chords[keys.len()..]), *command))

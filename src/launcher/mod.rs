@@ -372,7 +372,7 @@ impl Launcher {
             started_at: clock,
             protocol: self.options.initial_protocol(),
             theme: self.settings.ui.theme.clone(),
-            own_themes: self.options.themes.own().collect(),
+            user_themes: self.options.themes.user_themes().collect(),
             tile_size: self.settings.ui.tile,
             tile_layout: self.settings.ui.layout,
             capture_mouse: self.settings.ui.mouse,

@@ -172,8 +172,13 @@ impl LaunchTarget {
                 let kind = if service.is_on_premises() { "onprem" } else { "hosted" };
                 let url = service.base_url();
                 let tessera = tessera.option("--base-url", url.to_string()).option("--kind", kind);
-                let prefix = url.own_prefix();
-                (prefix.into_iter().fold(tessera, |it, own| it.option("--api-prefix", own)), None)
+                let prefix = url.custom_prefix();
+                (
+                    prefix
+                        .into_iter()
+                        .fold(tessera, |command, prefix| command.option("--api-prefix", prefix)),
+                    None,
+                )
             }
             Self::Welcome(_) | Self::Start => (tessera, None),
         };

@@ -28,7 +28,7 @@ impl RuntimeOptions {
         let environment = Environment::read();
         let depth = environment.initial_color_depth();
         let mut themes = Themes::built_in(environment.theme(None), depth)?;
-        let warnings = add_own_themes(&settings.ui.theme, &mut themes);
+        let warnings = add_user_themes(&settings.ui.theme, &mut themes);
         let options = Self {
             mouse: settings.ui.mouse,
             themes,
@@ -48,7 +48,7 @@ impl RuntimeOptions {
 }
 
 /// Adds the themes in the user's folder. Returns why themes cannot be used.
-fn add_own_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
+fn add_user_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
     let files = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let mut warnings = Vec::new();
     for path in files.into_iter().flatten().filter_map(|file| Some(file.ok()?.path())) {
@@ -56,7 +56,7 @@ fn add_own_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
         let Some(Ok(ThemeChoice::Named(name))) = name else { continue };
         let source = read_text(&path)
             .map_err(|error| format!("cannot read the theme {}: {error}", path.display()));
-        let added = source.and_then(|source| themes.add_own(&name, &path, &source));
+        let added = source.and_then(|source| themes.add_user_theme(&name, &path, &source));
         warnings.extend(added.err());
     }
     warnings.extend(choice.file().err());

@@ -120,10 +120,10 @@ pub fn can_be_resumed() -> bool {
     if !STOPS.load(Ordering::SeqCst) {
         return false;
     }
-    let own = getpid().as_raw_pid();
-    let Some(process) = JobMembership::of(own) else { return false };
+    let pid = getpid().as_raw_pid();
+    let Some(process) = JobMembership::of(pid) else { return false };
     let ancestors = iter::successors(Some(process), |it| JobMembership::of(it.parent));
-    process.session != own && has_shell_outside_job(process, ancestors.skip(1).take(MAX_ANCESTORS))
+    process.session != pid && has_shell_outside_job(process, ancestors.skip(1).take(MAX_ANCESTORS))
 }
 
 /// The parent, process group and session of a process. 0 stands for one outside the container of this process.
@@ -194,8 +194,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn this_process_belongs_to_the_process_that_started_it() {
-        let own = JobMembership::of(std::process::id().cast_signed()).unwrap();
-        assert_eq!(own.parent.cast_unsigned(), std::os::unix::process::parent_id());
+        let membership = JobMembership::of(std::process::id().cast_signed()).unwrap();
+        assert_eq!(membership.parent.cast_unsigned(), std::os::unix::process::parent_id());
         assert!(JobMembership::of(0).is_none());
     }
 }

@@ -11,71 +11,72 @@ pub(super) fn is_merged(key: &StateKey) -> bool {
 }
 
 /// Returns the value to store: `stored`, with the changes from `known`, which this process has read or saved last, to
-/// `own`.
+/// `updated`.
 pub(super) fn merged(
     known: Option<&StateValue>,
     stored: &StateValue,
-    own: &StateValue,
+    updated: &StateValue,
 ) -> StateValue {
-    match (stored, own) {
-        (StateValue::KeptTags(dataset, stored), StateValue::KeptTags(_, own)) => {
+    match (stored, updated) {
+        (StateValue::KeptTags(dataset, stored), StateValue::KeptTags(_, updated)) => {
             let nothing = KeptTags::new();
             let known = match known {
                 Some(StateValue::KeptTags(_, known)) => known,
                 _ => &nothing,
             };
-            StateValue::KeptTags(*dataset, merged_tags(known, stored, own))
+            StateValue::KeptTags(*dataset, merged_tags(known, stored, updated))
         }
-        (StateValue::Views(stored), StateValue::Views(own)) => {
+        (StateValue::Views(stored), StateValue::Views(updated)) => {
             let known = match known {
                 Some(StateValue::Views(known)) => &known[..],
                 _ => &[],
             };
-            StateValue::Views(merged_list(known, stored, own, |view| view.name.clone()))
+            StateValue::Views(merged_list(known, stored, updated, |view| view.name.clone()))
         }
-        _ => own.clone(),
+        _ => updated.clone(),
     }
 }
 
-fn merged_tags(known: &KeptTags, stored: &KeptTags, own: &KeptTags) -> KeptTags {
-    let names: BTreeSet<_> = stored.keys().chain(own.keys()).collect();
+fn merged_tags(known: &KeptTags, stored: &KeptTags, updated: &KeptTags) -> KeptTags {
+    let names: BTreeSet<_> = stored.keys().chain(updated.keys()).collect();
     let nothing = Selection::default();
-    let merge = |name| match (known.get(name), stored.get(name), own.get(name)) {
-        (known, Some(stored), Some(own)) => {
-            Some(merged_selection(known.unwrap_or(&nothing), stored, own))
+    let merge = |name| match (known.get(name), stored.get(name), updated.get(name)) {
+        (known, Some(stored), Some(updated)) => {
+            Some(merged_selection(known.unwrap_or(&nothing), stored, updated))
         }
         // A tag that both knew was removed by the one that does not have it.
-        (Some(known), stored, own) => stored.or(own).filter(|it| *it != known).cloned(),
-        (None, stored, own) => stored.or(own).cloned(),
+        (Some(known), stored, updated) => stored.or(updated).filter(|it| *it != known).cloned(),
+        (None, stored, updated) => stored.or(updated).cloned(),
     };
     names.into_iter().filter_map(|name| Some((name.clone(), merge(name)?))).collect()
 }
 
-fn merged_selection(known: &Selection, stored: &Selection, own: &Selection) -> Selection {
+fn merged_selection(known: &Selection, stored: &Selection, updated: &Selection) -> Selection {
     let entries = |selection: &Selection| -> Vec<SelectionEntry> {
         selection.ordered_entries().into_iter().cloned().collect()
     };
-    let (known, stored, own) = (entries(known), entries(stored), entries(own));
-    merged_list(&known, &stored, &own, SelectionEntry::id).into_iter().collect()
+    let (known, stored, updated) = (entries(known), entries(stored), entries(updated));
+    merged_list(&known, &stored, &updated, SelectionEntry::id).into_iter().collect()
 }
 
 /// Merges lists whose items have a key, in the order of `stored`. New items come last.
 fn merged_list<T: Clone + PartialEq, K: Ord>(
     known: &[T],
     stored: &[T],
-    own: &[T],
+    updated: &[T],
     key: impl Fn(&T) -> K,
 ) -> Vec<T> {
     let by_key =
         |list| -> BTreeMap<K, &T> { Iterator::map(list, |item| (key(item), item)).collect() };
-    let [known, stored_keys, own_items] = [known, stored, own].map(|list| by_key(list.iter()));
+    let [known, stored_keys, updated_items] =
+        [known, stored, updated].map(|list| by_key(list.iter()));
     let is_changed = |item: &T| known.get(&key(item)) != Some(&item);
-    let current = |item: &T| match own_items.get(&key(item)) {
-        Some(own) if is_changed(own) => Some(T::clone(own)),
+    let current = |item: &T| match updated_items.get(&key(item)) {
+        Some(updated) if is_changed(updated) => Some(T::clone(updated)),
         Some(_) => Some(item.clone()),
         // An item that another window has added or changed meanwhile stays.
         None => Some(item.clone()).filter(&is_changed),
     };
     let is_added = |item: &&T| !stored_keys.contains_key(&key(item)) && is_changed(item);
-    stored.iter().filter_map(current).chain(own.iter().filter(is_added).cloned()).collect()
+    stored.iter().filter_map(current).chain(updated.iter().filter(is_added).cloned()).collect()
 }

@@ -63,14 +63,14 @@ impl StateFolder {
     fn save_merged(&self, path: &Path, entry: &StateValue) -> Result<(), Failure> {
         let key = entry.key();
         // Values are compared as a file returns them.
-        let own =
+        let updated =
             parse(&key, &document(entry).to_string()).map_err(file_failure(path, "written"))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match read(path, &key)? {
-            Some(stored) => write(path, &merged(known.get(&key), &stored, &own))?,
-            None => write(path, &own)?,
+            Some(stored) => write(path, &merged(known.get(&key), &stored, &updated))?,
+            None => write(path, &updated)?,
         }
-        known.insert(key, own);
+        known.insert(key, updated);
         Ok(())
     }
 

@@ -310,11 +310,11 @@ fn key_continuations(ctx: &DrawContext, cells: usize) -> Vec<(String, Style)> {
         let (key_style, style) = action_styles(ctx, action);
         [(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]
     });
-    let own = app.setup().keymap.own_continuations(keys).map(|(key, position)| {
+    let commands = app.setup().keymap.custom_continuations(keys).map(|(key, position)| {
         let name = app.setup().commands.get(position).map(|command| SafeText::name(&command.name));
         [(format!("  {key}"), theme.key), (format!(" {}", name.unwrap_or_default()), theme.text)]
     });
-    let all: Vec<_> = actions.chain(own).collect();
+    let all: Vec<_> = actions.chain(commands).collect();
     let start = [(format!(" {}", pressed.join(" ")), theme.key), (" then ".to_owned(), theme.dim)];
     let mut line = Vec::new();
     for omitted in 0..=all.len() {

@@ -151,12 +151,12 @@ fn a_secret_file_that_others_can_write_is_refused() {
 /// profile nor a check of all profiles sends it elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_login_in_the_environment_is_sent_to_its_service_only() {
-    let own = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
+    let named_service = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
     let other = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
-    let (own_url, other_url) = (own.url(), other.url());
+    let (named_url, other_url) = (named_service.url(), other.url());
     let home = home(&other_url);
     let settings = home.path().join("tessera/config.toml");
-    let lab = format!("[profiles.lab]\nkind = 'hosted'\nbase_url = '{own_url}/api/v1/'\n");
+    let lab = format!("[profiles.lab]\nkind = 'hosted'\nbase_url = '{named_url}/api/v1/'\n");
     fs::write(&settings, fs::read_to_string(&settings).unwrap() + &lab).unwrap();
     let secret_file = home.path().join("secret");
     fs::write(&secret_file, "canary-in-a-file").unwrap();
@@ -168,7 +168,7 @@ async fn the_login_in_the_environment_is_sent_to_its_service_only() {
     ];
     let names = [
         None,
-        Some(("TESSERA_BASE_URL", own_url.as_str(), own_url.as_str())),
+        Some(("TESSERA_BASE_URL", named_url.as_str(), named_url.as_str())),
         Some(("TESSERA_PROFILE", "lab", "`lab`")),
     ];
     for (variable, value) in logins {
@@ -201,7 +201,7 @@ async fn the_login_in_the_environment_is_sent_to_its_service_only() {
     }
     assert_eq!(other.count(), 0);
     // Each login of a named service sends one request for the list and one for the check.
-    assert_eq!(own.count(), 2 * 2 * logins.len());
+    assert_eq!(named_service.count(), 2 * 2 * logins.len());
 }
 
 #[test]

@@ -354,8 +354,8 @@ async fn no_command_writes_what_a_terminal_interprets_to_a_terminal() {
         });
         program.wait();
         let mut text = program.output().replace("\r\n", "\n");
-        for own in OUR_SEQUENCES {
-            text = text.replace(own, "");
+        for sequence in OUR_SEQUENCES {
+            text = text.replace(sequence, "");
         }
         wrong.extend(interpreted(&text).map(|found| (words, found)));
     }

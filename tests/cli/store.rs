@@ -111,10 +111,10 @@ fn processes_with_another_model_are_refused_until_the_settings_are_reset() {
         command
     };
     let folder = ModelFolder::clip();
-    let own = ["--model", folder.path().to_str().unwrap()];
+    let model = ["--model", folder.path().to_str().unwrap()];
     drop(started(asked(&["serve", "--no-auth"])));
     for command in [&["serve", "--no-auth"][..], &["work", "--once"]] {
-        let (code, out, err) = outcome(&mut asked(&[command, &own].concat()));
+        let (code, out, err) = outcome(&mut asked(&[command, &model].concat()));
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
         for words in ["used with no model, and this process was given the model ", "reset"] {
             assert!(err.contains(words), "{err}");
@@ -122,6 +122,6 @@ fn processes_with_another_model_are_refused_until_the_settings_are_reset() {
     }
     let (code, _, err) = outcome(&mut asked(&["store", "init", "--reset-settings"]));
     assert_eq!(code, 0, "{err}");
-    let (code, _, err) = outcome(&mut asked(&[&["work", "--once"][..], &own].concat()));
+    let (code, _, err) = outcome(&mut asked(&[&["work", "--once"][..], &model].concat()));
     assert_eq!(code, 0, "{err}");
 }

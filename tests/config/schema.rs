@@ -128,9 +128,9 @@ fn schema() -> Value {
     for key in KEYS {
         let described = key_schema(key, default_value(&shipped, key.name));
         match key.name.split_once('.') {
-            Some((section, own)) => {
+            Some((section, key_name)) => {
                 let section = sections.entry(section).or_insert_with(|| json!({}));
-                section[own] = described;
+                section[key_name] = described;
             }
             None => {
                 whole.insert(key.name.to_owned(), described);

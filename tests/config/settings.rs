@@ -43,8 +43,8 @@ fn an_explicit_false_overrides_the_accessible_variable() {
     assert_eq!(reason("[ui]\naccessible = false\n", vec![], true), None);
     let over = reason("[ui]\naccessible = false\n", flag(true), true);
     assert_eq!(over, Some("--accessible is set"));
-    let own = reason("[ui]\naccessible = true\n", vec![], false);
-    assert_eq!(own, Some("ui.accessible is set"));
+    let from_file = reason("[ui]\naccessible = true\n", vec![], false);
+    assert_eq!(from_file, Some("ui.accessible is set"));
 }
 
 #[test]

@@ -13,9 +13,9 @@ fn a_theme_is_a_word_or_a_name_but_never_a_path() {
 
 #[test]
 fn the_cycle_includes_every_theme_and_all_own_ones() {
-    let own = ["own", "sea"].map(|name| ThemeChoice::Named(name.into()));
+    let user_themes = ["own", "sea"].map(|name| ThemeChoice::Named(name.into()));
     let mut cycle = vec![ThemeChoice::Auto];
-    while let next = cycle[cycle.len() - 1].next(&own)
+    while let next = cycle[cycle.len() - 1].next(&user_themes)
         && next != ThemeChoice::Auto
     {
         cycle.push(next);

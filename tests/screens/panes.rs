@@ -422,7 +422,7 @@ fn a_long_notification_is_shown_in_full() {
 }
 
 /// Ellipses that the program writes on purpose. Any other ellipsis marks a cut.
-const OWN_ELLIPSES: [&str; 7] = [
+const INTENDED_ELLIPSES: [&str; 7] = [
     "checking the files…",
     "arn:…:role/…,",
     "add filter …",
@@ -439,7 +439,10 @@ fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
     };
     let rows: Vec<String> = area.rows().map(text).collect();
     let is_cut = rows.iter().any(|row| {
-        OWN_ELLIPSES.iter().fold(row.clone(), |row, own| row.replace(own, "")).contains('…')
+        INTENDED_ELLIPSES
+            .iter()
+            .fold(row.clone(), |row, intended| row.replace(intended, ""))
+            .contains('…')
     });
     is_cut && rows.iter().any(|row| row.trim().is_empty())
 }

@@ -120,8 +120,8 @@ fn true_color_themes_have_enough_contrast_on_common_backgrounds() {
                 _ => 4.5,
             };
             for background in backgrounds {
-                let own = style.bg.or_else(|| background.parse().ok());
-                let reached = contrast(rgb(style.fg), rgb(own));
+                let shown_background = style.bg.or_else(|| background.parse().ok());
+                let reached = contrast(rgb(style.fg), rgb(shown_background));
                 assert!(
                     reached >= enough,
                     "{name:?}: `{role}` reaches {reached:.1} of {enough} on {background}"
@@ -208,22 +208,22 @@ fn an_own_theme_inherits_the_roles_that_it_does_not_name() {
     let built_in = |name| Theme::built_in(name, ColorDepth::TrueColor).unwrap();
     let mut themes = Themes::built_in(ThemeName::Light, ColorDepth::TrueColor).unwrap();
     themes.is_background_known = true;
-    themes.add_own("own", path, "accent = 'blue'").unwrap();
-    let own = ThemeChoice::Named("own".into());
+    themes.add_user_theme("own", path, "accent = 'blue'").unwrap();
+    let user_theme = ThemeChoice::Named("own".into());
     let light = built_in(ThemeName::Light);
     let expected = Theme { accent: Theme::parse("accent = 'blue'").unwrap().accent, ..light };
-    assert_eq!(themes.resolve(&own), &expected);
+    assert_eq!(themes.resolve(&user_theme), &expected);
     assert_eq!(themes.resolve(&ThemeChoice::Auto), &light);
     // The terminal reports its background later.
     themes.auto = ThemeName::Dark;
-    assert_eq!(themes.resolve(&own).frame, built_in(ThemeName::Dark).frame);
+    assert_eq!(themes.resolve(&user_theme).frame, built_in(ThemeName::Dark).frame);
     // So does it report its colors.
     themes.color_depth = ColorDepth::Palette256;
     let palette = Theme::built_in(ThemeName::Dark, ColorDepth::Palette256).unwrap();
-    assert_eq!(themes.resolve(&own).frame, palette.frame);
+    assert_eq!(themes.resolve(&user_theme).frame, palette.frame);
     assert_ne!(palette.frame, built_in(ThemeName::Dark).frame);
-    assert_eq!(themes.own().collect::<Vec<_>>(), [own]);
-    let damaged = themes.add_own("own", path, "text = 'pink'").unwrap_err();
+    assert_eq!(themes.user_themes().collect::<Vec<_>>(), [user_theme]);
+    let damaged = themes.add_user_theme("own", path, "text = 'pink'").unwrap_err();
     assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
 }
 

@@ -251,7 +251,7 @@ fn preview(number: u128) -> Preview {
         rating: 0,
         dimensions: Some((640, 480)),
         file: FileFacts::default(),
-        own: BTreeMap::new(),
+        extra_columns: BTreeMap::new(),
     }
 }
 

@@ -15,10 +15,10 @@ pub(super) fn image_folder_row(item: Value, picture: Option<String>) -> Value {
     let Value::Object(mut row) = item else { return item };
     let items = row.remove(column::METADATA_ITEMS).unwrap_or_default();
     row.insert(column::FILE_NAME.to_owned(), picture.into());
-    let own = row.remove("columns").unwrap_or_default();
+    let columns = row.remove("columns").unwrap_or_default();
     row.extend(described(&items));
     // A column of the user's own never replaces a column of exports.
-    for (name, value) in own.as_object().into_iter().flatten() {
+    for (name, value) in columns.as_object().into_iter().flatten() {
         row.entry(name).or_insert_with(|| value.clone());
     }
     row.into()

@@ -39,7 +39,7 @@ impl PictureKey {
         url: &Url,
     ) -> Self {
         let (kind, account) = match auth {
-            AuthMethod::Hosted(own) => ("key", api_key.unwrap_or(&own.api_key)),
+            AuthMethod::Hosted(credentials) => ("key", api_key.unwrap_or(&credentials.api_key)),
             AuthMethod::Token(token) => ("token", token.expose_secret()),
             AuthMethod::Session(session) => ("session", session.expose_secret()),
             AuthMethod::OnPremises => ("", ""),

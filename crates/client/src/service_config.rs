@@ -181,8 +181,8 @@ impl ServiceConfig {
     }
 
     pub(super) fn text_search_path(&self, dataset: DatasetId) -> String {
-        let own = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
-        own.unwrap_or_else(|| endpoints::explore(dataset))
+        let custom = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
+        custom.unwrap_or_else(|| endpoints::explore(dataset))
     }
 
     pub fn base_url(&self) -> &BaseUrl {
@@ -287,10 +287,10 @@ impl BaseUrl {
     }
 
     /// Returns the prefix of all paths, unless it is `/api/v1`.
-    pub fn own_prefix(&self) -> Option<&str> {
+    pub fn custom_prefix(&self) -> Option<&str> {
         let ApiPrefix(prefix) = &self.prefix;
-        let own = (self.prefix != ApiPrefix::default()).then_some(prefix.as_str());
-        own.map(|prefix| if prefix.is_empty() { "/" } else { prefix })
+        let custom = (self.prefix != ApiPrefix::default()).then_some(prefix.as_str());
+        custom.map(|prefix| if prefix.is_empty() { "/" } else { prefix })
     }
 
     /// Returns the path of the prefix. The address may contain the prefix already.
@@ -319,17 +319,17 @@ impl BaseUrl {
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let ApiPrefix(own) = &self.prefix;
+        let ApiPrefix(prefix) = &self.prefix;
         let typed = format!("/{}", path.trim_start_matches('/'));
-        let bare = typed.strip_prefix(own.as_str()).filter(|_| !own.is_empty());
+        let bare = typed.strip_prefix(prefix.as_str()).filter(|_| !prefix.is_empty());
         let bare = bare.or_else(|| typed.strip_prefix(API_PREFIX)).unwrap_or(&typed);
         let bare = bare.trim_start_matches('/');
         let mut url = self.url_for(&format!("{API_PREFIX}/{bare}"), &Parameters::new());
         url.set_query(query);
         let below = format!("{}/", self.prefix_path());
         if path.contains("://") || path.contains('\\') || !url.path().starts_with(&below) {
-            let sentence = format!("`{path}` is not a path below {own} of {self}");
-            let remedy = format!("Use the form datasets or {own}/datasets");
+            let sentence = format!("`{path}` is not a path below {prefix} of {self}");
+            let remedy = format!("Use the form datasets or {prefix}/datasets");
             return Err(Failure::local(sentence).with_remedy(remedy));
         }
         Ok(url)

@@ -43,13 +43,13 @@ impl TextEncoder {
         config: &ModelConfig,
         defaults: &mut Vec<String>,
     ) -> Result<Option<(Self, usize)>, LoadError> {
-        let own =
+        let text_model =
             folder.text_model.as_deref().map(|path| OnnxModel::load(ROLE, path)).transpose()?;
         let path = folder.text_model.as_deref().unwrap_or(&folder.image_model);
-        let model = own.as_ref().unwrap_or(both);
+        let model = text_model.as_ref().unwrap_or(both);
         let mut inputs = match TextInputs::from_model(&model.inputs()) {
             Ok(inputs) => inputs,
-            Err(_) if own.is_none() => return Ok(None),
+            Err(_) if text_model.is_none() => return Ok(None),
             Err(why) => return Err(LoadError::new(ROLE, path, why)),
         };
         let tokenizer_path = folder.find(TOKENIZER);
@@ -79,7 +79,7 @@ impl TextEncoder {
             );
             LoadError::new(ROLE, path, &why)
         })?;
-        let encoder = Self { model: own, tokenizer, inputs, output };
+        let encoder = Self { model: text_model, tokenizer, inputs, output };
         encoder.check_last_token(both, &tokenizer_path)?;
         Ok(Some((encoder, dimension)))
     }
@@ -197,8 +197,8 @@ impl TextTokenizer {
         defaults: &mut Vec<String>,
     ) -> Result<Self, String> {
         let mut tokenizer = Tokenizer::from_bytes(json).map_err(|cause| cause.to_string())?;
-        let own_limit = tokenizer.get_truncation().map(|truncation| truncation.max_length);
-        let max_tokens = length.or(own_limit).or(config.max_tokens).unwrap_or_else(|| {
+        let tokenizer_limit = tokenizer.get_truncation().map(|truncation| truncation.max_length);
+        let max_tokens = length.or(tokenizer_limit).or(config.max_tokens).unwrap_or_else(|| {
             defaults
                 .push(format!("{TOKENIZER} has no limit of tokens; taken: {DEFAULT_MAX_TOKENS}"));
             DEFAULT_MAX_TOKENS

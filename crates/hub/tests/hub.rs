@@ -95,10 +95,10 @@ async fn the_token_is_not_sent_to_the_host_of_a_redirect() {
     let downloaded = Downloaded::new(HubFault::Gated, Some("hf_secret")).await;
     assert_whole(&downloaded);
     let requests = downloaded.hub.requests();
-    let (other, own): (Vec<_>, Vec<_>) =
+    let (other, to_hub): (Vec<_>, Vec<_>) =
         requests.into_iter().partition(|request| request.to_other_host);
     assert!(!other.is_empty() && other.iter().all(|request| request.authorization.is_none()));
-    assert!(own.iter().all(|request| request.authorization.is_some()));
+    assert!(to_hub.iter().all(|request| request.authorization.is_some()));
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ pub struct Preview {
     pub dimensions: Option<(u32, u32)>,
     pub file: FileFacts,
     /// The columns of the user's own, which only a local service sends.
-    pub own: BTreeMap<SafeText, ColumnValue>,
+    pub extra_columns: BTreeMap<SafeText, ColumnValue>,
 }
 
 /// What is known about the file of a media item, which only a local service sends.

@@ -9,7 +9,7 @@ mod values;
 
 pub use pattern::PathPattern;
 pub use property::{
-    ColumnName, ColumnValue, FileProperty, ItemValue, Number, Operator, OwnColumns, Period,
+    ColumnName, ColumnValue, ExtraColumns, FileProperty, ItemValue, Number, Operator, Period,
     Property, PropertyFilter, PropertyValue, format_of_file,
 };
 pub use values::{

@@ -69,8 +69,8 @@ fn has_labels<'a>(index: &'a DatasetIndex, rule: LabelRule, labels: &[Label]) ->
         labels.iter().map(|label| index.names.id(&composed(label.as_str()))).collect();
     let lists = &index.members.labels;
     Box::new(move |member| {
-        let own = lists.of(member);
-        let mut each = ids.iter().map(|id| id.is_some_and(|id| own.contains(&id)));
+        let member_labels = lists.of(member);
+        let mut each = ids.iter().map(|id| id.is_some_and(|id| member_labels.contains(&id)));
         match rule {
             LabelRule::OneOf => each.any(|has| has),
             LabelRule::Is => each.all(|has| has),

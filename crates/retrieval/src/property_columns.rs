@@ -36,7 +36,7 @@ pub struct PropertyColumns {
     pub formats: Vec<u32>,
     pub texts: TextTable,
     /// The columns of the user's own, by name. A column may be shorter than the list of members.
-    pub own: BTreeMap<String, OwnColumn>,
+    pub extra: BTreeMap<String, ExtraColumn>,
 }
 
 impl PropertyColumns {
@@ -45,8 +45,8 @@ impl PropertyColumns {
         let (width, height) = media.cropped_size();
         let date = media.date().unwrap_or(NO_DATE);
         self.push_file(&path, media.size, [width, height], date);
-        for (name, value) in &media.own {
-            self.push_own(name, value);
+        for (name, value) in &media.extra_columns {
+            self.push_extra(name, value);
         }
     }
 
@@ -62,24 +62,28 @@ impl PropertyColumns {
     }
 
     /// Sets a value of the member that was added last.
-    fn push_own(&mut self, name: &str, value: &ColumnValue) {
+    fn push_extra(&mut self, name: &str, value: &ColumnValue) {
         let (kind, number) = match value {
-            ColumnValue::Flag(flag) => (OwnKind::Flag, f64::from(u8::from(*flag))),
-            ColumnValue::Number(number) => (OwnKind::Number, *number),
+            ColumnValue::Flag(flag) => (ExtraKind::Flag, f64::from(u8::from(*flag))),
+            ColumnValue::Number(number) => (ExtraKind::Number, *number),
             ColumnValue::Text(text) => {
                 let number = f64::from(self.texts.number(text));
                 (
-                    if Period::parse_exact(text).is_some() { OwnKind::Date } else { OwnKind::Text },
+                    if Period::parse_exact(text).is_some() {
+                        ExtraKind::Date
+                    } else {
+                        ExtraKind::Text
+                    },
                     number,
                 )
             }
         };
         let members = self.sizes.len();
-        if !self.own.contains_key(name) {
-            self.own.insert(name.to_owned(), OwnColumn::default());
+        if !self.extra.contains_key(name) {
+            self.extra.insert(name.to_owned(), ExtraColumn::default());
         }
-        if let Some(column) = self.own.get_mut(name) {
-            column.kinds.resize(members, OwnKind::Absent as u8);
+        if let Some(column) = self.extra.get_mut(name) {
+            column.kinds.resize(members, ExtraKind::Absent as u8);
             column.values.resize(members, 0.0);
             column.kinds[members - 1] = kind as u8;
             column.values[members - 1] = number;
@@ -94,9 +98,9 @@ impl PropertyColumns {
             self.path(member, &mut path);
             let sides = [self.widths[member], self.heights[member]];
             new.push_file(&path, self.sizes[member], sides, self.dates[member]);
-            for (name, column) in &self.own {
+            for (name, column) in &self.extra {
                 if let Some(value) = column.value(member, &self.texts) {
-                    new.push_own(name, &value);
+                    new.push_extra(name, &value);
                 }
             }
         }
@@ -122,9 +126,10 @@ impl PropertyColumns {
     }
 
     pub fn memory_bytes(&self) -> usize {
-        let own: usize =
-            self.own.values().map(|column| column.kinds.len() * (1 + size_of::<f64>())).sum();
-        own + self.folders.texts.memory_bytes()
+        let extra: usize =
+            self.extra.values().map(|column| column.kinds.len() * (1 + size_of::<f64>())).sum();
+        extra
+            + self.folders.texts.memory_bytes()
             + self.names.memory_bytes()
             + self.texts.texts.memory_bytes()
             + size_of_val(&self.folder_of[..])
@@ -145,9 +150,9 @@ impl PropertyColumns {
         write_column(to, &self.dates)?;
         write_column(to, &self.formats)?;
         self.texts.texts.write(to)?;
-        let names: Vec<&String> = self.own.keys().collect();
+        let names: Vec<&String> = self.extra.keys().collect();
         write_column(to, &serde_json::to_vec(&names)?)?;
-        self.own.values().try_for_each(|column| {
+        self.extra.values().try_for_each(|column| {
             write_column(to, &column.kinds)?;
             write_column(to, &column.values)
         })
@@ -165,12 +170,12 @@ impl PropertyColumns {
             dates: read_column(from)?,
             formats: read_column(from)?,
             texts: TextTable::read(from)?,
-            own: BTreeMap::new(),
+            extra: BTreeMap::new(),
         };
         let names: Vec<String> = serde_json::from_slice(&read_column::<u8>(from)?)?;
         for name in names {
-            let column = OwnColumn { kinds: read_column(from)?, values: read_column(from)? };
-            columns.own.insert(name, column);
+            let column = ExtraColumn { kinds: read_column(from)?, values: read_column(from)? };
+            columns.extra.insert(name, column);
         }
         Ok(columns)
     }
@@ -178,14 +183,14 @@ impl PropertyColumns {
 
 /// A column of the user's own: the kind of each value, and the value as a number.
 #[derive(Debug, Default)]
-pub struct OwnColumn {
+pub struct ExtraColumn {
     kinds: Vec<u8>,
     /// A number, a flag as 0 or 1, or the number of a text or date in the table of texts.
     values: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
-enum OwnKind {
+enum ExtraKind {
     Absent,
     Flag,
     Number,
@@ -193,13 +198,13 @@ enum OwnKind {
     Date,
 }
 
-impl OwnColumn {
+impl ExtraColumn {
     fn value(&self, member: usize, texts: &TextTable) -> Option<ColumnValue> {
         let (&kind, &value) = self.kinds.get(member).zip(self.values.get(member))?;
         match kind {
-            kind if kind == OwnKind::Flag as u8 => Some(ColumnValue::Flag(value > 0.0)),
-            kind if kind == OwnKind::Number as u8 => Some(ColumnValue::Number(value)),
-            kind if kind == OwnKind::Absent as u8 => None,
+            kind if kind == ExtraKind::Flag as u8 => Some(ColumnValue::Flag(value > 0.0)),
+            kind if kind == ExtraKind::Number as u8 => Some(ColumnValue::Number(value)),
+            kind if kind == ExtraKind::Absent as u8 => None,
             _ => Some(ColumnValue::Text(texts.get(text_number(value)).to_owned())),
         }
     }
@@ -215,12 +220,12 @@ impl OwnColumn {
             .map(|text| holds(Some(ColumnValue::Text(text.to_owned()).item())))
             .collect();
         move |member| {
-            let kind = self.kinds.get(member).copied().unwrap_or(OwnKind::Absent as u8);
+            let kind = self.kinds.get(member).copied().unwrap_or(ExtraKind::Absent as u8);
             let value = self.values.get(member).copied().unwrap_or_default();
             match kind {
-                kind if kind == OwnKind::Absent as u8 => holds(None),
-                kind if kind == OwnKind::Number as u8 => holds(Some(ItemValue::Number(value))),
-                kind if kind == OwnKind::Flag as u8 => holds(Some(ItemValue::Flag(value > 0.0))),
+                kind if kind == ExtraKind::Absent as u8 => holds(None),
+                kind if kind == ExtraKind::Number as u8 => holds(Some(ItemValue::Number(value))),
+                kind if kind == ExtraKind::Flag as u8 => holds(Some(ItemValue::Flag(value > 0.0))),
                 _ => by_text.get(text_number(value) as usize).copied().unwrap_or_default(),
             }
         }

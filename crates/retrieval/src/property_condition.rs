@@ -16,7 +16,7 @@ pub fn property_condition<'a>(
     filter: &'a PropertyFilter,
 ) -> Result<Condition<'a>, RetrievalError> {
     let property = match filter.property() {
-        Property::Column(name) => return own_condition(columns, filter, name),
+        Property::Column(name) => return extra_condition(columns, filter, name),
         Property::File(property) => *property,
     };
     Ok(match property {
@@ -69,13 +69,13 @@ fn float(size: u64) -> f64 {
     size as f64
 }
 
-fn own_condition<'a>(
+fn extra_condition<'a>(
     columns: &'a PropertyColumns,
     filter: &'a PropertyFilter,
     name: &ColumnName,
 ) -> Result<Condition<'a>, RetrievalError> {
-    let Some(column) = columns.own.get(name.as_str()) else {
-        let known = columns.own.keys().cloned().collect();
+    let Some(column) = columns.extra.get(name.as_str()) else {
+        let known = columns.extra.keys().cloned().collect();
         return Err(RetrievalError::UnknownColumn { name: name.as_str().to_owned(), known });
     };
     Ok(Box::new(column.test(&columns.texts, |item| filter.holds(item))))

@@ -110,10 +110,13 @@ fn compare(
     let found = index.search(query);
     let rows = |found: &[(i64, f32)]| found.iter().map(|(row, _)| *row).collect::<Vec<_>>();
     assert_eq!(rows(&found), rows(&by_sqlite()), "{name}");
-    let own = milliseconds(|| index.search(query).len());
-    let other = milliseconds(|| by_sqlite().len());
+    let index_time = milliseconds(|| index.search(query).len());
+    let sqlite_time = milliseconds(|| by_sqlite().len());
     let count = found.len();
-    println!("{name}, {count} found: {own:.3} ms, SQLite {other:.3} ms, {:.1}", other / own);
+    println!(
+        "{name}, {count} found: {index_time:.3} ms, SQLite {sqlite_time:.3} ms, {:.1}",
+        sqlite_time / index_time
+    );
 }
 
 /// Returns the median time of a call.

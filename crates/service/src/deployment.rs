@@ -318,19 +318,19 @@ impl Deployment {
         if !is_applied {
             return Ok(true);
         }
-        let own = source::upsert(c, record.id, &record.folder)?;
+        let source = source::upsert(c, record.id, &record.folder)?;
         if self.settings.ffmpeg.is_some() {
-            indexed_files::clear_skipped_for_reason(c, own, FFMPEG_MISSING)?;
+            indexed_files::clear_skipped_for_reason(c, source, FFMPEG_MISSING)?;
         }
         for format in [PictureFormat::Avif, PictureFormat::Heif] {
             if format.is_decodable()
                 && let Some(reason) = format.missing_program_reason()
             {
-                indexed_files::clear_skipped_for_reason(c, own, &reason)?;
+                indexed_files::clear_skipped_for_reason(c, source, &reason)?;
             }
         }
         let Some(scan) = scan else { return Ok(false) };
-        Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
+        Ok(!diff(scan, indexed_files::known_files(c, source)?).is_empty())
     }
 
     /// Returns the datasets that the service offers.

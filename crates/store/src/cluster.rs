@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::prelude::*;
 use crate::{
     duplicate_group,
+    extra_columns::extra_columns,
     media::{
         self, FramePosition, MediaKind, MediaRecord, camera, content_version, date, day_taken,
         file_name, model_labels, picture_labels, read_frame, region_to_array, with_model_labels,
     },
-    own_columns::own_columns,
 };
-use tessera_model::{ClusterId, Granularity, Page, vql::OwnColumns};
+use tessera_model::{ClusterId, Granularity, Page, vql::ExtraColumns};
 use tessera_search::member_search::Grouping;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -262,8 +262,8 @@ pub struct StoredPreview {
     /// The region of an object in its image: x, y, width and height as fractions.
     pub region: Option<[f64; 4]>,
     /// The columns of the user's own, not sanitized.
-    #[serde(default, skip_serializing_if = "OwnColumns::is_empty")]
-    pub own: OwnColumns,
+    #[serde(default, skip_serializing_if = "ExtraColumns::is_empty")]
+    pub extra_columns: ExtraColumns,
     /// The size of the file in bytes.
     pub size: u64,
     /// When the picture was taken, or else when its file was changed, in milliseconds since 1970.
@@ -286,7 +286,7 @@ impl From<&MediaRecord> for StoredPreview {
             version: media.version(),
             caption: media.caption.clone(),
             region: media.region.map(region_to_array),
-            own: media.own.clone(),
+            extra_columns: media.extra_columns.clone(),
             size: media.size,
             date: media.date(),
             camera: media.camera.clone(),
@@ -306,7 +306,7 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
     let sql = concat!(
         "SELECT id, path, width, height, content, caption, region, frame, seconds,
                 require(media.intact), row, size, modified, ",
-        own_columns!(),
+        extra_columns!(),
         ", ",
         picture_labels!(),
         ", labels, ",
@@ -325,7 +325,7 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
             version: content_version(row.get(4)?),
             caption: row.get(5)?,
             region: from_json(row, 6)?,
-            own: from_json(row, 13)?,
+            extra_columns: from_json(row, 13)?,
             size: row.get(11)?,
             date: date(day_taken(&picture_labels), row.get(12)?),
             camera: camera(&picture_labels),

@@ -13,14 +13,14 @@ use super::prelude::*;
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::decode_f16,
-    own_columns::own_columns,
+    extra_columns::extra_columns,
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{
     Region, UserTags, keyword_enum,
     text::spellings,
-    vql::{OwnColumns, Period},
+    vql::{ExtraColumns, Period},
 };
 
 /// The SQL expression for the labels of an item in a table called `media`, as JSON.
@@ -143,7 +143,7 @@ pub struct MediaRecord {
     /// The tags and the rating that users have given.
     pub given: UserTags,
     /// The columns of the user's own of the picture, from sidecars and tables.
-    pub own: OwnColumns,
+    pub extra_columns: ExtraColumns,
     /// The camera that took the picture.
     pub camera: Option<String>,
     /// The day on which the picture was taken, in milliseconds since 1970.
@@ -241,7 +241,7 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     ", ",
     user_given!("rating", "0"),
     ", ",
-    own_columns!(),
+    extra_columns!(),
     ", ",
     picture_labels!()
 );
@@ -271,7 +271,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         tags: from_json(row, 15)?,
         model_labels: from_json(row, 18)?,
         given: UserTags { tags: from_json(row, 21)?, rating: row.get(22)? },
-        own: from_json(row, 23)?,
+        extra_columns: from_json(row, 23)?,
         camera: camera(&picture_labels),
         taken: day_taken(&picture_labels),
     })

@@ -21,7 +21,7 @@ pub struct MediaContent {
     pub has_labels: bool,
     pub has_tags: bool,
     /// The number of rows with columns of the user's own: 1 or 0.
-    pub own_columns: u64,
+    pub extra_columns: u64,
     /// The annotation of an object.
     pub annotation: Annotation,
 }
@@ -30,7 +30,7 @@ const COLUMNS: &str = concat!(
     "media.path, media.frame, media.seconds, media.parent IS NOT NULL, media.caption IS NOT NULL,
      media.labels, media.tags, media.annotation, ",
     model_labels!(),
-    ", (SELECT count(*) FROM own_columns WHERE own_columns.media = media.row),
+    ", (SELECT count(*) FROM extra_columns WHERE extra_columns.media = media.row),
      require(media.intact)"
 );
 
@@ -73,7 +73,7 @@ fn read_content(row: &Row) -> Result<MediaContent> {
         has_caption: row.get(4)?,
         has_labels: !is_object && labels.len() + model_labels.len() > 0,
         has_tags: !tags.is_empty(),
-        own_columns: row.get(9)?,
+        extra_columns: row.get(9)?,
         label: is_object.then(|| labels.into_iter().next().unwrap_or_default()),
         annotation: from_json::<Option<_>>(row, 7)?.unwrap_or_default(),
     })

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::prelude::*;
-use crate::{captions, indexed_files, own_columns};
+use crate::{captions, extra_columns, indexed_files};
 use tessera_media::ingest::{FileStat, embedded_text::EmbeddedText};
-use tessera_model::vql::OwnColumns;
+use tessera_model::vql::ExtraColumns;
 
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
@@ -30,7 +30,7 @@ pub struct TextMetadata {
     pub labels: Vec<String>,
     pub tags: Vec<String>,
     /// The columns of the user's own.
-    pub own: OwnColumns,
+    pub extra_columns: ExtraColumns,
 }
 
 /// Returns all images and frames of a source, in the order of their paths.
@@ -39,12 +39,12 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
         "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
                       embedded_text.caption, coalesce(embedded_text.labels, '[]'),
                       EXISTS (SELECT 1 FROM place WHERE place.media = media.row),
-                      coalesce(own_columns.columns, '{}'),
+                      coalesce(extra_columns.columns, '{}'),
                       require(media.intact),
                       require(coalesce(embedded_text.intact, embedded_text.media IS NULL)),
-                      require(coalesce(own_columns.intact, own_columns.media IS NULL))
+                      require(coalesce(extra_columns.intact, extra_columns.media IS NULL))
                FROM media LEFT JOIN embedded_text ON embedded_text.media = media.row
-               LEFT JOIN own_columns ON own_columns.media = media.row
+               LEFT JOIN extra_columns ON extra_columns.media = media.row
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
     query::all(connection, sql, params![source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
@@ -55,7 +55,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
             is_clustered: row.get(10)?,
             width: row.get(2)?,
             height: row.get(3)?,
-            text: TextMetadata { caption, labels, tags, own: from_json(row, 11)? },
+            text: TextMetadata { caption, labels, tags, extra_columns: from_json(row, 11)? },
             embedded: EmbeddedText { caption: row.get(8)?, labels: from_json(row, 9)? },
         })
     })
@@ -74,7 +74,7 @@ pub fn set_texts(
         updates.add(params![media, text.caption, labels, tags])?;
     }
     updates.finish()?;
-    own_columns::set(connection, texts)?;
+    extra_columns::set(connection, texts)?;
     captions::index_captions(
         connection,
         dataset,

@@ -112,7 +112,7 @@ CREATE TABLE embedded_text (
 );
 
 -- The columns of the user's own that sidecars and tables give to images and frames.
-CREATE TABLE own_columns (
+CREATE TABLE extra_columns (
   media   bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   columns text NOT NULL  -- JSON
 );

@@ -106,9 +106,9 @@ pub fn import(
             query::execute(transaction, &sql, params![dataset.0])?;
         }
     }
-    let own = read.definitions.iter().map(|tag| (&*tag.name, Some(&*tag.color)));
+    let defined = read.definitions.iter().map(|tag| (&*tag.name, Some(&*tag.color)));
     let used = read.files.iter().flat_map(|file| &file.given.tags).map(|name| (&**name, None));
-    tags::create(transaction, dataset, own.chain(used))?;
+    tags::create(transaction, dataset, defined.chain(used))?;
     let by_place = known_media(transaction, dataset)?;
     let sql =
         "INSERT INTO tagged_media (media, dataset, path, seconds, region, content, tags, rating)
@@ -123,8 +123,8 @@ pub fn import(
             continue;
         }
         let mut given = file.given.clone();
-        if let Some(own) = kept.remove(&media) {
-            merge(&mut given, &own);
+        if let Some(stored) = kept.remove(&media) {
+            merge(&mut given, &stored);
         }
         let region = file.region.map(|region| to_json(&region)).transpose()?;
         let (path, tags) = (path_to_bytes(&file.path), to_json(&given.tags)?);

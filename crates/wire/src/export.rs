@@ -105,7 +105,7 @@ pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<
         task.note("status");
         return None;
     }
-    if parsed(task, "id").is_some_and(|own: ExportTaskId| own != id) {
+    if parsed(task, "id").is_some_and(|task_id: ExportTaskId| task_id != id) {
         task.note("id");
         return None;
     }

@@ -237,7 +237,7 @@ impl PreviewBody {
             date: preview.file.date.as_ref().map(as_received),
             camera: preview.file.camera.as_ref().map(as_received),
             columns: write_columns(
-                preview.own.iter().map(|(name, value)| (name.received(), value)),
+                preview.extra_columns.iter().map(|(name, value)| (name.received(), value)),
             ),
         }
     }
@@ -245,9 +245,9 @@ impl PreviewBody {
 
 /// Writes columns of the user's own.
 pub fn write_columns<'a>(
-    own: impl IntoIterator<Item = (&'a str, &'a ColumnValue)>,
+    columns: impl IntoIterator<Item = (&'a str, &'a ColumnValue)>,
 ) -> Map<String, Value> {
-    own.into_iter().map(|(name, value)| (name.to_owned(), write_scalar(value))).collect()
+    columns.into_iter().map(|(name, value)| (name.to_owned(), write_scalar(value))).collect()
 }
 
 /// Reads columns of the user's own, with sanitized names and texts.
@@ -351,7 +351,7 @@ pub(crate) fn read_preview(value: Fields<'_>) -> Option<Preview> {
             date: first_text(value, &["date"]).map(|date| SafeText::name(&date)),
             camera: first_text(value, &["camera"]).map(|camera| SafeText::name(&camera)),
         },
-        own: value.read("columns", read_columns).unwrap_or_default(),
+        extra_columns: value.read("columns", read_columns).unwrap_or_default(),
     })
 }
 

@@ -122,7 +122,7 @@ impl Palette {
             PickItem::new(open, format!("profile {}", profile.name))
                 .note(profile.deployment.address())
         }));
-        items.extend(ThemeChoice::all(&app.setup.own_themes).map(|theme| {
+        items.extend(ThemeChoice::all(&app.setup.user_themes).map(|theme| {
             let name = format!("theme {}", theme.as_str());
             PickItem::new(Command::SetTheme(theme), name)
         }));

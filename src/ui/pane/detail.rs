@@ -103,8 +103,8 @@ fn further_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
         let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
         lines.push((format!("labels in the whole cluster: {}", labels.join(", ")), theme.dim));
     }
-    if !preview.own.is_empty() {
-        let columns = preview.own.iter().map(|(name, value)| format!("{name}: {value}"));
+    if !preview.extra_columns.is_empty() {
+        let columns = preview.extra_columns.iter().map(|(name, value)| format!("{name}: {value}"));
         lines.push((columns.collect::<Vec<_>>().join(" · "), theme.text));
     }
     lines.push((format!("media {}", preview.media), theme.dim));

@@ -51,11 +51,11 @@ async fn every_path_begins_with_the_prefix_of_the_service() {
     ] {
         let prefix = ApiPrefix::parse(typed_prefix).unwrap();
         let base_url = BaseUrl::parse(base).unwrap();
-        assert_eq!(base_url.own_prefix(), None);
+        assert_eq!(base_url.custom_prefix(), None);
         let service = ServiceConfig::new(base_url, AuthMethod::OnPremises).unwrap();
         let service = service.with_api_prefix(&prefix);
-        let own = if typed_prefix == "/" { "/" } else { "/media/v2" };
-        assert_eq!(service.base_url().own_prefix(), Some(own));
+        let expected = if typed_prefix == "/" { "/" } else { "/media/v2" };
+        assert_eq!(service.base_url().custom_prefix(), Some(expected));
         let run = DryRun::new(&[Endpoint::Raw]);
         let client = Client::new(service).unwrap().with_dry_run(run.clone());
         let command = client.curl_explore(&Search::browse(dataset())).to_string();
@@ -145,8 +145,8 @@ fn text_search_uses_the_configured_path() {
     assert!(default.contains(&format!("/api/v1/explore/{}?", dataset())), "{default}");
     for raw in ["vector/{dataset_id}/search", "/api/v1/vector/{dataset_id}/search/"] {
         let path = TextSearchPath::parse(raw).unwrap();
-        let own = command(client("https://vl.example").with_text_search(path));
-        assert!(own.contains(&format!("/api/v1/vector/{}/search?", dataset())), "{own}");
+        let custom = command(client("https://vl.example").with_text_search(path));
+        assert!(custom.contains(&format!("/api/v1/vector/{}/search?", dataset())), "{custom}");
     }
     for bad in ["explore", "explore/{dataset_id}?x=1", "../{dataset_id}", "a b/{dataset_id}"] {
         assert!(TextSearchPath::parse(bad).is_err(), "{bad}");

@@ -87,8 +87,8 @@ async fn values_of_signed_links_are_masked() {
     let log = log.lock().unwrap();
     let targets: Vec<_> = log.iter().map(|record| record.target.as_str()).collect();
     assert_eq!(targets[0], "https://cdn.example/a.zip?X-Amz-Signature=…&Expires=…");
-    let own = format!("/api/v1/explore/{}?caption=a van␛&entity_type=IMAGES", dataset());
-    assert!(targets[1].starts_with(&own), "{}", targets[1]);
+    let path = format!("/api/v1/explore/{}?caption=a van␛&entity_type=IMAGES", dataset());
+    assert!(targets[1].starts_with(&path), "{}", targets[1]);
 }
 
 #[tokio::test]

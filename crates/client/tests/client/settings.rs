@@ -94,8 +94,8 @@ fn a_prefix_applies_to_the_service_and_its_pipeline() {
         .with_pipeline(base_url("https://p.example"))
         .with_api_prefix(&ApiPrefix::parse("/media/v2").unwrap())
         .with_token_lifetime(Duration::from_secs(30));
-    assert_eq!(service.base_url().own_prefix(), Some("/media/v2"));
-    assert_eq!(service.pipeline_url().unwrap().own_prefix(), Some("/media/v2"));
+    assert_eq!(service.base_url().custom_prefix(), Some("/media/v2"));
+    assert_eq!(service.pipeline_url().unwrap().custom_prefix(), Some("/media/v2"));
     assert_eq!(service.pipeline_url().unwrap().to_string(), "https://p.example");
 }
 

@@ -319,7 +319,7 @@ impl ColumnName {
 }
 
 /// The values of a media item, by the names of their columns.
-pub type OwnColumns = BTreeMap<String, ColumnValue>;
+pub type ExtraColumns = BTreeMap<String, ColumnValue>;
 
 /// A value in a column of the user's own. A text that is a day or a time counts as a date.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -37,7 +37,7 @@ pub fn preview() -> Preview {
         rating: 0,
         dimensions: None,
         file: FileFacts::default(),
-        own: std::collections::BTreeMap::new(),
+        extra_columns: std::collections::BTreeMap::new(),
     }
 }
 

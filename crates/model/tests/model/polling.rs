@@ -18,11 +18,11 @@ fn intervals_by_state_age_and_failures() {
 #[test]
 fn intervals_follow_the_settings_and_grow_without_focus() {
     let seconds = Duration::from_secs;
-    let own = PollingIntervals { min: seconds(5), max: seconds(60), unfocused: seconds(90) };
-    assert_eq!(own.interval(PollTarget::BusyDatasets, 0), seconds(5));
-    assert_eq!(own.interval(PollTarget::Export(seconds(8)), 0), seconds(5));
-    assert_eq!(own.interval(PollTarget::Export(seconds(4_000)), 0), seconds(60));
-    assert_eq!(own.unfocused_interval(seconds(5)), seconds(15));
-    assert_eq!(own.unfocused_interval(seconds(60)), seconds(90));
-    assert_eq!(own.unfocused_interval(seconds(120)), seconds(120));
+    let intervals = PollingIntervals { min: seconds(5), max: seconds(60), unfocused: seconds(90) };
+    assert_eq!(intervals.interval(PollTarget::BusyDatasets, 0), seconds(5));
+    assert_eq!(intervals.interval(PollTarget::Export(seconds(8)), 0), seconds(5));
+    assert_eq!(intervals.interval(PollTarget::Export(seconds(4_000)), 0), seconds(60));
+    assert_eq!(intervals.unfocused_interval(seconds(5)), seconds(15));
+    assert_eq!(intervals.unfocused_interval(seconds(60)), seconds(90));
+    assert_eq!(intervals.unfocused_interval(seconds(120)), seconds(120));
 }

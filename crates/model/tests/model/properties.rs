@@ -15,7 +15,7 @@ fn file(
     Filter::property(Property::File(property), operator, values)
 }
 
-fn own(operator: Operator, value: ColumnValue) -> Result<Filter, InvalidField> {
+fn column(operator: Operator, value: ColumnValue) -> Result<Filter, InvalidField> {
     Filter::property(Property::Column(ColumnName::new("weather").unwrap()), operator, &[value])
 }
 
@@ -108,9 +108,9 @@ fn values_must_have_the_type_of_the_property() {
         (file(Path, Is, &[ColumnValue::Number(1.0)]), "value"),
         (file(Format, Contains, &[text("j")]), "op"),
         (file(Date, Is, &[text("soon")]), "value"),
-        (own(AtLeast, text("sun")), "value"),
-        (own(AtLeast, ColumnValue::Flag(true)), "value"),
-        (own(Contains, ColumnValue::Number(1.0)), "value"),
+        (column(AtLeast, text("sun")), "value"),
+        (column(AtLeast, ColumnValue::Flag(true)), "value"),
+        (column(Contains, ColumnValue::Number(1.0)), "value"),
     ] {
         assert_eq!(filter.unwrap_err().field, field);
     }
@@ -150,14 +150,14 @@ fn each_filter_is_explained() {
             file(Format, OneOf, &[text("png"), text("jpg")]).unwrap(),
             "its format is one of “jpeg”, “png”",
         ),
-        (own(IsNot, text("sun")).unwrap(), "its column “weather” is not “sun”"),
-        (own(Contains, text("su")).unwrap(), "its column “weather” contains “su”"),
+        (column(IsNot, text("sun")).unwrap(), "its column “weather” is not “sun”"),
+        (column(Contains, text("su")).unwrap(), "its column “weather” contains “su”"),
         (
             Filter::negated(width.clone()).unwrap(),
             "this is not true: its width is at least 1 000 pixels",
         ),
         (
-            Filter::any_of(vec![width, own(Is, ColumnValue::Flag(true)).unwrap()]).unwrap(),
+            Filter::any_of(vec![width, column(Is, ColumnValue::Flag(true)).unwrap()]).unwrap(),
             "one of these is true: its width is at least 1 000 pixels; or its column “weather” is true",
         ),
     ] {

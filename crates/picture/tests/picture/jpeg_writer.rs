@@ -78,7 +78,8 @@ impl Jpeg {
         let mcus = (layout.size.0.div_ceil(8 * max.0), layout.size.1.div_ceil(8 * max.1));
         let component = |(number, &sampling): (usize, &(usize, usize))| {
             let step = (max.0 as f64 / sampling.0 as f64, max.1 as f64 / sampling.1 as f64);
-            let side = |size: usize, own: usize, max: usize| (size * own).div_ceil(max).div_ceil(8);
+            let side =
+                |size: usize, factor: usize, max: usize| (size * factor).div_ceil(max).div_ceil(8);
             let (stride, rows) = (mcus.0 * sampling.0, mcus.1 * sampling.1);
             let block = |index: usize| {
                 let at = (8 * (index % stride), 8 * (index / stride));

@@ -41,7 +41,7 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
             sharpness: 0.5,
             brightness: 0.25,
             caption: None,
-            own: labels
+            extra_columns: labels
                 .iter()
                 .map(|label| (label.clone(), ColumnValue::Text(label.clone())))
                 .collect(),

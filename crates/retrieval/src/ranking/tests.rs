@@ -84,23 +84,26 @@ fn expected(members: &[Member], is_scored: bool) -> Vec<ClusterMatch> {
     let clusters: BTreeSet<u32> = members.iter().map(|member| member.cluster).collect();
     let mut found: Vec<(f32, ClusterMatch)> = Vec::new();
     for cluster in clusters {
-        let mut own = selected(members, is_scored, Some(cluster));
-        let objects = own.iter().filter_map(|(_, member)| member.picture);
+        let mut cluster_members = selected(members, is_scored, Some(cluster));
+        let objects = cluster_members.iter().filter_map(|(_, member)| member.picture);
         let pictures: BTreeSet<i64> = objects.clone().collect();
-        let videos: BTreeSet<u32> = own.iter().filter_map(|(_, member)| member.video).collect();
-        let frames = own.iter().filter(|(_, member)| member.video.is_some()).count();
+        let videos: BTreeSet<u32> =
+            cluster_members.iter().filter_map(|(_, member)| member.video).collect();
+        let frames = cluster_members.iter().filter(|(_, member)| member.video.is_some()).count();
         let counts = MemberCounts {
-            images: (own.len() - objects.clone().count() - frames + pictures.len()) as u64,
+            images: (cluster_members.len() - objects.clone().count() - frames + pictures.len())
+                as u64,
             videos: videos.len() as u64,
             frames: frames as u64,
             objects: objects.count() as u64,
         };
         let score = |member: &Member| if is_scored { member.score } else { 0.0 };
-        let Some(best) = own.iter().map(|(_, member)| score(member)).reduce(f32::min) else {
+        let Some(best) = cluster_members.iter().map(|(_, member)| score(member)).reduce(f32::min)
+        else {
             continue;
         };
-        own.sort_by(|(_, a), (_, b)| score(a).partial_cmp(&score(b)).unwrap());
-        let best_members = own.iter().take(MAX_PREVIEWS);
+        cluster_members.sort_by(|(_, a), (_, b)| score(a).partial_cmp(&score(b)).unwrap());
+        let best_members = cluster_members.iter().take(MAX_PREVIEWS);
         let best_members =
             best_members.map(|(row, member)| (*row, is_scored.then_some(member.score))).collect();
         found.push((best, ClusterMatch { cluster, counts, best_members }));

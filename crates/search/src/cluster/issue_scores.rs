@@ -88,19 +88,19 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &NeighborGraph) -> Vec<f3
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
         let mut all = 0.0;
         for neighbor in &graph[row] {
-            let theirs = labels[neighbor.row as usize];
+            let neighbor_labels = labels[neighbor.row as usize];
             let weight = (1.0 - neighbor.distance).max(0.0);
-            if !theirs.is_empty() {
+            if !neighbor_labels.is_empty() {
                 all += weight;
             }
-            for label in theirs {
+            for label in neighbor_labels {
                 *votes.entry(label).or_default() += weight;
             }
         }
-        let own =
+        let label_votes =
             labels[row].iter().filter_map(|label| votes.get(label)).fold(0.0, |a, &b| b.max(a));
         let best = votes.values().fold(0.0, |a, &b| b.max(a));
-        if all > 0.0 { (best - own) / all } else { 0.0 }
+        if all > 0.0 { (best - label_votes) / all } else { 0.0 }
     };
     (0..labels.len()).map(|row| if labels[row].is_empty() { 0.0 } else { of(row) }).collect()
 }

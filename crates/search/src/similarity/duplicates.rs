@@ -133,8 +133,8 @@ pub fn verify(
 /// Verifies the candidates of one row after the other, reusing the same memory.
 #[derive(Default)]
 struct Verification {
-    own: CornerColumns,
-    others: CornerColumns,
+    row_corners: CornerColumns,
+    other_corners: CornerColumns,
 }
 
 impl Verification {
@@ -146,7 +146,7 @@ impl Verification {
         candidates: &[u32],
         pairs: &mut Vec<DuplicatePair>,
     ) {
-        self.own.fill(decode_keypoints(&keypoints[row as usize]));
+        self.row_corners.fill(decode_keypoints(&keypoints[row as usize]));
         let unknown = |&row: &u32| Neighbor { row, distance: f32::INFINITY };
         let candidates = candidates.iter().map(unknown);
         for other in graph[row as usize].iter().copied().chain(candidates) {
@@ -166,17 +166,17 @@ impl Verification {
     fn similarity(&mut self, encoded: &[u8], other: Neighbor, is_lower: bool) -> Option<f32> {
         let distance = other.distance;
         let corners = || decode_keypoints(encoded);
-        let plain = self.own.len().min(corners().len()) < MIN_CORNERS;
+        let plain = self.row_corners.len().min(corners().len()) < MIN_CORNERS;
         let close = if plain { PLAIN_EQUAL_DISTANCE } else { EQUAL_DISTANCE };
         if distance <= close {
             return Some(1.0 - distance);
         }
         let mut score = |corners: &mut dyn Iterator<Item = Keypoint>| {
-            self.others.fill(corners);
+            self.other_corners.fill(corners);
             if is_lower {
-                inlier_score(&self.own, &self.others)
+                inlier_score(&self.row_corners, &self.other_corners)
             } else {
-                inlier_score(&self.others, &self.own)
+                inlier_score(&self.other_corners, &self.row_corners)
             }
         };
         let share = score(&mut corners()).or_else(|| {

@@ -11,7 +11,7 @@ use half::f16;
 use tessera_media::ingest::FileStat;
 use tessera_model::{
     DatasetId, EntityType, Granularity, Status,
-    vql::{ColumnValue, OwnColumns},
+    vql::{ColumnValue, ExtraColumns},
 };
 use tessera_search::{
     index::{DIMENSION, Features, Keypoints},
@@ -114,7 +114,7 @@ fn write_media(
                 caption: Some(caption),
                 labels: labels(*number),
                 tags: Vec::new(),
-                own: own_columns(*number),
+                extra_columns: extra_columns(*number),
             };
             let texts = rows.into_iter().zip(numbers.iter().zip(captions).map(text));
             sidecar::set_texts(tx, DATASET, &texts.collect::<Vec<_>>())?;
@@ -128,7 +128,7 @@ fn path(number: usize) -> PathBuf {
 }
 
 /// A column with few values, and one with many.
-fn own_columns(number: usize) -> OwnColumns {
+fn extra_columns(number: usize) -> ExtraColumns {
     let weather = ColumnValue::Text(["sun", "rain", "fog"][number % 3].to_owned());
     let distance = ColumnValue::Number(number as f64 / 10.0);
     [("weather".to_owned(), weather), ("distance".to_owned(), distance)].into()

@@ -57,9 +57,9 @@ fn media_item(item: &MetadataRow) -> Value {
         column::CLUSTER_ID: item.entry.cluster.map(|id| id.to_string()),
         column::METADATA_ITEMS: metadata_items(item),
     });
-    if !media.own.is_empty() {
-        let own = media.own.iter().map(|(name, value)| (name.as_str(), value));
-        value["columns"] = write_columns(own).into();
+    if !media.extra_columns.is_empty() {
+        let columns = media.extra_columns.iter().map(|(name, value)| (name.as_str(), value));
+        value["columns"] = write_columns(columns).into();
     }
     if let Some(confidence) = item.entry.confidence {
         value[column::SEARCH_CONFIDENCE] = json!(confidence);

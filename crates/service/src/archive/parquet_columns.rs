@@ -23,7 +23,7 @@ use tessera_model::{
 };
 use tessera_store::{
     export::ExportEntry,
-    own_columns::{self, ColumnType},
+    extra_columns::{self, ColumnType},
 };
 use tessera_wire::export::column;
 
@@ -144,19 +144,19 @@ fn doubles(numbers: impl IntoIterator<Item = f64>) -> Cell {
 pub(super) struct TableColumns {
     /// The columns of exports that the table lacks.
     without: &'static [&'static str],
-    own: BTreeMap<String, ColumnType>,
+    extra: BTreeMap<String, ColumnType>,
 }
 
 impl TableColumns {
     pub(super) fn of(content: &ArchiveContent) -> Result<Self, TaskError> {
-        let own = own_columns::types(content.connection, content.dataset.id)?;
-        Ok(Self { without: &[], own })
+        let extra = extra_columns::types(content.connection, content.dataset.id)?;
+        Ok(Self { without: &[], extra })
     }
 
     /// Returns the columns of a table in a text format, in which a date stays as it was written.
     pub(super) fn of_text(content: &ArchiveContent) -> Result<Self, TaskError> {
         let mut columns = Self::of(content)?;
-        for kind in columns.own.values_mut().filter(|kind| **kind == ColumnType::Date) {
+        for kind in columns.extra.values_mut().filter(|kind| **kind == ColumnType::Date) {
             *kind = ColumnType::Text;
         }
         Ok(columns)
@@ -167,15 +167,15 @@ impl TableColumns {
     }
 
     pub(super) fn fields(&self) -> impl Iterator<Item = Field<'_>> {
-        let own = self.own.iter().map(|(name, kind)| Field::optional(name, own_kind(*kind)));
-        self.exported().map(|(field, _)| *field).chain(own)
+        let extra = self.extra.iter().map(|(name, kind)| Field::optional(name, extra_kind(*kind)));
+        self.exported().map(|(field, _)| *field).chain(extra)
     }
 
     /// Returns the values of a row, in the order of the fields.
     pub(super) fn cells(&self, row: &MetadataRow) -> impl Iterator<Item = Cell> {
-        let values = &row.entry.media.own;
-        let own = self.own.iter().map(|(name, kind)| own_cell(*kind, values.get(name)));
-        self.exported().map(|(_, value)| value(row)).chain(own)
+        let values = &row.entry.media.extra_columns;
+        let extra = self.extra.iter().map(|(name, kind)| extra_cell(*kind, values.get(name)));
+        self.exported().map(|(_, value)| value(row)).chain(extra)
     }
 
     fn exported(&self) -> impl Iterator<Item = &'static Column> {
@@ -183,7 +183,7 @@ impl TableColumns {
     }
 }
 
-fn own_kind(column: ColumnType) -> FieldKind {
+fn extra_kind(column: ColumnType) -> FieldKind {
     match column {
         ColumnType::Flag => Bool,
         ColumnType::Integer => Int64,
@@ -194,7 +194,7 @@ fn own_kind(column: ColumnType) -> FieldKind {
 }
 
 /// Returns a value as the type of its column. Values of several types are texts.
-fn own_cell(column: ColumnType, value: Option<&ColumnValue>) -> Cell {
+fn extra_cell(column: ColumnType, value: Option<&ColumnValue>) -> Cell {
     let Some(value) = value else { return Cell::Absent };
     match (column, value.item()) {
         (ColumnType::Flag, ItemValue::Flag(flag)) => Cell::Bool(flag),

@@ -268,14 +268,14 @@ fn append_fields(
     mut columns: &mut [FlatColumn],
 ) -> Result<(), ParquetError> {
     for (field, cell) in fields.iter().zip(cells) {
-        let (own, rest) = mem::take(&mut columns).split_at_mut(field.kind.count_flat());
+        let (field_columns, rest) = mem::take(&mut columns).split_at_mut(field.kind.count_flat());
         columns = rest;
         if matches!(cell, Cell::Absent) {
-            push_absent(own, levels);
+            push_absent(field_columns, levels);
             continue;
         }
         let definition = levels.definition + i16::from(field.optional);
-        append(field.kind, cell, Levels { definition, ..levels }, own)?;
+        append(field.kind, cell, Levels { definition, ..levels }, field_columns)?;
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ use super::{
 use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{EntityType, ExportFormat, Granularity};
 use tessera_retrieval::tag_id;
-use tessera_store::{captions::TextCoverage, cluster::StoredPreview, own_columns::ColumnCounts};
+use tessera_store::{captions::TextCoverage, cluster::StoredPreview, extra_columns::ColumnCounts};
 use tessera_wire::{
     compat::{
         ClusterCountBody, ColumnCountBody, DistributionBody, FeatureBody, HealthBody,
@@ -192,8 +192,8 @@ pub(crate) async fn list_models(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<Vec<ListedModelBody>>, Problem> {
-    let own = state.spawn_blocking(move |deployment| deployment.own_model(id)).await?;
-    let available = MODELS.iter().filter(|model| (model.is_available)(own.as_deref()));
+    let user_model = state.spawn_blocking(move |deployment| deployment.user_model(id)).await?;
+    let available = MODELS.iter().filter(|model| (model.is_available)(user_model.as_deref()));
     let listed = |model: &ServiceModel| ListedModelBody {
         id: model.id,
         name: model.name,

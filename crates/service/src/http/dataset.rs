@@ -110,7 +110,7 @@ pub(crate) struct ServiceModel {
     is_applied: fn(&Enrichments) -> bool,
 }
 
-const OWN_MODEL: &str = "own-model";
+const USER_MODEL: &str = "own-model";
 const TEXT_SPACE: &str = "tessera-text-space";
 const SIDECARS: &str = "tessera-sidecar";
 
@@ -118,19 +118,19 @@ const SIDECARS: &str = "tessera-sidecar";
 pub(crate) const MODELS: [ServiceModel; 7] = [
     ServiceModel {
         enrichment: "MULTIMODEL_IMAGE_ENCODING",
-        id: OWN_MODEL,
+        id: USER_MODEL,
         name: "Your model",
         description: "your model: similar images, and texts that describe them",
-        is_available: |own| own.is_some_and(Encoder::takes_texts),
-        is_applied: |dataset| has_own_model(dataset, true),
+        is_available: |model| model.is_some_and(Encoder::takes_texts),
+        is_applied: |dataset| has_user_model(dataset, true),
     },
     ServiceModel {
         enrichment: "IMAGE_ENCODING",
-        id: OWN_MODEL,
+        id: USER_MODEL,
         name: "Your model",
         description: "your model: similar images",
-        is_available: |own| own.is_some_and(|own| !own.takes_texts()),
-        is_applied: |dataset| has_own_model(dataset, false),
+        is_available: |model| model.is_some_and(|model| !model.takes_texts()),
+        is_applied: |dataset| has_user_model(dataset, false),
     },
     // Listed instead of a model for pictures.
     ServiceModel {
@@ -160,11 +160,11 @@ pub(crate) const MODELS: [ServiceModel; 7] = [
     // Listed instead of the labels from beside the images.
     ServiceModel {
         enrichment: "IMAGE_TAGGING",
-        id: OWN_MODEL,
+        id: USER_MODEL,
         name: "Labels of your model",
         description: "labels from beside the images, and after them those of your model: classes that it is confident of, \
                       and what they are kinds of",
-        is_available: |own| own.is_some_and(Encoder::gives_labels),
+        is_available: |model| model.is_some_and(Encoder::gives_labels),
         is_applied: |dataset| dataset.coverage.has_model_labels,
     },
     ServiceModel {
@@ -177,7 +177,7 @@ pub(crate) const MODELS: [ServiceModel; 7] = [
     },
 ];
 
-fn has_own_model(dataset: &Enrichments, takes_texts: bool) -> bool {
+fn has_user_model(dataset: &Enrichments, takes_texts: bool) -> bool {
     let model = dataset.model.as_ref().map(|(model, _)| &model.record);
     model.is_some_and(|it| !it.is_imported && it.takes_texts == takes_texts)
 }
@@ -207,8 +207,8 @@ impl ServiceModel {
             all_media,
             files: Vec::new(),
         };
-        let is_own = [IMPORTED_EMBEDDINGS, OWN_MODEL].contains(&self.id);
-        if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_own) {
+        let is_from_user = [IMPORTED_EMBEDDINGS, USER_MODEL].contains(&self.id);
+        if let Some((model, applied_at)) = dataset.model.as_ref().filter(|_| is_from_user) {
             body.name = Some(model.record.name.clone());
             body.applied_at = Some(format_iso8601(*applied_at));
             let files = model.record.files.iter();

@@ -146,7 +146,9 @@ pub(crate) fn preview_body(preview: StoredPreview, links: &SignedLinks) -> Previ
         bytes: Some(preview.size),
         date: preview.date.and_then(day),
         camera: preview.camera,
-        columns: write_columns(preview.own.iter().map(|(name, value)| (name.as_str(), value))),
+        columns: write_columns(
+            preview.extra_columns.iter().map(|(name, value)| (name.as_str(), value)),
+        ),
     }
 }
 

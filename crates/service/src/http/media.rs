@@ -272,12 +272,12 @@ pub(crate) fn respond_with_file(served: FileResponse, request: &HeaderMap) -> Re
     let status = if part.is_some() { StatusCode::PARTIAL_CONTENT } else { StatusCode::OK };
     let Range { start, end } = range.unwrap_or(0..length);
     let body = served.content.into_body(start..end);
-    let own = [
+    let content_headers = [
         (header::CONTENT_TYPE, served.content_type.to_owned()),
         (header::CONTENT_LENGTH, (end - start).to_string()),
         (header::CONTENT_DISPOSITION, content_disposition(served.disposition, &served.name)),
     ];
-    (status, common, own, part, body).into_response()
+    (status, common, content_headers, part, body).into_response()
 }
 
 /// Parses a `Range` with one part, which may be empty. Any other value requests the whole file.

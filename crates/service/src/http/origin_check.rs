@@ -34,9 +34,9 @@ pub(crate) async fn check_origin(
     next: Next,
 ) -> Response {
     let origin_of = |host: &Authority| {
-        let own = is_own_host(local, host).then(|| format!("http://{host}"));
+        let local_origin = is_own_host(local, host).then(|| format!("http://{host}"));
         let mut allowed = state.allowed_hosts.iter();
-        own.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
+        local_origin.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
     };
     match trusted_origin(origin_of, request.uri(), request.headers()) {
         Some(origin) => {

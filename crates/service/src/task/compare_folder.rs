@@ -39,17 +39,22 @@ impl FoldersToCompare {
 fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
     let store = &worker.store;
     let sources = store.read(|c| source::all(c, id))?;
-    let Some(own) = sources.iter().find(|source| source.is_dataset_folder) else { return Ok(()) };
-    let known = known_files(worker, own.row);
-    let is_same = match worker.originals.compare(&own.folder, known).map_err(TaskError::Failed)? {
-        ListingComparison::Same => true,
-        ListingComparison::Different => false,
-        ListingComparison::Unordered => {
-            let scan =
-                worker.originals.scan(&own.folder, &own.patterns).map_err(TaskError::Failed)?;
-            diff(&scan, store.read(|c| indexed_files::known_files(c, own.row))?).is_empty()
-        }
+    let Some(source) = sources.iter().find(|source| source.is_dataset_folder) else {
+        return Ok(());
     };
+    let known = known_files(worker, source.row);
+    let is_same =
+        match worker.originals.compare(&source.folder, known).map_err(TaskError::Failed)? {
+            ListingComparison::Same => true,
+            ListingComparison::Different => false,
+            ListingComparison::Unordered => {
+                let scan = worker
+                    .originals
+                    .scan(&source.folder, &source.patterns)
+                    .map_err(TaskError::Failed)?;
+                diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?).is_empty()
+            }
+        };
     if is_same {
         return Ok(());
     }

@@ -136,8 +136,8 @@ fn unpack_batch(
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
     let uploads = &context.originals.uploads;
     // The folder has a name of its own, because a worker that lost the task may still be writing its folder.
-    let own = source.folder.with_extension(context.fence().to_string());
-    let unpacked = uploads.unpack(&source.folder, &own, kind, limits, context.stop_flag());
+    let target = source.folder.with_extension(context.fence().to_string());
+    let unpacked = uploads.unpack(&source.folder, &target, kind, limits, context.stop_flag());
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
@@ -145,7 +145,7 @@ fn unpack_batch(
     let Some(unpacked) = unpacked else { return Ok(MissingFiles::new()) };
     // Inside this transaction, no other worker can take the task.
     context
-        .write(|_| Ok(uploads.publish(&source.folder, &own)))?
+        .write(|_| Ok(uploads.publish(&source.folder, &target)))?
         .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;
     let skipped = unpacked.skipped.into_iter();
     let mut missing: MissingFiles =
@@ -221,7 +221,7 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
         caption: description.caption.clone(),
         labels: description.labels.clone(),
         tags: description.tags.clone(),
-        own: description.own.clone(),
+        extra_columns: description.extra_columns.clone(),
     });
     text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
     picture.embedded.labels.iter().for_each(|label| push_name(&mut text.labels, label));

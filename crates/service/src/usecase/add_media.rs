@@ -126,8 +126,10 @@ impl Deployment {
         }
         let folder = folder.canonicalize().map_err(|_| forbidden())?;
         let datasets = self.offered_datasets()?;
-        let own = datasets.iter().map(|dataset| &dataset.folder);
-        let inside = own.chain(&self.settings.readable_roots).any(|root| folder.starts_with(root));
+        let dataset_folders = datasets.iter().map(|dataset| &dataset.folder);
+        let inside = dataset_folders
+            .chain(&self.settings.readable_roots)
+            .any(|root| folder.starts_with(root));
         if inside && folder.is_dir() { Ok(folder) } else { Err(forbidden()) }
     }
 

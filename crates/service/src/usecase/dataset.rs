@@ -14,10 +14,10 @@ use tessera_store::{
     captions::{self, Counts, TextCoverage},
     cluster,
     dataset::{self, DatasetRecord},
+    extra_columns::{self, ColumnCounts},
     indexing_task::{self, IndexingTask, UnfinishedTasks},
     is_storage_full,
     lease::{self, LeaseCounts},
-    own_columns::{self, ColumnCounts},
     vectors,
 };
 
@@ -68,7 +68,7 @@ impl Deployment {
     }
 
     /// Returns the model of the user's own that a dataset has, if it has one.
-    pub(crate) fn own_model(&self, id: DatasetId) -> Result<Option<Arc<Encoder>>, ServiceError> {
+    pub(crate) fn user_model(&self, id: DatasetId) -> Result<Option<Arc<Encoder>>, ServiceError> {
         let model = self.models.of(&self.require_dataset(id)?);
         model.map_err(|_| ServiceError::Failed(UNREADABLE_MODEL))
     }
@@ -126,9 +126,9 @@ impl Deployment {
                 labels: captions::label_counts(c, id, entity)?,
                 tags: captions::tag_counts(c, id, entity)?,
                 words: captions::word_counts(c, id, entity)?,
-                folders: own_columns::folder_counts(c, id, entity)?,
-                columns: own_columns::value_counts(c, id, entity)?,
-                distributions: own_columns::distributions(c, id, entity)?,
+                folders: extra_columns::folder_counts(c, id, entity)?,
+                columns: extra_columns::value_counts(c, id, entity)?,
+                distributions: extra_columns::distributions(c, id, entity)?,
             })
         });
         Ok(counts?)

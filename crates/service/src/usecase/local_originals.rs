@@ -161,8 +161,8 @@ impl Deployment {
         dataset: DatasetId,
         originals: &[Original],
     ) -> Result<Vec<PathBuf>, ServiceError> {
-        let own = originals.iter().flat_map(Original::all_sidecars);
-        let own: HashSet<&Path> = own.map(PathBuf::as_path).collect();
+        let sidecars = originals.iter().flat_map(Original::all_sidecars);
+        let sidecars: HashSet<&Path> = sidecars.map(PathBuf::as_path).collect();
         let names = originals.iter().filter_map(|original| original.path.file_name());
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
@@ -182,7 +182,7 @@ impl Deployment {
             let files = read.into_iter().chain(incomplete.map(|(path, _)| path));
             let files = files.map(|file| source.folder.join(file));
             annotations.extend(
-                files.filter(|file| !own.contains(file.as_path()) && may_name(file, &names)),
+                files.filter(|file| !sidecars.contains(file.as_path()) && may_name(file, &names)),
             );
         }
         Ok(annotations)

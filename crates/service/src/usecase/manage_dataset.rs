@@ -201,8 +201,8 @@ fn file_changes(
     record: &DatasetRecord,
     scan: &FolderScan,
 ) -> Result<FileChanges, QueryError> {
-    let own = source::upsert(tx, record.id, &record.folder)?;
-    let known = indexed_files::known_files(tx, own)?;
+    let source = source::upsert(tx, record.id, &record.folder)?;
+    let known = indexed_files::known_files(tx, source)?;
     let FolderChanges { added_or_modified: found, removed } = diff(scan, known.clone());
     let changed = found.iter().filter(|(file, _)| known.contains_key(&file.path)).count();
     Ok(FileChanges {

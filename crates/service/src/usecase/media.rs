@@ -196,7 +196,7 @@ impl Deployment {
         };
         let Features { descriptor, keypoints, thumbnail, .. } =
             index::extract(&file).map_err(|cause| ServiceError::Invalid(unreadable(&cause)))?;
-        let model_vector = self.own_model(dataset)?.and_then(|model| {
+        let model_vector = self.user_model(dataset)?.and_then(|model| {
             let pixels = decode(&file, model.input_side()).ok()?.pixels;
             Some(model.encode_image(&pixels).ok()?.vector)
         });

@@ -320,11 +320,11 @@ impl Deployment {
         let ranks = clusters.iter().map(|(rank, _)| *rank);
         let mut tags = by_users.of_clusters(entity, level, ranks);
         for (rank, cluster) in clusters {
-            let mut own: Vec<String> =
+            let mut user_tags: Vec<String> =
                 tags.remove(&rank).unwrap_or_default().into_iter().map(str::to_owned).collect();
-            cluster.tags.retain(|tag| !own.contains(tag));
-            own.append(&mut cluster.tags);
-            cluster.tags = own;
+            cluster.tags.retain(|tag| !user_tags.contains(tag));
+            user_tags.append(&mut cluster.tags);
+            cluster.tags = user_tags;
         }
         Ok(())
     }

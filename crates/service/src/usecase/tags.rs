@@ -44,13 +44,13 @@ impl Deployment {
         })?;
         let count_of = |name: &str| counts.iter().find(|(other, _)| other == name);
         let is_defined = |name: &str| definitions.iter().any(|tag| tag.name == name);
-        let own = definitions.iter().map(|tag| {
+        let defined = definitions.iter().map(|tag| {
             let count = count_of(&tag.name).map_or(0, |(_, count)| *count);
             (&tag.name, Some(tag.color.clone()), count)
         });
         let others = counts.iter().filter(|(name, _)| !is_defined(name));
         let others = others.map(|(name, count)| (name, None, *count));
-        let tags = own.chain(others).map(|(name, color, count)| DatasetTagBody {
+        let tags = defined.chain(others).map(|(name, color, count)| DatasetTagBody {
             id: tag_id(id, name).0,
             name: name.clone(),
             color,

@@ -9,8 +9,8 @@ use tessera_testing::tiny_model::ModelFolder;
 
 use crate::{
     components::object_storage::fake_s3::FakeS3,
-    own_model::with_model,
     support::{Place, pictures},
+    user_model::with_model,
 };
 
 /// Opens the store of a place as another process does.

@@ -232,7 +232,7 @@ async fn a_foreign_page_cannot_take_the_key_pair_of_a_session() {
         headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
     };
     let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
-    let own = service.url("/");
+    let page = service.url("/");
     for headers in [
         // Browsers send no metadata to a name that is neither loopback nor encrypted.
         &[browser][..],
@@ -247,7 +247,7 @@ async fn a_foreign_page_cannot_take_the_key_pair_of_a_session() {
     }
     for headers in [
         &[browser, ("sec-fetch-site", "none")][..],
-        &[browser, ("sec-fetch-site", "same-origin"), ("referer", own.as_str())],
+        &[browser, ("sec-fetch-site", "same-origin"), ("referer", page.as_str())],
         &[],
     ] {
         assert_eq!(answer(ask(headers)).await.0, 200, "{headers:?}");

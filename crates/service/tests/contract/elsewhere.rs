@@ -46,10 +46,10 @@ async fn every_dataset_shows_its_own() {
     let list = service.good("/api/v1/datasets").await;
     let named = |name: &str| list.as_array().unwrap().iter().any(|d| d["display_name"] == name);
     assert!(list.as_array().unwrap().len() == 2 && named("one") && named("two"), "{list}");
-    let (_, own) = explored(&service, service.dataset, "threshold=0").await;
-    let (_, theirs) = explored(&service, other, "threshold=0").await;
-    assert_eq!(names(&own), ["a.png", "b.png"].into());
-    assert_eq!(names(&theirs), ["c.png", "d.png"].into());
+    let (_, first) = explored(&service, service.dataset, "threshold=0").await;
+    let (_, second) = explored(&service, other, "threshold=0").await;
+    assert_eq!(names(&first), ["a.png", "b.png"].into());
+    assert_eq!(names(&second), ["c.png", "d.png"].into());
     assert_eq!(service.add(uploads(12..13)).await.0, 202);
     let add =
         service.post(&format!("/api/v1/dataset/{other}/add_media")).multipart(uploads(12..13));

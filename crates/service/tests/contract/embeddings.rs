@@ -17,8 +17,8 @@ use uuid::Uuid;
 
 use crate::{
     change::uploads,
-    own_model::{with_model, without_model},
     support::{Place, Service, picture, pictures},
+    user_model::{with_model, without_model},
 };
 
 /// Writes an array of `NumPy` with the list of its names, and returns the array.
@@ -71,9 +71,9 @@ async fn listed(service: &Service) -> Value {
 async fn imported_embeddings_rank_cluster_and_survive() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::at(place(4), true).await;
-    let own = neighbors(&service).await;
-    let (near, last) = (&own[1], &own[3]);
-    let array = write_array(&folder, &pairs(&own));
+    let by_descriptor = neighbors(&service).await;
+    let (near, last) = (&by_descriptor[1], &by_descriptor[3]);
+    let array = write_array(&folder, &pairs(&by_descriptor));
     assert_eq!(import(&service, &array).await, Coverage { covered: 4, all: 4 });
     assert_eq!(neighbors(&service).await[..2], ["p000.png", last]);
     let model = listed(&service).await;
@@ -110,17 +110,18 @@ async fn embeddings_and_a_model_replace_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let model = ModelFolder::clip();
     let service = Service::at_with(place(4), with_model(&model)).await;
-    let own = neighbors(&service).await;
-    let array = write_array(&folder, &pairs(&own));
+    let by_descriptor = neighbors(&service).await;
+    let array = write_array(&folder, &pairs(&by_descriptor));
     let refused = service.deployment.import_embeddings(service.dataset, &array, None, false);
     assert!(refused.unwrap_err().to_string().contains("tessera config unset model"));
     let service = Service::at_with(service.stop().await, DeploymentSettings::default()).await;
     import(&service, &array).await;
-    assert_eq!(neighbors(&service).await[1], own[3]);
+    assert_eq!(neighbors(&service).await[1], by_descriptor[3]);
     assert!(service.clusters("caption=xylophone").await.is_empty(), "no text encoder is left");
-    let other = write_array(&folder, &[("p000.png", &[1.0, 0.0]), (&own[2], &[1.0, 0.1])]);
+    let other =
+        write_array(&folder, &[("p000.png", &[1.0, 0.0]), (&by_descriptor[2], &[1.0, 0.1])]);
     assert_eq!(import(&service, &other).await.covered, 2);
-    assert_eq!(neighbors(&service).await[1], own[2]);
+    assert_eq!(neighbors(&service).await[1], by_descriptor[2]);
     let service = Service::at_with(service.stop().await, with_model(&model)).await;
     assert_eq!(service.place.count("model_vector"), 4);
     assert_eq!(service.names("caption=red").await.len(), 4, "the model ranks every picture");
@@ -130,8 +131,8 @@ async fn embeddings_and_a_model_replace_each_other() {
 async fn what_goes_out_comes_in_with_the_same_neighbors() {
     let folder = tempfile::tempdir().unwrap();
     let service = Service::at(place(4), true).await;
-    let own = neighbors(&service).await;
-    let embeddings = write_array(&folder, &pairs(&own));
+    let by_descriptor = neighbors(&service).await;
+    let embeddings = write_array(&folder, &pairs(&by_descriptor));
     for (name, is_imported) in [("own.npy", false), ("own.parquet", false), ("other.parquet", true)]
     {
         if is_imported {
@@ -154,7 +155,7 @@ async fn what_goes_out_comes_in_with_the_same_neighbors() {
         let found: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
         assert_eq!(found, neighbors(&service).await, "{name}");
     }
-    assert_ne!(neighbors(&service).await, own);
+    assert_ne!(neighbors(&service).await, by_descriptor);
 }
 
 #[tokio::test]

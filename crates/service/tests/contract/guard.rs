@@ -48,9 +48,9 @@ async fn only_our_own_host_passes() {
     let service = Service::of_pictures().await;
     let port = service.address.port();
     let open = "/api/v1/openapi.json";
-    let own = ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"];
-    let own = own.map(|host| (format!("{host}:{port}"), 200)).into_iter();
-    for (host, expected) in own.chain(foreign_hosts(port).into_iter().map(|host| (host, 403))) {
+    let hosts = ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"];
+    let hosts = hosts.map(|host| (format!("{host}:{port}"), 200)).into_iter();
+    for (host, expected) in hosts.chain(foreign_hosts(port).into_iter().map(|host| (host, 403))) {
         let header = format!("Host: {host}\r\n");
         for version in ["1.0", "1.1"] {
             assert_eq!(
@@ -218,18 +218,18 @@ async fn without_login_a_get_that_changes_something_is_refused_only_from_browser
             service.of_dataset("/export_context_async?file_name=a&export_format=json"),
             format!("/api/v1/process/add_media?dataset_id={}&path={folder}", service.dataset),
         ] {
-            let own_page = format!("{}/", service.url(""));
+            let service_page = format!("{}/", service.url(""));
             for (headers, expected) in [
                 (vec![], 200),
                 (vec![("user-agent", "curl/8.5.0"), ("accept", "*/*")], 200),
                 (vec![("user-agent", "python-requests/2.32.3")], 200),
-                (vec![("referer", own_page.as_str())], 200),
+                (vec![("referer", service_page.as_str())], 200),
                 (vec![("user-agent", OLD_BROWSER), ("sec-fetch-site", "none")], 200),
                 (vec![("user-agent", OLD_BROWSER), ("sec-fetch-site", "same-origin")], 200),
                 (vec![("user-agent", OLD_BROWSER), ("sec-fetch-site", "cross-site")], 403),
                 (vec![("sec-fetch-site", "same-site")], 403),
                 (vec![("user-agent", OLD_BROWSER)], 403),
-                (vec![("user-agent", OLD_BROWSER), ("referer", own_page.as_str())], 403),
+                (vec![("user-agent", OLD_BROWSER), ("referer", service_page.as_str())], 403),
                 (vec![("user-agent", "curl/8.5.0"), ("user-agent", OLD_BROWSER)], 403),
                 (vec![("referer", "http://evil.example/")], 403),
                 (vec![("referer", "http://127.0.0.1/")], 403),

@@ -12,9 +12,9 @@ use tessera_testing::tiny_model::ModelFolder;
 use crate::{
     described::{found, set, vql},
     export::{archive, metadata},
-    own_model::{with_model, without_model},
     similarity,
     support::{Place, Service, encoded},
+    user_model::{with_model, without_model},
 };
 
 /// A golden retriever, a sports car and a rocking chair.

@@ -63,8 +63,8 @@ async fn adding_a_folder_again_adds_only_new_files() {
         let (name, bytes) = new(15..16).remove(0);
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
-    let own = service.place.pictures.path().to_owned();
-    assert_eq!(process(&service, &own, "").await.0, 200, "its own folder");
+    let folder = service.place.pictures.path().to_owned();
+    assert_eq!(process(&service, &folder, "").await.0, 200, "its own folder");
     service.deployment.wait_until_idle().await;
     let names = service.names("").await;
     assert_eq!(names.len(), 16, "every media once: {names:?}");
@@ -162,20 +162,20 @@ async fn on_premises_it_needs_no_login() {
 #[tokio::test]
 async fn overlapping_folders_list_no_file_twice() {
     let above = tempfile::tempdir().unwrap();
-    let own = above.path().join("own");
-    std::fs::create_dir_all(own.join("late")).unwrap();
+    let folder = above.path().join("own");
+    std::fs::create_dir_all(folder.join("late")).unwrap();
     let put =
         |file: std::path::PathBuf, n| std::fs::write(file, crate::support::picture(n)).unwrap();
-    put(own.join("a.png"), 0);
-    put(own.join("late/b.png"), 1);
+    put(folder.join("a.png"), 0);
+    put(folder.join("late/b.png"), 1);
     let place = Place::new(&[]);
     let deployment = place.open_with(reading(above.path()));
-    let dataset = deployment.add_folder(&own, None).unwrap();
+    let dataset = deployment.add_folder(&folder, None).unwrap();
     deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, true).await;
-    put(own.join("late/c.png"), 2);
+    put(folder.join("late/c.png"), 2);
     put(above.path().join("d.png"), 3);
-    for (folder, images) in [(own.join("late"), 3), (above.path().to_owned(), 4), (own, 4)] {
+    for (folder, images) in [(folder.join("late"), 3), (above.path().to_owned(), 4), (folder, 4)] {
         assert_eq!(process(&service, &folder, "").await.0, 200);
         service.deployment.wait_until_idle().await;
         let record = service.record().await;

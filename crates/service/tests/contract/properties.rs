@@ -108,7 +108,7 @@ type Expected = fn(&Item) -> bool;
 /// Filters, and which items match them.
 fn cases() -> Vec<(Value, Expected)> {
     let file = |key: &str, op: &str, value: Value| json!({key: {"op": op, "value": value}});
-    let own = |name: &str, op: &str, value: Value| json!({"column": {"name": name, "op": op, "value": value}});
+    let column = |name: &str, op: &str, value: Value| json!({"column": {"name": name, "op": op, "value": value}});
     vec![
         (file("path", "is", json!("train")), |it| it.path.starts_with("train/")),
         (file("path", "is", json!("train/cat/")), |it| it.path.starts_with("train/cat/")),
@@ -155,36 +155,36 @@ fn cases() -> Vec<(Value, Expected)> {
         (file("date", "at_least", json!("2024-03-05T00:01:00Z")), |it| it.day >= 4),
         (file("date", "at_least", json!("2024-03-05 00:01:01")), |it| it.day >= 5),
         (file("date", "at_most", json!("2024-03-05")), |it| it.day <= 4),
-        (own("weather", "is", json!("rain")), |it| it.weather == Some("rain")),
-        (own("weather", "is_not", json!("rain")), |it| it.weather != Some("rain")),
-        (own("weather", "one_of", json!(["sun", "rain"])), |it| {
+        (column("weather", "is", json!("rain")), |it| it.weather == Some("rain")),
+        (column("weather", "is_not", json!("rain")), |it| it.weather != Some("rain")),
+        (column("weather", "one_of", json!(["sun", "rain"])), |it| {
             it.weather.is_some_and(|weather| weather != "heavy rain")
         }),
-        (own("weather", "not_one_of", json!(["sun", "rain"])), |it| {
+        (column("weather", "not_one_of", json!(["sun", "rain"])), |it| {
             it.weather.is_none_or(|weather| weather == "heavy rain")
         }),
-        (own("weather", "contains", json!("rain")), |it| {
+        (column("weather", "contains", json!("rain")), |it| {
             it.weather.is_some_and(|weather| weather.contains("rain"))
         }),
-        (own("weather", "at_least", json!(1)), |_| false),
-        (own("distance", "is", json!(0.25)), |it| it.distance == Some(0.25)),
-        (own("distance", "at_least", json!(-1)), |it| it.distance.is_some_and(|it| it >= -1.0)),
-        (own("distance", "at_most", json!(1.5)), |it| it.distance.is_some_and(|it| it <= 1.5)),
-        (own("distance", "is_not", json!("sun")), |_| true),
-        (own("is night", "is", json!(true)), |it| it.is_night == Some(true)),
-        (own("is night", "is_not", json!(true)), |it| it.is_night != Some(true)),
-        (own("seen", "is", json!("2024-03-04")), |it| it.day == 3),
-        (own("seen", "at_least", json!("2024-03-04")), |it| it.day % 2 == 1 && it.day >= 3),
-        (own("seen", "contains", json!("2024")), |_| false),
+        (column("weather", "at_least", json!(1)), |_| false),
+        (column("distance", "is", json!(0.25)), |it| it.distance == Some(0.25)),
+        (column("distance", "at_least", json!(-1)), |it| it.distance.is_some_and(|it| it >= -1.0)),
+        (column("distance", "at_most", json!(1.5)), |it| it.distance.is_some_and(|it| it <= 1.5)),
+        (column("distance", "is_not", json!("sun")), |_| true),
+        (column("is night", "is", json!(true)), |it| it.is_night == Some(true)),
+        (column("is night", "is_not", json!(true)), |it| it.is_night != Some(true)),
+        (column("seen", "is", json!("2024-03-04")), |it| it.day == 3),
+        (column("seen", "at_least", json!("2024-03-04")), |it| it.day % 2 == 1 && it.day >= 3),
+        (column("seen", "contains", json!("2024")), |_| false),
         (json!({"not": file("path", "is", json!("train"))}), |it| !it.path.starts_with("train/")),
         (
-            json!({"any_of": [file("width", "is", json!(64)), own("weather", "is", json!("sun"))]}),
+            json!({"any_of": [file("width", "is", json!(64)), column("weather", "is", json!("sun"))]}),
             |it| it.width == 64 || it.weather == Some("sun"),
         ),
         (
             json!({"not": {"any_of": [
                 file("format", "is", json!("png")),
-                {"not": own("distance", "at_least", json!(0))},
+                {"not": column("distance", "at_least", json!(0))},
             ]}}),
             |it| it.format != "png" && it.distance.is_some_and(|distance| distance >= 0.0),
         ),

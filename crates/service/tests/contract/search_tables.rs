@@ -17,8 +17,8 @@ use tessera_testing::tiny_model::ModelFolder;
 use crate::{
     change::uploads,
     described::{self, vql},
-    own_model::with_model,
     support::{Place, Service, pictures},
+    user_model::with_model,
 };
 
 const MEDIA: u32 = 5_000;

@@ -50,13 +50,16 @@ fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
     let body = json!({"dataset_enrichment_models": {"enrichment_models": models}});
     let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
     let read: Vec<_> = read_enrichment(&body).models.into_iter().collect();
-    let [blip, own, unnamed] = &read[..] else { panic!("{read:?}") };
+    let [blip, cats, unnamed] = &read[..] else { panic!("{read:?}") };
     assert_eq!((blip.kind.as_str(), text(&blip.id).as_deref()), ("CAPTION_IMAGES", Some("blip")));
-    assert_eq!((text(&own.id).as_deref(), text(&own.name).as_deref()), (Some("own"), Some("cats")));
-    assert_eq!(text(&own.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
+    assert_eq!(
+        (text(&cats.id).as_deref(), text(&cats.name).as_deref()),
+        (Some("own"), Some("cats"))
+    );
+    assert_eq!(text(&cats.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
     let file = ModelFile { path: SafeText::name("onnx/model.onnx"), sha256: SafeText::name("ab") };
-    assert_eq!(own.files, [file]);
-    assert_eq!(own.coverage, Some(Coverage { covered: 4, all: 2_000 }));
+    assert_eq!(cats.files, [file]);
+    assert_eq!(cats.coverage, Some(Coverage { covered: 4, all: 2_000 }));
     assert_eq!(unnamed.coverage, None);
     assert_eq!((&unnamed.id, &unnamed.files), (&None, &Vec::new()));
 }

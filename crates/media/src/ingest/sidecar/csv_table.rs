@@ -9,8 +9,8 @@ use tessera_model::text::needs_apostrophe;
 
 use super::{
     annotation_files::unread,
+    extra_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
     metadata_row::{BoxUnit, collect_names, read_objects},
-    own_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
@@ -210,7 +210,13 @@ fn describe_cells<'a>(
         if has_box && (column == "label" || BOX_COLUMNS.contains(&column)) {
             continue;
         }
-        push_cell(&mut description.own, column, cell, is_export, &mut diagnostics.refused);
+        push_cell(
+            &mut description.extra_columns,
+            column,
+            cell,
+            is_export,
+            &mut diagnostics.refused,
+        );
         match column {
             "label" if is_export => push_name(&mut description.labels, cell),
             "label" => push_name(&mut description.labels, &whole_label(cell)),

@@ -3,7 +3,7 @@
 
 use super::stated_size::StatedSize;
 use tessera_model::{
-    Annotation, LabeledRegion, Region, composed, is_metadata_label, vql::OwnColumns,
+    Annotation, LabeledRegion, Region, composed, is_metadata_label, vql::ExtraColumns,
 };
 
 /// Maximum length of a caption, in characters.
@@ -33,7 +33,7 @@ pub struct MediaDescription {
     /// The size of the picture whose pixels the boxes count.
     pub stated_size: Option<StatedSize>,
     /// Columns that have no other meaning, with bounded names and texts.
-    pub own: OwnColumns,
+    pub extra_columns: ExtraColumns,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -80,8 +80,8 @@ impl MediaDescription {
         if self.objects.is_empty() {
             (self.objects, self.stated_size) = (lower.objects, lower.stated_size);
         }
-        for (name, value) in lower.own {
-            self.own.entry(name).or_insert(value);
+        for (name, value) in lower.extra_columns {
+            self.extra_columns.entry(name).or_insert(value);
         }
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::own_columns::RefusedColumns;
+use super::extra_columns::RefusedColumns;
 
 /// Says what is wrong with a record, without the position of the record.
 pub(crate) type Reason = Cow<'static, str>;

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::prelude::*;
 use super::{
+    extra_columns::push_json,
     metadata_row::{BoxUnit, read_object},
-    own_columns::push_json,
     sidecar_names::METADATA_JSON,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
 };
@@ -87,7 +87,7 @@ fn read_item(
         diagnostics.check(read.ok_or("its metadata_items are not a list"));
     }
     for (name, value) in &item.columns {
-        push_json(&mut description.own, name, value, false, &mut diagnostics.refused);
+        push_json(&mut description.extra_columns, name, value, false, &mut diagnostics.refused);
     }
     reader.add_row(media, sidecar, description, true);
     Ok(())

@@ -193,9 +193,10 @@ impl<'a> FileIndex<'a> {
             return Vec::new();
         }
         // `frame.0001.caption.txt` belongs to `frame.0001.jpg` alone.
-        let own = in_folder_of(sidecar, &self.with_media_extension(&named.with_extension("")));
-        if !own.is_empty() {
-            return own;
+        let same_name =
+            in_folder_of(sidecar, &self.with_media_extension(&named.with_extension("")));
+        if !same_name.is_empty() {
+            return same_name;
         }
         let key = up_to_first_dot(sidecar).map(|key| sidecar.with_file_name(key));
         key.and_then(|key| self.samples().get(&key).cloned()).unwrap_or_default()
@@ -227,9 +228,9 @@ impl<'a> FileIndex<'a> {
             let only = stated.and_then(Result::ok).filter(|file| beside.contains(file));
             return Ok(only.map_or(beside, |file| vec![file]));
         }
-        let own = (!candidates.is_empty())
+        let by_path = (!candidates.is_empty())
             .then(|| only_one(candidates, &sidecar.with_extension(""), sidecar));
-        match (own, stated) {
+        match (by_path, stated) {
             (Some(Ok(one)), Some(Ok(other))) if one != other => Err(several(one, other)),
             (Some(Ok(file)), _) | (_, Some(Ok(file))) => Ok(vec![file]),
             (Some(Err(why)), _) | (None, Some(Err(why))) => Err(why),

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::prelude::*;
 use super::{
     description::{LabeledBox, MAX_OBJECTS},
-    own_columns::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name, push_json},
+    extra_columns::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name, push_json},
 };
 
 /// A row of JSON values, by the names of their columns.
@@ -112,7 +112,7 @@ pub(crate) fn describe_row(
     }
     let is_export = row.get("media_id").is_some();
     for (name, value) in &row.0 {
-        push_json(&mut description.own, name, value, is_export, &mut diagnostics.refused);
+        push_json(&mut description.extra_columns, name, value, is_export, &mut diagnostics.refused);
     }
     description
 }

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use super::prelude::*;
 use super::{
     csv_table::collect_cell_names,
-    metadata_row::{SidecarRow, describe_row, read_row},
-    own_columns::{
+    extra_columns::{
         CAPTION_ALIASES, Refusal, RefusedColumns, is_exported, is_known, known_name,
         name_file_column,
     },
+    metadata_row::{SidecarRow, describe_row, read_row},
     sidecar_names::METADATA_JSONL,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
 };
@@ -107,7 +107,7 @@ pub(crate) fn read_columns(
     image: Option<&str>,
     refused: &mut RefusedColumns,
 ) -> Vec<String> {
-    let own = parquet.scalar_column_names();
+    let scalars = parquet.scalar_column_names();
     let pictures = parquet.file_columns();
     let typed: Vec<&str> = features.classes().chain(features.objects()).collect();
     // A column `image` may contain the pictures themselves.
@@ -115,7 +115,7 @@ pub(crate) fn read_columns(
         name != "image" && (is_known(&known_name(name)) || CAPTION_ALIASES.contains(&name))
     };
     let is_read =
-        |name: &String| is_known(name) || own.contains(name) || typed.contains(&name.as_str());
+        |name: &String| is_known(name) || scalars.contains(name) || typed.contains(&name.as_str());
     let (columns, others): (Vec<_>, Vec<_>) = parquet.column_names().into_iter().partition(is_read);
     let is_export = columns.iter().any(|name| name == "media_id");
     let is_silent = |name: &str| image == Some(name) || (is_export && is_exported(name));

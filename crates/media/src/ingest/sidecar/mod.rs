@@ -13,6 +13,7 @@ mod cvat;
 mod description;
 mod diagnostics;
 mod export_document;
+mod extra_columns;
 mod file_index;
 mod folder_labels;
 mod labelme;
@@ -20,7 +21,6 @@ mod mask_reader;
 mod metadata_row;
 mod metadata_tables;
 mod open_images;
-mod own_columns;
 mod photo_files;
 mod prelude;
 mod sidecar_names;
@@ -39,8 +39,8 @@ pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 
 pub(crate) use csv_table::csv_file_names;
+pub(crate) use extra_columns::file_column;
 pub(crate) use file_index::parallel_path;
-pub(crate) use own_columns::file_column;
 pub(crate) use sidecar_names::describes_many;
 
 use super::{FolderScan, OriginalFiles};

@@ -16,8 +16,8 @@ use tessera_parquet::Source;
 use super::{
     description::MediaDescription,
     diagnostics::SidecarDiagnostics,
+    extra_columns::{MAX_EXTRA_COLUMNS, Refusal, RefusedColumns},
     file_index::FileIndex,
-    own_columns::{MAX_OWN_COLUMNS, Refusal, RefusedColumns},
 };
 use crate::ingest::{
     OriginalFiles, SourceFile,
@@ -60,7 +60,7 @@ pub(crate) struct SidecarReader<'a> {
     pub files: FileIndex<'a>,
     pub data: SidecarData,
     /// The names of all columns of the user's own.
-    own_columns: BTreeSet<String>,
+    extra_columns: BTreeSet<String>,
     /// The columns of the current sidecar for which there was no room.
     refused: RefusedColumns,
     /// The limits that descriptions reach, by sidecar.
@@ -79,7 +79,7 @@ impl<'a> SidecarReader<'a> {
             folder,
             files,
             data: SidecarData::default(),
-            own_columns: BTreeSet::new(),
+            extra_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
             reached_limits: BTreeMap::new(),
             latest: Path::new("").into(),
@@ -188,11 +188,11 @@ impl<'a> SidecarReader<'a> {
         for limit in description.reached_limits() {
             self.reached_limits.entry(sidecar.to_owned()).or_default().insert(limit);
         }
-        description.own.retain(|name, _| {
+        description.extra_columns.retain(|name, _| {
             let is_kept =
-                self.own_columns.contains(name) || self.own_columns.len() < MAX_OWN_COLUMNS;
-            if is_kept && !self.own_columns.contains(name) {
-                self.own_columns.insert(name.clone());
+                self.extra_columns.contains(name) || self.extra_columns.len() < MAX_EXTRA_COLUMNS;
+            if is_kept && !self.extra_columns.contains(name) {
+                self.extra_columns.insert(name.clone());
             } else if !is_kept {
                 self.refused.add(name, Refusal::TooMany);
             }

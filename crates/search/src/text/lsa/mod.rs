@@ -59,8 +59,8 @@ impl TextSpace {
             return None;
         }
         let scale = (1.0 - SHARED_COMPONENT).sqrt() / length;
-        let own = sum.iter().map(|value| f16::from_f32(value * scale));
-        Some(own.chain([f16::from_f32(SHARED_COMPONENT.sqrt())]).collect())
+        let scaled = sum.iter().map(|value| f16::from_f32(value * scale));
+        Some(scaled.chain([f16::from_f32(SHARED_COMPONENT.sqrt())]).collect())
     }
 
     pub fn to_bytes(&self) -> Vec<u8> {

@@ -131,16 +131,16 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
                     missing.remove(&state.number);
                 }
             }
-            let Some(own) = first_unleased(&missing, &states) else {
+            let Some(range) = first_unleased(&missing, &states) else {
                 thread::sleep(CHECK_PAUSE);
                 continue;
             };
-            if let Some(state) = states.iter().find(|state| state.number == own) {
+            if let Some(state) = states.iter().find(|state| state.number == range) {
                 context.write(|tx| similarity_range::remove(tx, state.row))?;
             }
-            let Some(result) = compute(own)? else { return Ok(None) };
-            merge(own, result);
-            missing.remove(&own);
+            let Some(result) = compute(range)? else { return Ok(None) };
+            merge(range, result);
+            missing.remove(&range);
         }
         Ok(Some(()))
     }

@@ -72,13 +72,16 @@ fn item(
             let name = text(conditions, name.as_str());
             let typed = |json: &str, sql: &str| {
                 format!(
-                    "CASE jsonb_typeof(t.own -> {name}) WHEN '{json}' THEN CAST(t.own ->> {name} AS {sql}) END"
+                    "CASE jsonb_typeof(t.extra_columns -> {name}) WHEN '{json}'
+                       THEN CAST(t.extra_columns ->> {name} AS {sql}) END"
                 )
             };
             return match value {
                 PropertyValue::Number(_) => typed("number", "double precision"),
                 PropertyValue::Flag(_) => typed("boolean", "boolean"),
-                PropertyValue::Date(_) => format!("CAST(t.own -> {name} ->> 'at' AS bigint)"),
+                PropertyValue::Date(_) => {
+                    format!("CAST(t.extra_columns -> {name} ->> 'at' AS bigint)")
+                }
                 PropertyValue::Text(_) | PropertyValue::Pattern(_) => typed("string", "text"),
             };
         }
@@ -103,7 +106,7 @@ fn item(
 /// Whether a member of the table has a column of the user's own.
 pub fn has_column(connection: &Connection, table: &SearchTable, name: &str) -> Result<bool> {
     let sql = format!(
-        "SELECT EXISTS (SELECT 1 FROM {} AS t WHERE t.version <= ?1 AND jsonb_exists(t.own, ?2))",
+        "SELECT EXISTS (SELECT 1 FROM {} AS t WHERE t.version <= ?1 AND jsonb_exists(t.extra_columns, ?2))",
         table.name()
     );
     query::one(connection, &sql, params![table.version, name], |row| row.get(0))
@@ -112,7 +115,7 @@ pub fn has_column(connection: &Connection, table: &SearchTable, name: &str) -> R
 /// Returns the names of all columns of the user's own.
 pub fn column_names(connection: &Connection, table: &SearchTable) -> Result<Vec<String>> {
     let sql = format!(
-        "SELECT DISTINCT jsonb_object_keys(t.own) AS name FROM {} AS t WHERE t.version <= ?1 ORDER BY name",
+        "SELECT DISTINCT jsonb_object_keys(t.extra_columns) AS name FROM {} AS t WHERE t.version <= ?1 ORDER BY name",
         table.name()
     );
     query::all(connection, &sql, params![table.version], |row| row.get(0))

@@ -227,7 +227,7 @@ impl<'a> TableWriter<'a> {
             height,
             format_of_file(&media.file_name()),
             media.date(),
-            own_values(media),
+            extra_values(media),
             indexed_name(&file_path, member.language).replace('\0', ""),
         ])
     }
@@ -254,15 +254,16 @@ fn kind_number(kind: MediaKind) -> i32 {
 }
 
 /// Writes the columns of the user's own as JSON. A date is an object with its time in milliseconds.
-fn own_values(media: &MediaRecord) -> String {
+fn extra_values(media: &MediaRecord) -> String {
     let value = |value: &ColumnValue| match value.item() {
         ItemValue::Text(text) => json!(text.replace('\0', "\u{fffd}")),
         ItemValue::Number(number) => json!(number),
         ItemValue::Date(at) => json!({ "at": at }),
         ItemValue::Flag(flag) => json!(flag),
     };
-    let own = media.own.iter().map(|(name, it)| (name.replace('\0', "\u{fffd}"), value(it)));
-    own.collect::<Value>().to_string()
+    let columns =
+        media.extra_columns.iter().map(|(name, it)| (name.replace('\0', "\u{fffd}"), value(it)));
+    columns.collect::<Value>().to_string()
 }
 
 /// Rows that have been written but that no search sees yet.
@@ -308,7 +309,7 @@ fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> Str
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
            embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}),
            file_path text COLLATE \"C\" NOT NULL, size bigint NOT NULL, width bigint NOT NULL,
-           height bigint NOT NULL, format text NOT NULL, date bigint, own jsonb NOT NULL,
+           height bigint NOT NULL, format text NOT NULL, date bigint, extra_columns jsonb NOT NULL,
            name_words text NOT NULL)",
         table_name(number),
         ranks.collect::<Vec<_>>().join(", "),

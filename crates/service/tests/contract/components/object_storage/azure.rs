@@ -52,13 +52,13 @@ fn is_signed(request: &ReceivedRequest) -> bool {
     let header = |name: &str| request.header(name).unwrap_or_default().to_owned();
     let length = header("content-length");
     let length = if length == "0" { String::new() } else { length };
-    let mut own: Vec<String> = request
+    let mut azure_headers: Vec<String> = request
         .headers
         .iter()
         .filter(|(name, _)| name.starts_with("x-ms-"))
         .map(|(name, value)| format!("{name}:{value}\n"))
         .collect();
-    own.sort();
+    azure_headers.sort();
     let url = url(request);
     let mut query: Vec<String> =
         url.query_pairs().map(|(name, value)| format!("\n{name}:{value}")).collect();
@@ -83,7 +83,7 @@ fn is_signed(request: &ReceivedRequest) -> bool {
     let text = format!(
         "{}\n{standard}{}/{ACCOUNT}{}{}",
         request.method,
-        own.concat(),
+        azure_headers.concat(),
         url.path(),
         query.concat()
     );

@@ -108,8 +108,9 @@ fn cells_are_read_as_other_programs_write_them() {
     assert_eq!(folder.descriptions(), expected);
     let why = "line 3: it has more cells than the header; put a text with commas in quotes";
     assert_eq!(folder.problem_of("metadata.csv"), why);
-    let own = |path: &str| folder.read_sidecars().descriptions[Path::new(path)].own.len();
-    assert_eq!((own("1.jpg"), own("3.jpg")), (0, 1));
+    let column_count =
+        |path: &str| folder.read_sidecars().descriptions[Path::new(path)].extra_columns.len();
+    assert_eq!((column_count("1.jpg"), column_count("3.jpg")), (0, 1));
     // An export writes what it means.
     folder.write("metadata.csv", "file_name,media_id,label,caption\n1.jpg,m,3.0,NA\n");
     assert_eq!(folder.descriptions(), [describe("1.jpg", "NA", "3.0", "", "")]);

@@ -73,7 +73,7 @@ fn documents_of_google_takeout_are_found_by_all_their_names() {
     found.sort();
     assert_eq!(found, expected);
     let descriptions = folder.read_sidecars().descriptions;
-    assert!(descriptions.values().all(|description| description.own.is_empty()));
+    assert!(descriptions.values().all(|description| description.extra_columns.is_empty()));
 }
 
 #[test]

@@ -185,22 +185,22 @@ async fn look_alikes_are_ranked_by_the_model_and_by_our_descriptor() {
     let service = Service::at_with(scenes(), DeploymentSettings::default()).await;
     let duplicates = vql(&json!([{"duplicates": {"op": "duplicates", "value": 0.9}}]));
     let anchor = format!("anchor_type=MEDIA&anchor_media_id={}", service.media("red.png").await);
-    let own = scores(&service, &anchor).await;
-    let own_duplicates = service.names(&duplicates).await;
-    assert!(own_duplicates.contains(&"copy.png".to_owned()), "{own_duplicates:?}");
+    let descriptor_scores = scores(&service, &anchor).await;
+    let descriptor_duplicates = service.names(&duplicates).await;
+    assert!(descriptor_duplicates.contains(&"copy.png".to_owned()), "{descriptor_duplicates:?}");
     let service = Service::at_with(service.stop().await, with_model(&folder)).await;
     let with = scores(&service, &anchor).await;
-    assert_eq!(with.len(), own.len());
+    assert_eq!(with.len(), descriptor_scores.len());
     let red = model.encode_image(&pixels("red.png", &service.place)).unwrap().vector;
-    for ((name, with), (_, own)) in with.iter().zip(&own) {
+    for ((name, with), (_, descriptor_score)) in with.iter().zip(&descriptor_scores) {
         let vector = model.encode_image(&pixels(name, &service.place)).unwrap().vector;
         let product: f32 = red.iter().zip(&vector).map(|(a, b)| a.to_f32() * b.to_f32()).sum();
-        let expected = 0.85 * f64::from(1.0 - product) + 0.15 * own;
+        let expected = 0.85 * f64::from(1.0 - product) + 0.15 * descriptor_score;
         // The model saw thumbnails, which are compressed.
         assert!((with - expected).abs() < 0.05, "{name}: {with}, {expected} expected");
     }
     // Copies stay those of our own descriptor.
-    assert_eq!(service.names(&duplicates).await, own_duplicates);
+    assert_eq!(service.names(&duplicates).await, descriptor_duplicates);
     let upload =
         similarity::anchor(&service, "entity_type=IMAGES", similarity::form(plain(RED))).await;
     let uploaded = format!("anchor_type=UPLOAD&anchor_media_id={upload}");

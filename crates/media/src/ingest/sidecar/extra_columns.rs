@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use tessera_model::{
     text::composed,
-    vql::{ColumnName, ColumnValue, OwnColumns},
+    vql::{ColumnName, ColumnValue, ExtraColumns},
 };
 
 /// Maximum number of different columns in all sidecars of a folder.
-pub(crate) const MAX_OWN_COLUMNS: usize = 64;
+pub(crate) const MAX_EXTRA_COLUMNS: usize = 64;
 /// The number of columns that a message names.
 const MAX_NAMED: usize = 8;
 /// The largest integer up to which a floating-point number is exact.
@@ -113,7 +113,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 /// Adds a value of a row, unless its column is known or the value is null. A row of an export has the columns of
 /// exports, which are not the user's own.
 pub(crate) fn push_json(
-    own: &mut OwnColumns,
+    extra_columns: &mut ExtraColumns,
     name: &str,
     value: &RawValue,
     is_export: bool,
@@ -132,7 +132,7 @@ pub(crate) fn push_json(
         }),
     };
     match value {
-        Some(value) => push(own, name, value, refused),
+        Some(value) => push(extra_columns, name, value, refused),
         None => refused.add(name, Refusal::NotScalar),
     }
 }
@@ -145,7 +145,7 @@ fn without_midnight(text: &str) -> &str {
 
 /// Adds a cell of a table of texts. A number that begins with a zero, such as a postal code, stays a text.
 pub(crate) fn push_cell(
-    own: &mut OwnColumns,
+    extra_columns: &mut ExtraColumns,
     name: &str,
     cell: &str,
     is_export: bool,
@@ -169,7 +169,7 @@ pub(crate) fn push_cell(
         }
         _ => ColumnValue::Text(cell.to_owned()),
     };
-    push(own, name, value, refused);
+    push(extra_columns, name, value, refused);
 }
 
 /// Whether a column of exports has this name.
@@ -177,7 +177,12 @@ pub(crate) fn is_exported(name: &str) -> bool {
     name == "url" || EXPORTED.contains(&name)
 }
 
-fn push(own: &mut OwnColumns, name: &str, value: ColumnValue, refused: &mut RefusedColumns) {
+fn push(
+    extra_columns: &mut ExtraColumns,
+    name: &str,
+    value: ColumnValue,
+    refused: &mut RefusedColumns,
+) {
     let Ok(column) = ColumnName::new(name) else { return refused.add(name, Refusal::LongName) };
     if is_exported(column.as_str()) {
         return refused.add(name, Refusal::Exported);
@@ -193,7 +198,7 @@ fn push(own: &mut OwnColumns, name: &str, value: ColumnValue, refused: &mut Refu
         ColumnValue::Number(number) if !number.is_finite() => return,
         value => value,
     };
-    own.insert(column.as_str().to_owned(), value);
+    extra_columns.insert(column.as_str().to_owned(), value);
 }
 
 // Recognizes the columns of tables whose names other programs write in another way: `File Name` or `path` for

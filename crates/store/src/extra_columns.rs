@@ -11,18 +11,18 @@ use crate::{
 };
 use tessera_model::{
     Distribution,
-    vql::{ColumnValue, FileProperty, ItemValue, OwnColumns},
+    vql::{ColumnValue, ExtraColumns, FileProperty, ItemValue},
 };
 use time::OffsetDateTime;
 
 /// The SQL expression for the columns of an item in a table called `media`, as JSON.
-macro_rules! own_columns {
+macro_rules! extra_columns {
     () => {
-        "coalesce((SELECT own.columns FROM own_columns AS own
-           WHERE own.media = coalesce(media.parent, media.row) AND require(own.intact)), '{}')"
+        "coalesce((SELECT extra.columns FROM extra_columns AS extra
+           WHERE extra.media = coalesce(media.parent, media.row) AND require(extra.intact)), '{}')"
     };
 }
-pub(super) use own_columns;
+pub(super) use extra_columns;
 
 /// Maximum number of different values of a column that is counted by its values.
 const MAX_COUNTED_VALUES: usize = 50;
@@ -31,12 +31,12 @@ const NANOSECONDS_OF_DAY: i64 = 86_400_000_000_000;
 
 /// Replaces the columns of media items, which are given by their rows.
 pub(super) fn set(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
-    let mut deletes = StatementBatch::new(connection, "DELETE FROM own_columns WHERE media = ?1");
+    let mut deletes = StatementBatch::new(connection, "DELETE FROM extra_columns WHERE media = ?1");
     texts.iter().try_for_each(|(media, _)| deletes.add(params![media]))?;
     deletes.finish()?;
-    let mut inserts = StatementBatch::new(connection, "INSERT INTO own_columns VALUES (?1, ?2)");
-    for (media, text) in texts.iter().filter(|(_, text)| !text.own.is_empty()) {
-        inserts.add(params![media, to_json(&text.own)?])?;
+    let mut inserts = StatementBatch::new(connection, "INSERT INTO extra_columns VALUES (?1, ?2)");
+    for (media, text) in texts.iter().filter(|(_, text)| !text.extra_columns.is_empty()) {
+        inserts.add(params![media, to_json(&text.extra_columns)?])?;
     }
     inserts.finish().map(drop)
 }
@@ -77,11 +77,11 @@ impl ColumnType {
 
 /// Returns the type of each column of a dataset.
 pub fn types(connection: &Connection, dataset: DatasetId) -> Result<BTreeMap<String, ColumnType>> {
-    let sql = "SELECT DISTINCT columns, require(own_columns.intact) FROM own_columns
+    let sql = "SELECT DISTINCT columns, require(extra_columns.intact) FROM extra_columns
                WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
     let mut types: BTreeMap<String, ColumnType> = BTreeMap::new();
     query::for_each(connection, sql, params![dataset.0], |row| {
-        for (name, value) in from_json::<OwnColumns>(row, 0)? {
+        for (name, value) in from_json::<ExtraColumns>(row, 0)? {
             let found = ColumnType::of(&value);
             types.entry(name).and_modify(|known| *known = known.joined(found)).or_insert(found);
         }
@@ -103,9 +103,9 @@ pub fn value_counts(
     entity: EntityType,
 ) -> Result<Vec<ColumnCounts>> {
     let mut counts: BTreeMap<String, HashMap<String, u64>> = BTreeMap::new();
-    let pairs = count_values(connection, dataset, entity, &[own_columns!()], |row| {
-        let own: OwnColumns = from_json(row, 1)?;
-        own.iter().map(|pair| to_json(&pair)).collect()
+    let pairs = count_values(connection, dataset, entity, &[extra_columns!()], |row| {
+        let columns: ExtraColumns = from_json(row, 1)?;
+        columns.iter().map(|pair| to_json(&pair)).collect()
     })?;
     for (pair, count) in pairs {
         let Ok((name, value)) = serde_json::from_str::<(String, serde_json::Value)>(&pair) else {
