@@ -11,8 +11,8 @@
 -- cannot be locked for update, and captions, because their words are counted by triggers.
 
 -- Distributed tables cannot refer to tables of the coordinator. A trigger removes their rows instead.
-ALTER TABLE look DROP CONSTRAINT look_media_fkey;
-ALTER TABLE meaning DROP CONSTRAINT meaning_media_fkey;
+ALTER TABLE picture_features DROP CONSTRAINT picture_features_media_fkey;
+ALTER TABLE text_vector DROP CONSTRAINT text_vector_media_fkey;
 ALTER TABLE model_vector DROP CONSTRAINT model_vector_media_fkey;
 ALTER TABLE model_label DROP CONSTRAINT model_label_media_fkey;
 ALTER TABLE thumbnail DROP CONSTRAINT thumbnail_media_fkey;
@@ -27,8 +27,8 @@ CREATE FUNCTION remove_distributed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   gone bigint[] := (SELECT array_agg(row) FROM removed);
 BEGIN
-  DELETE FROM look WHERE media = ANY (gone);
-  DELETE FROM meaning WHERE media = ANY (gone);
+  DELETE FROM picture_features WHERE media = ANY (gone);
+  DELETE FROM text_vector WHERE media = ANY (gone);
   DELETE FROM model_vector WHERE media = ANY (gone);
   DELETE FROM model_label WHERE media = ANY (gone);
   DELETE FROM thumbnail WHERE media = ANY (gone);
@@ -40,11 +40,11 @@ END $$;
 CREATE TRIGGER distributed_removed AFTER DELETE ON media REFERENCING OLD TABLE AS removed
   FOR EACH STATEMENT EXECUTE FUNCTION remove_distributed();
 
-SELECT create_distributed_table('look', 'media');
-SELECT create_distributed_table('meaning', 'media', colocate_with => 'look');
-SELECT create_distributed_table('model_vector', 'media', colocate_with => 'look');
-SELECT create_distributed_table('model_label', 'media', colocate_with => 'look');
-SELECT create_distributed_table('thumbnail', 'media', colocate_with => 'look');
-SELECT create_distributed_table('frame_picture', 'media', colocate_with => 'look');
-SELECT create_distributed_table('packed_thumbnail', 'media', colocate_with => 'look');
-SELECT create_distributed_table('packed_frame_picture', 'media', colocate_with => 'look');
+SELECT create_distributed_table('picture_features', 'media');
+SELECT create_distributed_table('text_vector', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('model_vector', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('model_label', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('thumbnail', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('frame_picture', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('packed_thumbnail', 'media', colocate_with => 'picture_features');
+SELECT create_distributed_table('packed_frame_picture', 'media', colocate_with => 'picture_features');

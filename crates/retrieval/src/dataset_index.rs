@@ -30,7 +30,7 @@ pub struct IndexVectors {
     /// Our descriptors, one per member.
     pub descriptors: VectorSource,
     /// The vectors of captions and labels.
-    pub embeddings: PartialVectors,
+    pub text_vectors: PartialVectors,
     /// The vectors of the user's own model.
     pub model: PartialVectors,
 }
@@ -87,7 +87,7 @@ impl DatasetIndex {
     fn single_distances(&self, query: &VectorQuery) -> io::Result<Vec<f32>> {
         match query.of {
             MemberVector::Descriptor => self.vectors.descriptors.distances(&query.vector),
-            MemberVector::Embedding => self.partial_distances(&self.vectors.embeddings, query),
+            MemberVector::Text => self.partial_distances(&self.vectors.text_vectors, query),
             MemberVector::Model => self.partial_distances(&self.vectors.model, query),
         }
     }

@@ -23,7 +23,7 @@ use tessera_store::{
 };
 
 pub const DESCRIPTORS_FILE: &str = "descriptors";
-pub const EMBEDDINGS_FILE: &str = "embeddings";
+pub const TEXT_VECTORS_FILE: &str = "text_vectors";
 pub const MODEL_VECTORS_FILE: &str = "model_vectors";
 
 /// Why building an index stopped.
@@ -49,7 +49,7 @@ pub struct IndexBuilder {
     /// The number of each video, by source and path.
     videos: HashMap<(i64, PathBuf), u32>,
     descriptors: VectorSink,
-    embeddings: VectorSink,
+    text_vectors: VectorSink,
     model: VectorSink,
 }
 
@@ -61,10 +61,14 @@ impl IndexBuilder {
     /// Writes the vectors to files of a folder.
     pub fn on_disk(folder: &Path, limits: &IndexLimits) -> io::Result<Self> {
         let sink = |name| VectorSink::on_disk(&folder.join(name), limits);
-        Ok(Self::new([sink(DESCRIPTORS_FILE)?, sink(EMBEDDINGS_FILE)?, sink(MODEL_VECTORS_FILE)?]))
+        Ok(Self::new([
+            sink(DESCRIPTORS_FILE)?,
+            sink(TEXT_VECTORS_FILE)?,
+            sink(MODEL_VECTORS_FILE)?,
+        ]))
     }
 
-    fn new([descriptors, embeddings, model]: [VectorSink; 3]) -> Self {
+    fn new([descriptors, text_vectors, model]: [VectorSink; 3]) -> Self {
         Self {
             order: PathOrder::default(),
             positions: Vec::new(),
@@ -73,7 +77,7 @@ impl IndexBuilder {
             captions: CaptionIndexBuilder::new(Language::default()),
             videos: HashMap::new(),
             descriptors,
-            embeddings,
+            text_vectors,
             model,
         }
     }
@@ -121,9 +125,10 @@ impl IndexBuilder {
         let Some((position, assignment)) = position.zip(features.assignment) else { return Ok(()) };
         self.positions.push(position);
         self.descriptors.put(position, &features.descriptor)?;
-        for (sink, vector) in
-            [(&mut self.embeddings, &features.embedding), (&mut self.model, &features.model_vector)]
-        {
+        for (sink, vector) in [
+            (&mut self.text_vectors, &features.text_vector),
+            (&mut self.model, &features.model_vector),
+        ] {
             vector.iter().try_for_each(|vector| sink.put(position, vector))?;
         }
         let video = media.video_file().map(|(source, path)| {
@@ -144,7 +149,7 @@ impl IndexBuilder {
         self.sort_members();
         let vectors = IndexVectors {
             descriptors: self.descriptors.finish()?.vectors,
-            embeddings: self.embeddings.finish()?,
+            text_vectors: self.text_vectors.finish()?,
             model: self.model.finish()?,
         };
         let file_names = FileNames::new(&self.members, self.captions.language());

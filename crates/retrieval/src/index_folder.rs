@@ -24,7 +24,7 @@ use crate::{
     checked_file::{CheckedWriter, open_checked, read_column, write_column},
     dataset_index::{DatasetIndex, IndexVectors},
     file_names::FileNames,
-    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
+    index_builder::{DESCRIPTORS_FILE, IndexBuilder, MODEL_VECTORS_FILE, TEXT_VECTORS_FILE},
     member_columns::{MemberColumns, NameTable},
     vector_source::{IndexLimits, PartialVectors, VectorSource},
 };
@@ -154,7 +154,7 @@ fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Res
     file.write_all(&MAGIC.to_ne_bytes())?;
     index.members.write(&mut file)?;
     index.names.write(&mut file)?;
-    for partial in [&index.vectors.embeddings, &index.vectors.model] {
+    for partial in [&index.vectors.text_vectors, &index.vectors.model] {
         write_column(&mut file, &[partial.vectors.dimension() as u64])?;
         write_column(&mut file, &partial.members)?;
     }
@@ -172,10 +172,10 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
         let vectors = VectorSource::open(&folder.join(name), dimension, members.len(), memory)?;
         io::Result::Ok(PartialVectors { vectors, members })
     };
-    let (embeddings, model) = (partial(EMBEDDINGS_FILE)?, partial(MODEL_VECTORS_FILE)?);
+    let (text_vectors, model) = (partial(TEXT_VECTORS_FILE)?, partial(MODEL_VECTORS_FILE)?);
     let descriptors = folder.join(DESCRIPTORS_FILE);
     let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
-    let vectors = IndexVectors { descriptors, embeddings, model };
+    let vectors = IndexVectors { descriptors, text_vectors, model };
     let captions = open_checked(&folder.join(CAPTIONS_FILE), None)?;
     let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
     let file_names = open_checked(&folder.join(FILE_NAMES_FILE), None)?;

@@ -102,7 +102,7 @@ impl SearchContext<'_> {
         let space = self.indexes.text_space(self.store, self.dataset)?;
         let model = self.applied_model()?.filter(|model| model.takes_texts());
         let builtin = space.and_then(|space| space.embed(text));
-        let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
+        let builtin = builtin.map(|vector| VectorQuery { of: MemberVector::Text, vector });
         let by_model = model.map(|model| model.embed_text(text)).transpose();
         let by_model = by_model.map_err(RetrievalError::UnencodableText)?;
         let by_model = by_model.map(|vector| VectorQuery { of: MemberVector::Model, vector });

@@ -273,7 +273,7 @@ impl<'a> QueryTranslation<'a> {
         let (store, table) = (self.context.store, self.table);
         let search = self.context.query_text(text)?;
         // If no word is known, a query without a vector is used, from which nothing has a distance.
-        let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
+        let unknown = VectorQuery { of: MemberVector::Text, vector: Vec::new() };
         let query = search.vectors.unwrap_or(DistanceQuery::Single(unknown));
         let mut distance = MemberDistance::from(query);
         if let Some(exact) = &search.exact {

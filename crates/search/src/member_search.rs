@@ -111,7 +111,7 @@ pub struct VectorQuery {
 pub enum MemberVector {
     Descriptor,
     /// The vector of captions and labels.
-    Embedding,
+    Text,
     /// The vector of the user's own model.
     Model,
 }

@@ -202,18 +202,18 @@ pub(super) fn put_features<'a>(
     features: impl IntoIterator<Item = (i64, &'a Features)>,
     packed: &PackedPictures,
 ) -> Result<()> {
-    let mut looks = StatementBatch::new(
+    let mut inserts = StatementBatch::new(
         connection,
-        "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
+        "INSERT INTO picture_features VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
          SET descriptor = excluded.descriptor, keypoints = excluded.keypoints",
     );
     let mut thumbnails: Vec<(i64, &[u8])> = Vec::new();
     for (row, features) in features {
         let descriptor = encode_f16(&features.descriptor);
-        looks.add(params![row, descriptor, features.keypoints.as_bytes()])?;
+        inserts.add(params![row, descriptor, features.keypoints.as_bytes()])?;
         thumbnails.push((row, &features.thumbnail));
     }
-    looks.finish()?;
+    inserts.finish()?;
     THUMBNAILS.upsert_all(connection, &thumbnails, packed)
 }
 

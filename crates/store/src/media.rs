@@ -364,10 +364,10 @@ pub fn for_each_with_duplicates<E: From<QueryError>>(
     mut each: impl FnMut(SimilarImage) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, source.folder, place.rank_0, look.descriptor, look.keypoints,
-           require(look.intact), require(place.intact)
+        "SELECT {MEDIA_COLUMNS}, source.folder, place.rank_0, features.descriptor, features.keypoints,
+           require(features.intact), require(place.intact)
          FROM media JOIN source ON source.row = media.source
-         JOIN place ON place.media = media.row JOIN look ON look.media = media.row
+         JOIN place ON place.media = media.row JOIN picture_features AS features ON features.media = media.row
          WHERE media.dataset = ?1 AND media.kind = 'IMAGE' AND place.twin > 0
          ORDER BY place.rank_0, media.path, media.row"
     );
@@ -488,7 +488,8 @@ pub fn for_each_by_path(
 ) -> Result<()> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, place.media IS NOT NULL
-         FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
+         FROM media JOIN picture_features AS features ON features.media = media.row
+         LEFT JOIN place ON place.media = media.row
          WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
         entity_condition(entity),
         if source.is_some() { "AND source = ?2" } else { "" },
@@ -524,7 +525,7 @@ pub struct MediaFeatures {
     /// The clusters and scores, or `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
     /// The vector of the caption and labels, if there is one. It is a unit vector.
-    pub embedding: Option<Vec<f16>>,
+    pub text_vector: Option<Vec<f16>>,
     /// The vector of the picture from the user's own model, if there is one. It is a unit vector.
     pub model_vector: Option<Vec<f16>>,
 }
@@ -558,12 +559,13 @@ pub fn for_each_with_features<E: From<QueryError>>(
     mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, descriptor, meaning.vector, model_vector.vector,
+        "SELECT {MEDIA_COLUMNS}, descriptor, text_vector.vector, model_vector.vector,
            media.hash, {ASSIGNMENT_COLUMNS},
-           require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL)),
+           require(features.intact), require(coalesce(text_vector.intact, text_vector.media IS NULL)),
            require(coalesce(model_vector.intact, model_vector.media IS NULL))
-         FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
-         LEFT JOIN meaning ON meaning.media = media.row
+         FROM media JOIN picture_features AS features ON features.media = media.row
+         LEFT JOIN place ON place.media = media.row
+         LEFT JOIN text_vector ON text_vector.media = media.row
          LEFT JOIN model_vector ON model_vector.media = media.row
          WHERE dataset = ?1 AND {} {} ORDER BY media.row",
         entity_condition(entity),
@@ -578,7 +580,7 @@ fn read_features(row: &Row) -> Result<MediaFeatures> {
     let media = read_media(row)?;
     Ok(MediaFeatures {
         descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
-        embedding: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob_or_null()?.map(decode_f16),
+        text_vector: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob_or_null()?.map(decode_f16),
         model_vector: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
         perceptual_hash: row.get::<i64>(MEDIA_COLUMN_COUNT + 3)?.cast_unsigned(),
         assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 4, media.row)?,

@@ -43,9 +43,9 @@ pub fn find(
 ) -> Result<Option<(PictureFeatures, Option<StoredPicture>)>> {
     let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
     let sql = format!(
-        "SELECT descriptor, keypoints, vector, {columns}, require(look.intact), require(media.intact),
+        "SELECT descriptor, keypoints, vector, {columns}, require(features.intact), require(media.intact),
                 require(coalesce(model_vector.intact, vector IS NULL))
-         FROM media JOIN look ON look.media = media.row {joins}
+         FROM media JOIN picture_features AS features ON features.media = media.row {joins}
          LEFT JOIN model_vector ON model_vector.media = media.row
          WHERE media.id = ?1 AND dataset = ?2"
     );
@@ -56,13 +56,13 @@ pub fn find(
 
 /// Returns the keypoints of media items, by their rows.
 pub fn keypoints_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, Keypoints>> {
-    let sql = "SELECT media, keypoints, require(intact) FROM look WHERE media IN";
+    let sql = "SELECT media, keypoints, require(intact) FROM picture_features WHERE media IN";
     query::all_listed(connection, sql, params![], rows, |row| {
         Ok((row.get(0)?, Keypoints::from_bytes(row.get_ref(1)?.as_blob()?)))
     })
 }
 
-pub struct StoredLook<'a> {
+pub struct StoredFeatures<'a> {
     /// Row number of the media item.
     pub media: i64,
     descriptor: &'a [u8],
@@ -70,7 +70,7 @@ pub struct StoredLook<'a> {
     pub keypoints: &'a [u8],
 }
 
-impl StoredLook<'_> {
+impl StoredFeatures<'_> {
     /// Returns the visual descriptor, which is a unit vector.
     pub fn descriptor(&self) -> Vec<f16> {
         decode_f16(self.descriptor)
@@ -80,29 +80,29 @@ impl StoredLook<'_> {
 /// Calls `each` with the features of every image and frame, or of every object, whose row number is in a range. The
 /// media belong to a dataset or to one of its sources. The order is arbitrary, because sorting would write all features
 /// to a file.
-pub fn for_each_look<E: From<QueryError>>(
+pub fn for_each<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     source: Option<i64>,
     rows: RangeInclusive<i64>,
-    mut each: impl FnMut(StoredLook) -> Result<(), E>,
+    mut each: impl FnMut(StoredFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT look.media, descriptor, keypoints, require(look.intact)
-         FROM media JOIN look ON look.media = media.row WHERE dataset = ?1
+        "SELECT features.media, descriptor, keypoints, require(features.intact)
+         FROM media JOIN picture_features AS features ON features.media = media.row WHERE dataset = ?1
            AND media.row BETWEEN ?2 AND ?3 AND {} {}",
         entity_condition(entity),
         if source.is_some() { "AND source = ?4" } else { "" },
     );
     let (first, last) = rows.into_inner();
-    let read = |row: &Row| each(read_look(row)?);
+    let read = |row: &Row| each(read_features(row)?);
     let params = params![dataset.0, first, last, source];
     query::for_each(connection, &sql, &params[..3 + usize::from(source.is_some())], read)
 }
 
-fn read_look<'a>(row: &'a Row) -> Result<StoredLook<'a>> {
-    Ok(StoredLook {
+fn read_features<'a>(row: &'a Row) -> Result<StoredFeatures<'a>> {
+    Ok(StoredFeatures {
         media: row.get(0)?,
         descriptor: row.get_ref(1)?.as_blob()?,
         keypoints: row.get_ref(2)?.as_blob()?,

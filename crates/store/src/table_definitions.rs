@@ -117,20 +117,20 @@ CREATE TABLE extra_columns (
   columns text NOT NULL  -- JSON
 );
 
-CREATE TABLE look (
+CREATE TABLE picture_features (
   media      bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   descriptor bytea NOT NULL,  -- half-precision numbers, little-endian
   keypoints  bytea NOT NULL
 );
 
 -- What the caption and labels of a media item mean, as a vector of the text space of the dataset.
-CREATE TABLE meaning (
+CREATE TABLE text_vector (
   media  bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   vector bytea NOT NULL  -- half-precision numbers, little-endian
 );
 
 -- The text space of a dataset, trained on its captions and labels.
-CREATE TABLE space (
+CREATE TABLE text_space (
   dataset uuid PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
   bytes   bytea NOT NULL
 );

@@ -17,7 +17,7 @@ use tessera_model::{Region, is_metadata_label};
 pub struct VectorTable(&'static str);
 
 /// The vectors of captions and labels.
-pub const EMBEDDINGS: VectorTable = VectorTable("meaning");
+pub const TEXT_VECTORS: VectorTable = VectorTable("text_vector");
 
 /// The vectors that the user's own model computed from pictures.
 pub const MODEL_VECTORS: VectorTable = VectorTable("model_vector");
@@ -146,20 +146,20 @@ pub fn full_pictures(connection: &Connection, media: &[i64]) -> Result<Vec<FullP
 }
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";
+    let sql = "SELECT bytes, require(intact) FROM text_space WHERE dataset = ?1";
     query::find(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
-/// Replaces the text space of a dataset, and deletes the embeddings of the old one.
+/// Replaces the text space of a dataset, and deletes the text vectors of the old one.
 pub fn replace_text_space(
     connection: &Connection,
     dataset: DatasetId,
     space: Option<&[u8]>,
 ) -> Result<()> {
-    EMBEDDINGS.delete_all(connection, dataset)?;
-    query::execute(connection, "DELETE FROM space WHERE dataset = ?1", params![dataset.0])?;
+    TEXT_VECTORS.delete_all(connection, dataset)?;
+    query::execute(connection, "DELETE FROM text_space WHERE dataset = ?1", params![dataset.0])?;
     if let Some(space) = space {
-        let sql = "INSERT INTO space VALUES (?1, ?2)";
+        let sql = "INSERT INTO text_space VALUES (?1, ?2)";
         query::execute(connection, sql, params![dataset.0, space])?;
     }
     Ok(())

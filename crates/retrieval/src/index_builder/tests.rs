@@ -62,7 +62,7 @@ fn vector() -> impl Strategy<Value = Vec<f16>> {
 fn features() -> impl Strategy<Value = MediaFeatures> {
     let vectors = (vector(), option::of(vector()), option::weighted(0.9, vector()));
     (random_media(), vectors, any::<bool>(), any::<u32>()).prop_map(
-        |(media, (descriptor, embedding, model_vector), is_clustered, rank)| MediaFeatures {
+        |(media, (descriptor, text_vector, model_vector), is_clustered, rank)| MediaFeatures {
             media,
             descriptor,
             perceptual_hash: rank.into(),
@@ -75,7 +75,7 @@ fn features() -> impl Strategy<Value = MediaFeatures> {
                 duplicate_position: (rank % 3 > 0).then_some(rank / 2),
                 duplicate_link: 0.25,
             }),
-            embedding,
+            text_vector,
             model_vector,
         },
     )
@@ -107,9 +107,9 @@ fn bytes_on_disk(order: PathOrder, all: Vec<MediaFeatures>) -> IndexBytes {
     let index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);
     let mut columns = Vec::new();
     index.members.write(&mut columns).unwrap();
-    let files = [DESCRIPTORS_FILE, EMBEDDINGS_FILE, MODEL_VECTORS_FILE];
+    let files = [DESCRIPTORS_FILE, TEXT_VECTORS_FILE, MODEL_VECTORS_FILE];
     let files = files.map(|name| fs::read(folder.path().join(name)).unwrap());
-    let partial = [&index.vectors.embeddings.members, &index.vectors.model.members];
+    let partial = [&index.vectors.text_vectors.members, &index.vectors.model.members];
     let partial = partial.map(|members| members.iter().flat_map(|id| id.to_ne_bytes()).collect());
     let mut names: Vec<_> = index.names.iter().map(|(name, id)| (name.to_owned(), id)).collect();
     names.sort();
@@ -135,7 +135,7 @@ proptest! {
         let by_path = built(IndexBuilder::in_memory(), order(), sorted.clone());
         prop_assert_eq!(&index.members.rows, &rows);
         for (one, other) in [
-            (&index.vectors.embeddings, &by_path.vectors.embeddings),
+            (&index.vectors.text_vectors, &by_path.vectors.text_vectors),
             (&index.vectors.model, &by_path.vectors.model),
         ] {
             prop_assert_eq!(&one.members, &other.members);

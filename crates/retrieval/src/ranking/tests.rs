@@ -56,7 +56,7 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
     let none = || VectorSource::InMemory(Vectors::default());
     let no_members = || PartialVectors { vectors: none(), members: Vec::new() };
     let vectors =
-        IndexVectors { descriptors: none(), embeddings: no_members(), model: no_members() };
+        IndexVectors { descriptors: none(), text_vectors: no_members(), model: no_members() };
     let (names, captions) = (NameTable::default(), CaptionIndex::default());
     Arc::new(DatasetIndex::new(1, columns, names, captions, FileNames::default(), vectors))
 }

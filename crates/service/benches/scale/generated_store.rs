@@ -1,5 +1,5 @@
 //! Generates a dataset of any size in a new store. It has families of similar media items with captions, labels,
-//! thumbnails and embeddings, which are clustered by family.
+//! thumbnails and text vectors, which are clustered by family.
 
 use std::{
     ops::Range,
@@ -109,7 +109,7 @@ fn write_media(
             let captions: Vec<_> = numbers.iter().map(|_| family.random.caption()).collect();
             let vector = |(row, caption): (&i64, &String)| Some((*row, space.embed(caption)?));
             let vectors: Vec<_> = rows.iter().zip(&captions).filter_map(vector).collect();
-            vectors::EMBEDDINGS.upsert_all(tx, &vectors)?;
+            vectors::TEXT_VECTORS.upsert_all(tx, &vectors)?;
             let text = |(number, caption): (&usize, String)| TextMetadata {
                 caption: Some(caption),
                 labels: labels(*number),

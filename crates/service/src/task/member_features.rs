@@ -82,10 +82,10 @@ impl MemberVectors {
         let mut corners = 0;
         let (source, all) = (scope.source_row(), i64::MIN..=i64::MAX);
         context.store.read(|c| {
-            picture_features::for_each_look(c, dataset, entity, source, all, |look| {
-                if let Some(position) = members.position(look.media) {
-                    vectors.set(position as usize, &look.descriptor());
-                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
+            picture_features::for_each(c, dataset, entity, source, all, |features| {
+                if let Some(position) = members.position(features.media) {
+                    vectors.set(position as usize, &features.descriptor());
+                    corners += features.keypoints.len() / Keypoints::ENCODED_SIZE;
                 }
                 Ok::<_, QueryError>(())
             })
@@ -121,16 +121,16 @@ impl KeypointSource for StoredKeypoints<'_> {
     ) -> Result<(), TaskError> {
         let Some(rows) = self.members.rows_in_order(positions) else { return Ok(()) };
         let read = self.context.store.read(|c| {
-            picture_features::for_each_look(
+            picture_features::for_each(
                 c,
                 self.dataset,
                 self.entity,
                 self.source,
                 rows.clone(),
-                |look| {
+                |features| {
                     self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
-                    if let Some(position) = self.members.position(look.media) {
-                        each(position, look.keypoints);
+                    if let Some(position) = self.members.position(features.media) {
+                        each(position, features.keypoints);
                     }
                     Ok::<_, QueryError>(())
                 },

@@ -11,7 +11,7 @@ use super::{
     index_source::{fetch_batch, finish_unpacking, index_source},
     member_features::Scope,
     several_processes::{SearchTableUpdate, drop_former_tables},
-    text_step::{EmbeddingUpdate, LanguageUpdate},
+    text_step::{LanguageUpdate, TextVectorUpdate},
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
@@ -73,11 +73,11 @@ fn write_result(
     running: &IndexingTask,
     result: &IndexingResult,
 ) -> Result<(), StoreError> {
-    let (language, clusters, embeddings, members) = result;
+    let (language, clusters, text_vectors, members) = result;
     context.write_end(|tx| {
         language.write(tx)?;
         clusters.write(tx)?;
-        embeddings.write(tx)?;
+        text_vectors.write(tx)?;
         captions::merge_word_counts(tx)?;
         dataset::begin_generation(tx, running.dataset)?;
         members.publish(tx)?;
@@ -95,7 +95,7 @@ fn write_result(
     Ok(())
 }
 
-type IndexingResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
+type IndexingResult = (LanguageUpdate, ClusterUpdate, TextVectorUpdate, SearchTableUpdate);
 
 /// Clusters and embeds a scope whose files are in the store. `from` is the progress so far.
 fn cluster_and_embed(
@@ -112,9 +112,9 @@ fn cluster_and_embed(
     encode_media(context, dataset, scope, &encoding)?;
     let clusters = ClusterUpdate::compute(context, (running.row, dataset), scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;
-    let embeddings = EmbeddingUpdate::compute(context, dataset, scope, language.language)?;
-    let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
-    Ok((language, clusters, embeddings, members))
+    let text_vectors = TextVectorUpdate::compute(context, dataset, scope, language.language)?;
+    let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &text_vectors)?;
+    Ok((language, clusters, text_vectors, members))
 }
 
 fn run_creation(

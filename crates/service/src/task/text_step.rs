@@ -1,5 +1,5 @@
 //! Computes what text searches use: the language of the captions, whose stems the full-text indexes contain, and the
-//! embeddings of captions and labels. Both are computed again when the whole dataset is indexed, but a batch is
+//! text vectors of captions and labels. Both are computed again when the whole dataset is indexed, but a batch is
 //! embedded in the existing text space.
 
 use half::f16;
@@ -52,7 +52,7 @@ enum TextSpaceUpdate {
     Replaced(Option<TextSpace>),
 }
 
-pub(crate) struct EmbeddingUpdate {
+pub(crate) struct TextVectorUpdate {
     dataset: DatasetId,
     /// The language of the captions, by whose stems names are searched as well.
     pub language: Language,
@@ -61,7 +61,7 @@ pub(crate) struct EmbeddingUpdate {
     vectors: Vec<(i64, Vec<f16>)>,
 }
 
-impl EmbeddingUpdate {
+impl TextVectorUpdate {
     pub fn compute(
         context: &TaskContext,
         dataset: DatasetId,
@@ -86,17 +86,17 @@ impl EmbeddingUpdate {
         Ok(Self { dataset, language, space, vectors })
     }
 
-    /// Returns the dimension of the new embeddings, or `None` if there are none.
+    /// Returns the dimension of the new text vectors, or `None` if there are none.
     pub fn dimension(&self) -> Option<usize> {
         self.vectors.first().map(|(_, vector)| vector.len())
     }
 
-    /// Whether earlier embeddings are deleted.
+    /// Whether earlier text vectors are deleted.
     pub(crate) fn replaces_all(&self) -> bool {
         matches!(self.space, TextSpaceUpdate::Replaced(_))
     }
 
-    /// Returns the new embedding of a media item.
+    /// Returns the new text vector of a media item.
     pub fn of(&self, row: i64) -> Option<&[f16]> {
         let found = self.vectors.binary_search_by_key(&row, |(row, _)| *row).ok()?;
         Some(&self.vectors[found].1)
@@ -107,6 +107,6 @@ impl EmbeddingUpdate {
             let bytes = space.as_ref().map(TextSpace::to_bytes);
             vectors::replace_text_space(transaction, self.dataset, bytes.as_deref())?;
         }
-        vectors::EMBEDDINGS.upsert_all(transaction, &self.vectors)
+        vectors::TEXT_VECTORS.upsert_all(transaction, &self.vectors)
     }
 }

@@ -255,13 +255,13 @@ impl Deployment {
         among: Option<&HashSet<i64>>,
         count: usize,
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
-        let (mut rows, mut looks) = (Vec::new(), Vec::new());
+        let (mut rows, mut descriptors) = (Vec::new(), Vec::new());
         self.store.read(|c| {
             let all = 0..=i64::MAX;
-            picture_features::for_each_look(c, dataset, EntityType::Images, None, all, |look| {
-                if among.is_none_or(|rows| rows.contains(&look.media)) {
-                    rows.push(look.media);
-                    looks.push(look.descriptor());
+            picture_features::for_each(c, dataset, EntityType::Images, None, all, |features| {
+                if among.is_none_or(|rows| rows.contains(&features.media)) {
+                    rows.push(features.media);
+                    descriptors.push(features.descriptor());
                 }
                 Ok::<_, QueryError>(())
             })
@@ -269,11 +269,11 @@ impl Deployment {
         // The order of the store is arbitrary, but the same media are chosen each time.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|position| rows[*position]);
-        let mut vectors = Vectors::new(looks.first().map_or(1, Vec::len));
+        let mut vectors = Vectors::new(descriptors.first().map_or(1, Vec::len));
         for position in &order {
-            vectors.push(&looks[*position]);
+            vectors.push(&descriptors[*position]);
         }
-        drop(looks);
+        drop(descriptors);
         let sorted: Vec<i64> = order.iter().map(|position| rows[*position]).collect();
         let position = |row| sorted.binary_search(&row).ok();
         let weighted = with_embeddings(&self.store, dataset, &vectors, position)?;

@@ -33,7 +33,7 @@ async fn distributed_rows_of_removed_media_are_removed() {
         }
         place.change(STAND_IN);
         place.change(SCRIPT);
-        let counts = || ["look", thumbnails].map(|table| place.count(table));
+        let counts = || ["picture_features", thumbnails].map(|table| place.count(table));
         let deployment = place.open_with(settings);
         place.add(&deployment);
         deployment.wait_until_idle().await;

@@ -70,7 +70,7 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
     let expected = results(&service).await;
     let place = service.stop().await;
     assert_eq!(files(&place).len(), 12, "six of the images, six of the objects");
-    place.database().execute_batch("DELETE FROM meaning; DELETE FROM place").unwrap();
+    place.database().execute_batch("DELETE FROM text_vector; DELETE FROM place").unwrap();
     let service = restarted(place).await;
     assert_eq!(results(&service).await, expected);
 }

@@ -59,7 +59,9 @@ async fn removing_keeps_the_originals_and_the_uploads() {
     assert_eq!(service.good("/api/v1/datasets").await, json!([]));
     assert_eq!(service.json(&service.of_dataset("")).await.0, 404);
     assert_eq!(service.json(&service.explore("threshold=0")).await.0, 404);
-    for table in ["media", "cluster", "source", "look", "thumbnail", "export", "skipped"] {
+    for table in
+        ["media", "cluster", "source", "picture_features", "thumbnail", "export", "skipped"]
+    {
         assert_eq!(service.place.count(table), 0, "{table}");
     }
     assert_eq!(files(&service.place), before);

@@ -211,16 +211,18 @@ fn fill(place: &Place) {
          FROM (SELECT * FROM media ORDER BY row LIMIT 1) AS first, generate_series(1, {MEDIA}) AS number"
     ));
     let database = place.database();
-    let sql = "SELECT row FROM media WHERE row NOT IN (SELECT media FROM look) ORDER BY row";
+    let sql =
+        "SELECT row FROM media WHERE row NOT IN (SELECT media FROM picture_features) ORDER BY row";
     let rows: Vec<i64> = query::all(&database, sql, params![], |row| row.get(0)).unwrap();
     let mut numbers = Sequence(7);
     let centers: Vec<Vec<f32>> = (0..GROUPS).map(|_| numbers.vector()).collect();
-    let mut looks = StatementBatch::new(&database, "INSERT INTO look VALUES (?1, ?2, ?3)");
+    let mut inserts =
+        StatementBatch::new(&database, "INSERT INTO picture_features VALUES (?1, ?2, ?3)");
     for (number, row) in (1..).zip(rows) {
         let center = &centers[number % centers.len()];
-        looks.add(params![row, descriptor(center, &mut numbers), Vec::<u8>::new()]).unwrap();
+        inserts.add(params![row, descriptor(center, &mut numbers), Vec::<u8>::new()]).unwrap();
     }
-    looks.finish().unwrap();
+    inserts.finish().unwrap();
     let rank = "(SELECT max(rank) FROM cluster WHERE level = 0) + row_number() OVER (ORDER BY row)";
     place.change(&format!(
         "INSERT INTO place SELECT row, 0.5, 0, 0, 0, 0, 0, 0, {rank}, {rank}, {rank}, {rank}, {rank}, NULL, 0

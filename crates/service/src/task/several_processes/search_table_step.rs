@@ -4,7 +4,7 @@
 use half::f16;
 
 use super::super::{
-    TaskContext, cluster_step::ClusterUpdate, member_features::Scope, text_step::EmbeddingUpdate,
+    TaskContext, cluster_step::ClusterUpdate, member_features::Scope, text_step::TextVectorUpdate,
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, vql::IssueKind};
@@ -30,7 +30,7 @@ impl SearchTableUpdate {
         dataset: DatasetId,
         scope: Scope,
         clusters: &ClusterUpdate,
-        embeddings: &EmbeddingUpdate,
+        text_vectors: &TextVectorUpdate,
     ) -> Result<Self, TaskError> {
         let mut written = Vec::new();
         if !context.store.is_on_server() {
@@ -50,16 +50,16 @@ impl SearchTableUpdate {
             if media < context.settings.search_tables.min_media {
                 continue;
             }
-            let embedding = match embeddings.dimension() {
+            let text_vector = match text_vectors.dimension() {
                 Some(dimension) => dimension,
-                None if embeddings.replaces_all() => 0,
-                None => context.store.read(|c| vectors::EMBEDDINGS.dimension(c, dataset))?,
+                None if text_vectors.replaces_all() => 0,
+                None => context.store.read(|c| vectors::TEXT_VECTORS.dimension(c, dataset))?,
             };
             let model = context.store.read(|c| vectors::MODEL_VECTORS.dimension(c, dataset))?;
-            let dimensions = Dimensions { embedding, model };
+            let dimensions = Dimensions { text_vector, model };
             let existing = context.store.read(|c| search_table::find(c, dataset, entity))?;
             let existing = existing.filter(|table| table.dimensions() == dimensions);
-            let rows = MemberRows { context, dataset, scope, entity, clusters, embeddings };
+            let rows = MemberRows { context, dataset, scope, entity, clusters, text_vectors };
             written.push(match existing.zip(scope.source_row()) {
                 Some((table, source)) => rows.append_to(&table, source)?,
                 None => rows.write_new(dimensions, &schema)?,
@@ -96,7 +96,7 @@ struct MemberRows<'a> {
     scope: Scope,
     entity: EntityType,
     clusters: &'a ClusterUpdate,
-    embeddings: &'a EmbeddingUpdate,
+    text_vectors: &'a TextVectorUpdate,
 }
 
 impl MemberRows<'_> {
@@ -148,17 +148,17 @@ impl MemberRows<'_> {
         // A media item without an assignment is not searched.
         let Some(assignment) = new.or(kept) else { return Ok(()) };
         let media = &features.media;
-        let kept = features.embedding.as_deref().filter(|_| !self.embeddings.replaces_all());
-        let embedding: Option<&[f16]> = self.embeddings.of(media.row).or(kept);
+        let kept = features.text_vector.as_deref().filter(|_| !self.text_vectors.replaces_all());
+        let text_vector: Option<&[f16]> = self.text_vectors.of(media.row).or(kept);
         let issue = |kind| confidence(kind, media.sharpness, media.brightness, assignment);
         writer.add(&IndexedMember {
-            language: self.embeddings.language,
+            language: self.text_vectors.language,
             media,
             assignment,
             issues: IssueKind::ALL.map(issue),
             tags: media.tags.iter().map(|tag| tag_id(self.dataset, tag)).collect(),
             descriptor: &features.descriptor,
-            embedding,
+            text_vector,
             model_vector: features.model_vector.as_deref(),
         })
     }

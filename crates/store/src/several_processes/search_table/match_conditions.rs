@@ -19,7 +19,7 @@ use tessera_search::{
 
 /// A query from which no member has a distance.
 const NO_VECTOR: DistanceQuery =
-    DistanceQuery::Single(VectorQuery { of: MemberVector::Embedding, vector: Vec::new() });
+    DistanceQuery::Single(VectorQuery { of: MemberVector::Text, vector: Vec::new() });
 
 pub(super) struct MatchConditions<'a> {
     table: &'a SearchTable,
@@ -168,7 +168,7 @@ impl<'a> MatchConditions<'a> {
     pub(crate) fn has_distance(&self, query: &VectorQuery) -> bool {
         let dimension = match query.of {
             MemberVector::Descriptor => DIMENSION,
-            MemberVector::Embedding => self.table.dimension,
+            MemberVector::Text => self.table.dimension,
             MemberVector::Model => self.table.model_dimension,
         };
         !query.vector.is_empty() && query.vector.len() == dimension
@@ -346,7 +346,7 @@ fn merged_score(rule: MergeRule, builtin: &str, model: &str) -> String {
 pub(super) fn column_of(vector: MemberVector) -> &'static str {
     match vector {
         MemberVector::Descriptor => "descriptor",
-        MemberVector::Embedding => "embedding",
+        MemberVector::Text => "text_vector",
         MemberVector::Model => "model_vector",
     }
 }

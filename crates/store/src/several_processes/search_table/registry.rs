@@ -27,7 +27,7 @@ pub struct SearchTable {
     /// The version of the table. Rows with a higher version do not count.
     pub version: i64,
     pub members: u64,
-    /// The dimension of embeddings, or 0 if there are none.
+    /// The dimension of text vectors, or 0 if there are none.
     pub dimension: usize,
     /// The dimension of the vectors of the user's own model, or 0 if there are none.
     pub model_dimension: usize,

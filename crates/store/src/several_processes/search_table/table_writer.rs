@@ -31,14 +31,14 @@ const COLUMNS: usize = 23 + Granularity::LEVELS + ISSUES;
 
 impl SearchTable {
     pub fn dimensions(&self) -> Dimensions {
-        Dimensions { embedding: self.dimension, model: self.model_dimension }
+        Dimensions { text_vector: self.dimension, model: self.model_dimension }
     }
 
     /// Whether an index can find the nearest vectors of this kind.
     pub(super) fn has_index(&self, vector: MemberVector) -> bool {
         match vector {
             MemberVector::Descriptor => true,
-            MemberVector::Embedding => is_indexed(self.dimension),
+            MemberVector::Text => is_indexed(self.dimension),
             MemberVector::Model => is_indexed(self.model_dimension),
         }
     }
@@ -61,14 +61,14 @@ pub struct IndexedMember<'a> {
     pub issues: [f64; ISSUES],
     pub tags: Vec<TagId>,
     pub descriptor: &'a [f16],
-    pub embedding: Option<&'a [f16]>,
+    pub text_vector: Option<&'a [f16]>,
     pub model_vector: Option<&'a [f16]>,
 }
 
 /// The dimensions of the vectors that members may have, or 0 if no member has such a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    pub embedding: usize,
+    pub text_vector: usize,
     pub model: usize,
 }
 
@@ -94,7 +94,7 @@ impl WriteTarget {
     ) -> Result<Self> {
         let sql = "INSERT INTO search_table (dataset, entity, version, members, dimension, model_dimension)
                    VALUES (?1, ?2, 1, 0, ?3, ?4) RETURNING number";
-        let params = params![dataset.0, entity.as_str(), dimensions.embedding, dimensions.model];
+        let params = params![dataset.0, entity.as_str(), dimensions.text_vector, dimensions.model];
         let number = query::one(transaction, sql, params, |row| row.get(0))?;
         transaction.execute_batch(&create_table(number, dimensions, vector_schema))?;
         Ok(Self::new(number, 1, dimensions, vector_schema, None))
@@ -154,7 +154,7 @@ impl WriteTarget {
         indexes.push(format!("CREATE INDEX ON {table} (twin_order) WHERE twin_order IS NOT NULL"));
         let mut vectors = vec![MemberVector::Descriptor];
         for (dimension, vector) in [
-            (self.dimensions.embedding, MemberVector::Embedding),
+            (self.dimensions.text_vector, MemberVector::Text),
             (self.dimensions.model, MemberVector::Model),
         ] {
             vectors.extend(is_indexed(dimension).then_some(vector));
@@ -187,7 +187,7 @@ impl<'a> TableWriter<'a> {
         let [blur, dark, bright, duplicates, outliers, aspect, size, mislabels, label, normal] =
             *issues;
         let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
-        let Dimensions { embedding, model } = self.target.dimensions;
+        let Dimensions { text_vector, model } = self.target.dimensions;
         let ((width, height), file_path) = (media.cropped_size(), media.file_path());
         self.members += 1;
         self.rows.add(params![
@@ -219,7 +219,7 @@ impl<'a> TableWriter<'a> {
             json_names(media.all_labels().map(String::as_str)),
             json_names(tags.iter().map(String::as_str)),
             encode_f16(descriptor),
-            fitting(member.embedding, embedding),
+            fitting(member.text_vector, text_vector),
             fitting(member.model_vector, model),
             composed(&file_path).replace('\0', "\u{fffd}"),
             media.size,
@@ -300,14 +300,14 @@ fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> Str
     let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level} bigint NOT NULL"));
     let issues = IssueKind::ALL.iter().map(|kind| format!("{} real NOT NULL", issue_column(*kind)));
     // A vector column needs a dimension even if there are no vectors.
-    let (embedding, model) = (dimensions.embedding.max(1), dimensions.model.max(1));
+    let (text_vector, model) = (dimensions.text_vector.max(1), dimensions.model.max(1));
     format!(
         "CREATE TABLE {} (media bigint NOT NULL, version bigint NOT NULL, source bigint NOT NULL,
            picture bigint NOT NULL, kind smallint NOT NULL, path bytea NOT NULL, {},
            uniqueness real NOT NULL, twin real NOT NULL, twin_order bigint, twin_link real NOT NULL,
            {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
-           embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}),
+           text_vector {vector_schema}.halfvec({text_vector}), model_vector {vector_schema}.halfvec({model}),
            file_path text COLLATE \"C\" NOT NULL, size bigint NOT NULL, width bigint NOT NULL,
            height bigint NOT NULL, format text NOT NULL, date bigint, extra_columns jsonb NOT NULL,
            name_words text NOT NULL)",
