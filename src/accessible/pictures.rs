@@ -124,7 +124,7 @@ fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
 }
 
 fn compare(
-    what: &str,
+    property: &str,
     previews: &[&Preview],
     value: impl Fn(&Preview) -> Option<String>,
 ) -> Option<String> {
@@ -133,10 +133,10 @@ fn compare(
         return None;
     }
     if values.windows(2).all(|pair| pair[0] == pair[1]) {
-        return Some(format!("same {what}"));
+        return Some(format!("same {property}"));
     }
     let known = values.into_iter().map(|value| value.unwrap_or_else(|| "unknown".to_owned()));
-    Some(format!("different {what}: {}", known.collect::<Vec<_>>().join(" and ")))
+    Some(format!("different {property}: {}", known.collect::<Vec<_>>().join(" and ")))
 }
 
 /// Suggests which picture to keep: the one with the most pixels, or otherwise the one with the

@@ -157,8 +157,8 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
             "a download is running; wait until it ends, or stop it in the jobs pane",
         ),
         Action::Login => {
-            let asked = app.setup.login.is_some() || app.login.rejection.is_some();
-            unless(asked, "this deployment needs no login")
+            let needs_login = app.setup.login.is_some() || app.login.rejection.is_some();
+            unless(needs_login, "this deployment needs no login")
         }
         Action::LargerTiles | Action::SmallerTiles | Action::Mosaic => {
             unless(app.panes.focus == Pane::Results, "only the results have tiles")

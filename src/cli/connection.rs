@@ -227,8 +227,8 @@ impl Connection<'_> {
     /// Returns the dataset that the argument or `--dataset` names, or else the dataset of the folder of a local
     /// deployment, or the only dataset of another deployment. A dataset is named by its ID, its name, or the beginning
     /// of its ID.
-    pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
-        let named = given.or(self.context.global.dataset.as_deref());
+    pub async fn dataset(&self, name: Option<&str>) -> CliResult<Dataset> {
+        let named = name.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
             return Ok(self.client.dataset(id).await?);
         }
@@ -289,18 +289,18 @@ impl Connection<'_> {
 
 impl Context {
     /// Returns the ID of the dataset. No request is needed if the user gave an ID.
-    pub async fn dataset_id(&self, given: Option<&str>) -> CliResult<DatasetId> {
-        let named = given.or(self.global.dataset.as_deref());
+    pub async fn dataset_id(&self, name: Option<&str>) -> CliResult<DatasetId> {
+        let named = name.or(self.global.dataset.as_deref());
         match named.and_then(|name| name.parse().ok()) {
             Some(id) => Ok(id),
-            None => self.fetch_dataset(given).await.map(|dataset| dataset.id),
+            None => self.fetch_dataset(name).await.map(|dataset| dataset.id),
         }
     }
 
     /// Fetches the dataset over a connection of its own, even in a dry run.
-    pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
+    pub(super) async fn fetch_dataset(&self, name: Option<&str>) -> CliResult<Dataset> {
         let connection = self.connect(&[]).await?;
-        let dataset = connection.dataset(given).await;
+        let dataset = connection.dataset(name).await;
         let closed = connection.close(Ok(Exit::Done)).await;
         let dataset = dataset?;
         closed.map(|_| dataset)

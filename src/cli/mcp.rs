@@ -382,12 +382,12 @@ fn texts(value: &Value) -> Option<Vec<String>> {
 /// Returns the given arguments as the words of a command line. No value can be read as an option.
 fn options_and_positionals(
     arguments: &[&Value],
-    given: &Map<String, Value>,
+    values: &Map<String, Value>,
 ) -> Result<Vec<String>, String> {
     let (mut words, mut positionals) = (Vec::new(), vec!["--".to_owned()]);
     for argument in arguments {
         let key = argument["name"].as_str().unwrap_or_default();
-        let Some(value) = given.get(key).filter(|value| !value.is_null()) else { continue };
+        let Some(value) = values.get(key).filter(|value| !value.is_null()) else { continue };
         let texts = texts(value).ok_or_else(|| format!("the argument {key} has a wrong type"))?;
         match argument["long"].as_str() {
             Some(long) if argument["type"] == "flag" => {

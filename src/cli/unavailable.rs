@@ -100,8 +100,8 @@ pub async fn work(_: &GlobalOptions, _: WorkOptions) -> CliResult<i32> {
     Err(unavailable())
 }
 
-pub fn model_folder(given: &Path) -> PathBuf {
-    given.to_owned()
+pub fn model_folder(path: &Path) -> PathBuf {
+    path.to_owned()
 }
 
 pub async fn run_model(_: &Context, _: &ModelCommand) -> CliResult {

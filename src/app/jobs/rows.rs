@@ -97,8 +97,8 @@ impl JobRows {
         let visible: Vec<&Job> = app.jobs.iter().rev().skip(top).take(height).collect();
         let mut y = inner.y;
         let areas = visible.iter().enumerate().map(|(place, job)| {
-            let others = u16::try_from(visible.len() - place - 1).unwrap_or(u16::MAX);
-            let free = inner.bottom().saturating_sub(y).saturating_sub(others);
+            let rows_below = u16::try_from(visible.len() - place - 1).unwrap_or(u16::MAX);
+            let free = inner.bottom().saturating_sub(y).saturating_sub(rows_below);
             let needed = first.saturating_add(wrapped_rows(&summary(&app.login, job), cells));
             let area = Rect { y, height: needed.min(free).max(1), ..inner };
             y = area.bottom();

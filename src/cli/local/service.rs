@@ -288,8 +288,8 @@ fn open_folder(
     Ok(id)
 }
 
-pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
-    given.or_else(config::local_data_dir).ok_or_else(|| {
+pub(super) fn index_dir(folder: Option<PathBuf>) -> CliResult<PathBuf> {
+    folder.or_else(config::local_data_dir).ok_or_else(|| {
         CliError::usage("the home folder is unknown; give a folder for the index with --data DIR")
     })
 }

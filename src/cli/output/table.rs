@@ -366,19 +366,19 @@ fn plot_scores(clusters: &[Cluster]) -> Option<String> {
 
 /// Returns a title and a line with a bar for each row, or `None` if there are no rows.
 fn plot_bars(title: &str, rows: &[(SafeText, u64)]) -> Option<String> {
-    let most = rows.iter().map(|(_, count)| *count).max()?.max(1);
+    let max_count = rows.iter().map(|(_, count)| *count).max()?.max(1);
     let width = rows.iter().map(|(name, _)| name.width()).max()?;
     let line = |(name, count): &(SafeText, u64)| {
         // The length is rounded up, so that even a count of one has a visible bar.
-        let bar = "█".repeat(bar_length(*count, most));
+        let bar = "█".repeat(bar_length(*count, max_count));
         let gap = " ".repeat(width - name.width());
         format!("  {name}{gap}  {bar} {count}\n")
     };
     Some(rows.iter().map(line).fold(format!("{title}\n"), |text, line| text + &line))
 }
 
-fn bar_length(count: u64, most: u64) -> usize {
-    let length = (u128::from(count) * MAX_BAR as u128).div_ceil(u128::from(most));
+fn bar_length(count: u64, max_count: u64) -> usize {
+    let length = (u128::from(count) * MAX_BAR as u128).div_ceil(u128::from(max_count));
     usize::try_from(length).unwrap_or(MAX_BAR)
 }
 

@@ -24,15 +24,15 @@ pub fn models_dir() -> Result<PathBuf, ModelError> {
 /// Returns the folder of a model that was added under this name, or that is in the cache of the model hub under this
 /// name. Returns the path itself if no model has the name. A folder of the same name in the working directory is meant
 /// only if the path says so: `./NAME`.
-pub fn model_folder(given: &Path) -> PathBuf {
-    let named = given.to_str().and_then(|name| {
+pub fn model_folder(path: &Path) -> PathBuf {
+    let named = path.to_str().and_then(|name| {
         if check_name(name).is_ok() {
             return Some(config::models_dir()?.join(name));
         }
         let repository = name.parse().ok()?;
         cached_snapshot(&hub_settings().ok()?.cache, &repository)
     });
-    named.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
+    named.filter(|folder| folder.is_dir()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the names and folders of the models in the cache of the model hub. Repositories of other kinds are skipped.
