@@ -195,11 +195,15 @@ fn check_disk(subject: &str, folder: &Path) -> Vec<CheckResult> {
     missing.into_iter().map(|sentence| CheckResult::warning(subject, sentence)).collect()
 }
 
-/// Checks every profile, and the address or the folder from the command line.
+/// Checks the profile that `--profile` names, or every profile together with the address or the folder of the command
+/// line.
 async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
     let mut targets: Vec<ServiceTarget> =
         settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
     match deployment::select_target(global, settings) {
+        Ok(Some(target @ ServiceTarget::Profile(_))) if global.profile.is_some() => {
+            targets = vec![target];
+        }
         Ok(Some(target @ (ServiceTarget::Address(_) | ServiceTarget::Folder(_)))) => {
             targets.push(target);
         }
@@ -246,7 +250,8 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
         if client.service().is_on_premises() { "no login needed" } else { "the login works" };
     match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
         Ok(Ok(list)) => {
-            let message = format!("{address}: {login}, {} datasets", list.datasets.len());
+            let datasets = count_with_noun(list.datasets.len(), "dataset", "datasets");
+            let message = format!("{address}: {login}, {datasets}");
             match clock_skew_warning(&client) {
                 Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
                 None => CheckResult::passed(subject, message),

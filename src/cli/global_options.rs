@@ -3,7 +3,9 @@
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use clap::{Arg, ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
+use clap::{
+    Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
+};
 
 use crate::{
     cli::{CliError, CliResult, output::jq, values::absolute_path},
@@ -53,7 +55,7 @@ pub struct GlobalOptions {
     )]
     pub dataset: Option<String>,
     /// Reject every change, and do not offer any in the interface.
-    #[arg(long, global = true, env = "TESSERA_READ_ONLY")]
+    #[arg(long, global = true, env = "TESSERA_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
     /// Use this settings file instead of the user's.
     #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE")]

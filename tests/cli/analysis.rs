@@ -5,7 +5,7 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use image::{Rgb, RgbImage};
@@ -186,6 +186,10 @@ fn checks_fail_with_their_own_exit_code() {
     assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
     let (code, printed, _) = check(&[&failing[..], &["--sarif", "-"]].concat());
     assert_eq!((code, findings(&printed).len()), (11, 4), "the log instead of the table");
+    let mut unread = serving.asked(home, &[&["check"], &failing[..]].concat());
+    let mut child = unread.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(11), "a closed pipe hides no failed check");
     let picture = home.join("photos/val/copy-3.png");
     assert!(picture.is_file());
     let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);

@@ -109,6 +109,7 @@ impl CheckOptions {
         at_least.chain(limits.into_iter().filter_map(at_most)).chain(no_leaks).collect()
     }
 
+    /// Prints and writes the results. The exit code says whether all checks passed, also if the reader closes the pipe.
     fn report(
         &self,
         context: &Context,
@@ -116,6 +117,20 @@ impl CheckOptions {
         checks: &[Check<'_>],
         media: usize,
     ) -> CliResult {
+        let passed = checks.iter().all(|check| check.passed);
+        match self.write_results(context, dataset, checks, media) {
+            Err(error) if error.exit != Exit::Done => Err(error),
+            _ => Ok(if passed { Exit::Done } else { Exit::CheckFailed }),
+        }
+    }
+
+    fn write_results(
+        &self,
+        context: &Context,
+        dataset: &Dataset,
+        checks: &[Check<'_>],
+        media: usize,
+    ) -> CliResult<()> {
         let mut prints = true;
         let mut write = |file: &Path, text: String| {
             if is_stdout(file) {
@@ -146,7 +161,7 @@ impl CheckOptions {
         if prints {
             context.print(&Document::new("tessera.checks/1", fields))?;
         }
-        Ok(if passed { Exit::Done } else { Exit::CheckFailed })
+        Ok(())
     }
 }
 

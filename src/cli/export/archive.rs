@@ -96,12 +96,14 @@ impl DownloadTarget<'_> {
         for sentence in tessera_files::missing_guarantees(folder, &needed) {
             context.messages.warn(sentence);
         }
-        context.messages.info(format!(
-            "{}: {} verified, {} of them images",
-            archive.path.display(),
-            count_with_noun(archive.entries, "entry", "entries"),
-            archive.images
-        ));
+        let entries = count_with_noun(archive.entries, "entry", "entries");
+        // Some formats have their images within other files.
+        let images = match archive.images {
+            0 => String::new(),
+            images => format!(", {images} of them images"),
+        };
+        let path = archive.path.display();
+        context.messages.info(format!("{path}: {entries} verified{images}"));
         let inspection = inspect_archive(archive.path.clone()).await;
         let extraction = match &self.options.extract {
             Some(folder) => Some(self.extract(connection, &archive.path, folder).await?),

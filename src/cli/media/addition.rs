@@ -297,7 +297,10 @@ impl<'a> AdditionRun<'a> {
         let Preflight { unreadable, unreadable_files, .. } = late;
         let contents = match part.files {
             0 => self.plan.description.clone(),
-            files => format!("{} files, {}", files - unreadable, format_bytes(part.bytes)),
+            files => {
+                let files = count_with_noun(files - unreadable, "file", "files");
+                format!("{files}, {}", format_bytes(part.bytes))
+            }
         };
         self.context.messages.info(format!("{}: accepted ({contents})", self.part_label()));
         warn_of_unreadable(self.context, &unreadable_files);

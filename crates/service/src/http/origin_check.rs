@@ -43,7 +43,10 @@ pub(crate) async fn check_origin(
             request.extensions_mut().insert(RequestOrigin(origin));
             next.run(request).await
         }
-        None => Problem::forbidden("This service answers only its own machine").into_response(),
+        None => Problem::forbidden(
+            "This service does not serve this Host header; --allow-host adds other addresses",
+        )
+        .into_response(),
     }
 }
 
