@@ -73,6 +73,10 @@ const FULL_SATURATION: f32 = 0.3;
 /// Lightness deviation below which an image counts as flat.
 const FLAT_SPREAD: f32 = 0.05;
 
+/// The square root of each sample, 0.0 to 1.0.
+static ROOTS: LazyLock<[f32; 256]> =
+    LazyLock::new(|| std::array::from_fn(|value| (value as f32 / 255.0).sqrt()));
+
 /// The square copy in opponent color channels, each [`SQUARE_SIDE`] x [`SQUARE_SIDE`].
 pub struct OpponentChannels {
     /// Lightness, 0.0 to 1.0.
@@ -86,10 +90,8 @@ pub struct OpponentChannels {
 impl OpponentChannels {
     /// Converts the square copy. Square roots of the values make brightening affect dark and light areas equally.
     pub fn new(square: &RgbImage) -> Self {
-        let roots: Vec<[f32; 3]> = square
-            .pixels()
-            .map(|pixel| pixel.0.map(|value| (f32::from(value) / 255.0).sqrt()))
-            .collect();
+        let roots: Vec<[f32; 3]> =
+            square.pixels().map(|pixel| pixel.0.map(|value| ROOTS[usize::from(value)])).collect();
         let plane = |mix: fn(&[f32; 3]) -> f32| roots.iter().map(mix).collect();
         Self {
             lightness: plane(|[r, g, b]| (r + g + b) / 3.0),
@@ -143,8 +145,11 @@ fn standardized(values: &[f32]) -> Vec<f32> {
     values.iter().map(|value| (value - mean) * scale).collect()
 }
 
-fn split_fraction(value: f32) -> (usize, f32) {
-    (value as usize, value.fract())
+/// Splits a number of at least 0 into its whole part and its fraction. `f32::fract` calls a function of the C library
+/// on processors of the baseline.
+pub(super) fn split_fraction(value: f32) -> (usize, f32) {
+    let whole = value as u32;
+    (whole as usize, value - whole as f32)
 }
 
 /// Orientation bins over a half turn (edges have no sign).
@@ -209,8 +214,8 @@ fn row_histograms(
 /// Returns the bin whose center precedes the orientation, and the fraction towards the next bin.
 fn direction_bin(dx: f32, dy: f32) -> (usize, f32) {
     let turn = dy.atan2(dx) / std::f32::consts::PI * DIRECTION_BINS as f32;
-    let position = turn + 2.0 * DIRECTION_BINS as f32 - 0.5;
-    (position as usize % DIRECTION_BINS, position.fract())
+    let (bin, part) = split_fraction(turn + 2.0 * DIRECTION_BINS as f32 - 0.5);
+    (bin % DIRECTION_BINS, part)
 }
 
 /// Divides every cell by the geometric mean of its own strength and the mean strength, which is a compromise between
@@ -243,7 +248,7 @@ pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
         .map(|pixel| {
             let position = (pixel as f32 + 0.5) / length as f32 * cells as f32 - 0.5;
             let position = position.clamp(0.0, (cells - 1) as f32);
-            let (cell, part) = (position as usize, position.fract());
+            let (cell, part) = split_fraction(position);
             CellWeights { first: (cell, 1.0 - part), second: ((cell + 1).min(cells - 1), part) }
         })
         .collect()

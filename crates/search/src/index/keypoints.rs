@@ -5,6 +5,8 @@
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
+use super::descriptor::split_fraction;
+
 /// Maximum number of keypoints per scale. The limits are proportional to the area, so that a crop, which appears
 /// larger, has the corners of its original one scale further.
 const MAX_PER_SCALE: [usize; 4] = [34, 17, 9, 4];
@@ -196,8 +198,12 @@ fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))
         let lines = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
         for x in margin.max(1)..width.saturating_sub(margin.max(1)) {
             let strength = lines[1][x];
+            // Most points are below their neighbors in the same line.
             if strength > MIN_CORNER_STRENGTH
-                && lines.iter().all(|line| line[x - 1..=x + 1].iter().all(|v| *v <= strength))
+                && lines[1][x - 1].max(lines[1][x + 1]) <= strength
+                && [lines[0], lines[2]]
+                    .iter()
+                    .all(|l| l[x - 1..=x + 1].iter().all(|v| *v <= strength))
             {
                 peaks.push((strength, (x, y)));
             }
@@ -236,16 +242,17 @@ impl Channel {
     }
 
     pub fn smooth(&self) -> Self {
-        let mut values = vec![0.0; self.values.len()];
+        let mut values = Vec::with_capacity(self.values.len());
         let mut padded = vec![0.0; self.width + 4];
-        for (y, smoothed) in (0..).zip(values.chunks_exact_mut(self.width)) {
+        for y in 0..self.height() as isize {
             let lines = [-2, -1, 0, 1, 2].map(|step| self.row(y + step));
-            weighted_sums(lines, &mut padded[2..self.width + 2]);
+            let inner = padded[2..].iter_mut().zip(weighted_sums(lines));
+            inner.for_each(|(value, sum)| *value = sum);
             let (first, last) = (padded[2], padded[self.width + 1]);
             padded[..2].fill(first);
             padded[self.width + 2..].fill(last);
             let steps: [&[f32]; 5] = std::array::from_fn(|step| &padded[step..][..self.width]);
-            weighted_sums(steps, smoothed);
+            values.extend(weighted_sums(steps));
         }
         Self { width: self.width, values }
     }
@@ -269,13 +276,13 @@ impl Channel {
     }
 }
 
-/// Writes the sums of five rows, each multiplied by its weight in the [`SMOOTHING_KERNEL`].
-fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5], sums: &mut [f32]) {
+/// Returns the sums of five rows, each multiplied by its weight in the [`SMOOTHING_KERNEL`].
+fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5]) -> impl Iterator<Item = f32> {
     let rows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
     let [outer, inner, middle, ..] = SMOOTHING_KERNEL;
-    for (sum, ((((first, second), third), fourth), fifth)) in sums.iter_mut().zip(rows) {
-        *sum = first * outer + second * inner + third * middle + fourth * inner + fifth * outer;
-    }
+    rows.map(move |((((first, second), third), fourth), fifth)| {
+        first * outer + second * inner + third * middle + fourth * inner + fifth * outer
+    })
 }
 
 /// Returns for each of `to` positions along `from` the preceding position and the fraction of the way to the next one.
@@ -283,6 +290,6 @@ fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)
     let step = from as f32 / to as f32;
     (0..to).map(move |position| {
         let exact = ((position as f32 + 0.5) * step - 0.5).clamp(0.0, (from - 1) as f32);
-        (exact as usize, exact.fract())
+        split_fraction(exact)
     })
 }
