@@ -19,6 +19,7 @@ mod sixel;
 mod source_colors;
 mod thumbnail;
 mod tiff;
+mod tiff_chunks;
 mod tiff_samples;
 mod tiff_structure;
 mod tone_map;

@@ -124,6 +124,11 @@ impl<T: AsRef<[u8]>> TimedReader<T> {
         Self { bytes: Cursor::new(bytes), deadline, reads: 0 }
     }
 
+    /// Returns all bytes.
+    pub fn get_ref(&self) -> &[u8] {
+        self.bytes.get_ref().as_ref()
+    }
+
     fn check(&mut self) -> io::Result<()> {
         self.reads = (self.reads + 1) % READS_PER_CHECK;
         if self.reads == 1 {

@@ -20,7 +20,8 @@ use crate::{
     },
     raster::to_picture,
     source_colors::SourceColors,
-    tiff_samples::{StatedRange, divide_by_alpha, scale_to_byte, to_bytes, unpacked},
+    tiff_chunks::{TiffChunks, unpacked},
+    tiff_samples::{StatedRange, divide_by_alpha, scale_to_byte, to_bytes},
     tiff_structure::{TiffDirectory, TiffStructure},
 };
 
@@ -135,8 +136,9 @@ impl<'a> Tiff<'a> {
         let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
         let channels = usize::from(color.num_samples());
+        let chunks = TiffChunks::of_page(&mut self.decoder, self.size, channels, color.bit_depth());
         let has_tiles = self.decoder.find_tag(Tag::TileWidth).ok().flatten().is_some();
-        if layout.planes > 1 && (color.bit_depth() < 8 || layout.planes < channels || has_tiles) {
+        if chunks.is_none() && layout.planes > 1 && (layout.planes < channels || has_tiles) {
             return Err(unsupported("planes"));
         }
         let pixels = u64::from(self.size.0) * u64::from(self.size.1);
@@ -144,18 +146,21 @@ impl<'a> Tiff<'a> {
         // light has four bytes.
         let bytes_per_sample = if color.bit_depth() > 16 { 5 } else { 2 };
         let made = bytes_per_sample * pixels * u64::from(color.num_samples().max(3));
-        let _lock = lock_memory((layout.complete_len as u64).saturating_add(made))?;
+        let buffer = chunks.as_ref().map_or(0, TiffChunks::buffer_bytes);
+        let needed = (layout.complete_len as u64).saturating_add(made).saturating_add(buffer);
+        let _lock = lock_memory(needed)?;
         self.deadline.restart();
-        self.check_jpegs()?;
-        let mut stored = DecodingResult::U8(Vec::new());
-        self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
-        let range = self.stated_range(color);
-        let mut samples = match stored {
-            DecodingResult::U8(packed) if color.bit_depth() < 8 => {
-                unpacked(&packed, self.size.0 as usize * channels, color.bit_depth())
+        let (stored, planes) = match chunks {
+            Some(chunks) => {
+                let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
+                self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
+                let file = self.decoder.inner().get_ref();
+                (chunks.read(file, &self.deadline)?, 1)
             }
-            stored => to_bytes(stored, layout.planes, channels, range),
+            None => (self.read_by_decoder(color)?, layout.planes),
         };
+        let range = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
+        let mut samples = to_bytes(stored, planes, channels, range);
         if self.palette.is_none() {
             scale_to_byte(&mut samples, color.bit_depth());
         }
@@ -165,6 +170,23 @@ impl<'a> Tiff<'a> {
             }
         }
         self.srgb_picture(samples, color, min_side)
+    }
+
+    /// Reads a page with a compression that only the decoder knows.
+    fn read_by_decoder(&mut self, color: StoredColor) -> Result<DecodingResult, DecodeError> {
+        self.check_jpegs()?;
+        let mut stored = DecodingResult::U8(Vec::new());
+        self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
+        let bits = usize::from(color.bit_depth());
+        let row_samples = self.size.0 as usize * usize::from(color.num_samples());
+        Ok(match stored {
+            DecodingResult::U8(packed) if bits < 8 => {
+                let rows = packed.chunks_exact((row_samples * bits).div_ceil(8).max(1));
+                let samples = rows.flat_map(|row| unpacked(row, row_samples, bits));
+                DecodingResult::U8(samples.map(|sample| sample.to_be_bytes()[1]).collect())
+            }
+            stored => stored,
+        })
     }
 
     /// Returns the range of gray samples or colors that the page states: the range that `ImageJ` shows, or the smallest

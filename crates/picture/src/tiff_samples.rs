@@ -33,6 +33,13 @@ impl StatedRange {
         Self { black, white, is_for_display: false }.validated()
     }
 
+    /// Returns the range of samples that fill neither eight nor 16 bits, but are stored in 16 bits.
+    pub fn of_bits(bits: u8) -> Option<Self> {
+        let white = f64::from((1_u32 << bits.min(16)) - 1);
+        let range = Self { black: 0.0, white, is_for_display: false };
+        (9..16).contains(&bits).then_some(range)
+    }
+
     fn validated(self) -> Option<Self> {
         let is_valid = self.black.is_finite() && self.white.is_finite() && self.black < self.white;
         is_valid.then_some(self)
@@ -114,22 +121,6 @@ pub fn to_bytes(
     to_eight_bits(&light, channels)
 }
 
-/// Unpacks samples of less than eight bits. Each row starts with a new byte.
-pub fn unpacked(packed: &[u8], samples_per_row: usize, bits: u8) -> Vec<u8> {
-    let bits = usize::from(bits);
-    let row_bytes = (samples_per_row * bits).div_ceil(8).max(1);
-    let mut samples = Vec::with_capacity(packed.len() / row_bytes * samples_per_row);
-    for row in packed.chunks_exact(row_bytes) {
-        samples.extend((0..samples_per_row).map(|index| {
-            let (at, skipped) = (index * bits / 8, index * bits % 8);
-            let pair = [row[at], row.get(at + 1).copied().unwrap_or(0)];
-            let [first, _] = (u16::from_be_bytes(pair) << skipped).to_be_bytes();
-            first >> (8 - bits)
-        }));
-    }
-    samples
-}
-
 fn first_bytes<T: Copy, const N: usize>(
     samples: Vec<T>,
     [planes, channels]: [usize; 2],
@@ -184,13 +175,6 @@ pub fn divide_by_alpha(samples: &mut [u8], channels: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_of_few_bits_start_with_a_byte() {
-        assert_eq!(unpacked(&[0b1010_0000, 0b0100_0000], 3, 1), [1, 0, 1, 0, 1, 0]);
-        assert_eq!(unpacked(&[0x12, 0x30, 0x45, 0x60], 3, 4), [1, 2, 3, 4, 5, 6]);
-        assert_eq!(unpacked(&[0b1100_1101, 0b1000_0000], 3, 3), [6, 3, 3]);
-    }
 
     #[test]
     fn planes_become_pixels() {

@@ -20,6 +20,8 @@ enum Field {
     Text(&'static str),
     /// The samples, whose position and length become fields.
     Samples(Vec<u8>),
+    /// Several tiles.
+    Tiles(Vec<Vec<u8>>),
 }
 
 impl Field {
@@ -34,6 +36,7 @@ impl Field {
             }
             Self::Text(text) => (2, 1, [text.as_bytes(), b"\0"].concat()),
             Self::Samples(samples) => (7, 1, samples.clone()),
+            Self::Tiles(tiles) => (7, 1, tiles.concat()),
         }
     }
 }
@@ -52,6 +55,12 @@ const BANDS: u16 = 277;
 const STRIP_LENGTH: u16 = 279;
 const SMALLEST: u16 = 280;
 const LARGEST: u16 = 281;
+const PLANAR: u16 = 284;
+const PREDICTOR: u16 = 317;
+const TILE_WIDTH: u16 = 322;
+const TILE_HEIGHT: u16 = 323;
+const TILES: u16 = 324;
+const TILE_LENGTH_IN_BYTES: u16 = 325;
 const EXTRA_SAMPLES: u16 = 338;
 const SAMPLE_FORMAT: u16 = 339;
 const SMALLEST_OF_ANY_TYPE: u16 = 340;
@@ -79,15 +88,23 @@ fn tiff(pages: &[Vec<(u16, Field)>]) -> Vec<u8> {
     for page in pages {
         let mut entries = std::collections::BTreeMap::new();
         for (tag, field) in page {
-            if let Field::Samples(samples) = field {
-                let at = Field::Long(vec![file.len() as u32]);
-                let length = Field::Long(vec![samples.len() as u32]);
-                file.extend(samples);
-                entries.insert(*tag, at.encoded());
-                entries.insert(STRIP_LENGTH, length.encoded());
-            } else {
-                entries.insert(*tag, field.encoded());
-            }
+            let (parts, length_tag) = match field {
+                Field::Samples(samples) => (slice::from_ref(samples), STRIP_LENGTH),
+                Field::Tiles(tiles) => (tiles.as_slice(), TILE_LENGTH_IN_BYTES),
+                _ => {
+                    entries.insert(*tag, field.encoded());
+                    continue;
+                }
+            };
+            let lengths = parts.iter().map(|part| part.len() as u32).collect();
+            let append = |part: &Vec<u8>| {
+                let at = file.len() as u32;
+                file.extend(part);
+                at
+            };
+            let starts = parts.iter().map(append).collect();
+            entries.insert(*tag, Field::Long(starts).encoded());
+            entries.insert(length_tag, Field::Long(lengths).encoded());
         }
         let positions: Vec<usize> = entries
             .values()
@@ -271,4 +288,83 @@ fn a_thumbnail_before_the_picture_is_passed_over() {
     assert_ramp(&tiff(&[small(1), inverted]), |level| [255 - level; 3], "inverted");
     let only = decode(&tiff(&[small(1)]), 2).expect("decoded");
     assert_eq!(only.original, (2, 2));
+}
+
+/// The side of a tile that is larger than the page.
+const TILE: usize = 16;
+
+/// Returns a page that is the upper left corner of a tile.
+fn tiled(bands: u16, tiles: Vec<Vec<u8>>, fields: &[(u16, Field)]) -> Vec<u8> {
+    let side = || Field::Short(vec![TILE as u16]);
+    let mut page = page(SIDE, 8, bands, Vec::new());
+    page.retain(|(tag, _)| *tag != STRIP);
+    page.extend([(TILE_WIDTH, side()), (TILE_HEIGHT, side()), (TILES, Field::Tiles(tiles))]);
+    with(page, fields)
+}
+
+/// Pads the rows of the ramp to a tile, with bands that are made from its levels.
+fn padded<const N: usize>(bands: impl Fn(u8) -> [u8; N]) -> Vec<u8> {
+    let samples: Vec<[u8; N]> = levels().map(bands).collect();
+    let mut tile = vec![[200; N]; TILE * TILE];
+    for (padded, row) in tile.chunks_mut(TILE).zip(samples.chunks(SIDE)) {
+        padded[..SIDE].copy_from_slice(row);
+    }
+    tile.concat()
+}
+
+/// Replaces each sample but the first of a row by its difference from the sample before it.
+fn differences(tile: &[u8], bands: usize) -> Vec<u8> {
+    let of_row = |row: &[u8]| -> Vec<u8> {
+        let before = |index: usize| index.checked_sub(bands).map_or(0, |index| row[index]);
+        (0..row.len()).map(|index| row[index].wrapping_sub(before(index))).collect()
+    };
+    tile.chunks(TILE * bands).flat_map(of_row).collect()
+}
+
+/// Compresses bytes with codes of nine bits only, and without an end code.
+fn lzw(bytes: &[u8]) -> Vec<u8> {
+    let codes = bytes
+        .chunks(200)
+        .flat_map(|part| [256].into_iter().chain(part.iter().map(|byte| u16::from(*byte))));
+    packed(codes, 9)
+}
+
+fn packed(numbers: impl Iterator<Item = u16>, bits: usize) -> Vec<u8> {
+    let bits: Vec<u8> = numbers
+        .flat_map(|number| (0..bits).rev().map(move |bit| (number >> bit & 1) as u8))
+        .collect();
+    let byte = |bits: &[u8]| (0..8).fold(0, |byte, at| byte << 1 | bits.get(at).unwrap_or(&0));
+    bits.chunks(8).map(byte).collect()
+}
+
+#[test]
+fn tiles_at_the_edge_are_read_in_every_layout() {
+    let color = |level: u8| [level, 255 - level, 9];
+    let short = |tag, value| (tag, Field::Short(vec![value]));
+    let compressed = short(COMPRESSION, 5);
+    let gray_tile = padded(|level| [level]);
+    assert_ramp(&tiled(1, vec![lzw(&gray_tile)], slice::from_ref(&compressed)), gray, "LZW");
+    let needed = lzw(&gray_tile[..TILE * SIDE]);
+    assert_ramp(&tiled(1, vec![needed], slice::from_ref(&compressed)), gray, "no padding rows");
+    let cut = tiled(1, vec![lzw(&gray_tile[..TILE * (SIDE - 1)])], slice::from_ref(&compressed));
+    assert!(decode(&cut, u32::MAX).is_err(), "a tile without its last row");
+    let four = padded(|level| [level, 255 - level, 9, 30]);
+    let extra = short(EXTRA_SAMPLES, 0);
+    assert_ramp(&tiled(4, vec![four.clone()], slice::from_ref(&extra)), color, "a further band");
+    let fields = [extra, compressed, short(PREDICTOR, 2)];
+    let predicted = lzw(&differences(&four, 4));
+    assert_ramp(&tiled(4, vec![predicted], &fields), color, "a further band with differences");
+    let planes = (0..3).map(|band| padded(|level| [color(level)[band]])).collect();
+    assert_ramp(&tiled(3, planes, &[short(PLANAR, 2)]), color, "planes");
+}
+
+#[test]
+fn samples_may_have_any_number_of_bits() {
+    for bits in [1, 2, 4, 10, 12, 14] {
+        let white = (1_u32 << bits) - 1;
+        let sample = |level: u8| (u32::from(level) * white + 127) / 255;
+        let samples = packed(levels().map(|level| sample(level) as u16), bits as usize);
+        let expected = |level: u8| [((sample(level) * 255 + white / 2) / white) as u8; 3];
+        assert_ramp(&with(page(SIDE, bits, 1, samples), &[]), expected, &format!("{bits} bits"));
+    }
 }
