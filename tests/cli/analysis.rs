@@ -145,6 +145,13 @@ fn what_could_not_be_read_is_said_and_counted() {
     assert!(code != 0 && err.contains("broken is ERROR (none of its 2 files"), "{code} {err}");
 }
 
+/// Runs a command whose reader closes the pipe at once.
+fn code_without_reader(mut command: Command) -> Option<i32> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    drop(child.stdout.take());
+    child.wait().unwrap().code()
+}
+
 #[test]
 fn checks_fail_with_their_own_exit_code() {
     let home = photographs();
@@ -159,16 +166,8 @@ fn checks_fail_with_their_own_exit_code() {
     let (code, _, err) = check(&["--max-duplicates", "3", "--max-blur", "5%", "--min-media", "32"]);
     assert_eq!(code, 0, "{err}");
     let (junit, sarif) = (home.join("checks.xml"), home.join("checks.sarif"));
-    let failing = [
-        "--max-duplicates",
-        "1%",
-        "--max-blur",
-        "0",
-        "--require-captions",
-        "--no-leaks",
-        "train",
-        "val",
-    ];
+    let failing = "--max-duplicates 1% --max-blur 0 --require-captions --no-leaks train val";
+    let failing: Vec<&str> = failing.split(' ').collect();
     let files = ["--junit", junit.to_str().unwrap(), "--sarif", sarif.to_str().unwrap()];
     let (code, found, _) = check(&[&failing[..], &files].concat());
     assert_eq!((code, &found["passed"]), (11, &false.into()));
@@ -186,10 +185,8 @@ fn checks_fail_with_their_own_exit_code() {
     assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
     let (code, printed, _) = check(&[&failing[..], &["--sarif", "-"]].concat());
     assert_eq!((code, findings(&printed).len()), (11, 4), "the log instead of the table");
-    let mut unread = serving.asked(home, &[&["check"], &failing[..]].concat());
-    let mut child = unread.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(11), "a closed pipe hides no failed check");
+    let unread = serving.asked(home, &[&["check"], &failing[..]].concat());
+    assert_eq!(code_without_reader(unread), Some(11), "a closed pipe hides no failed check");
     let picture = home.join("photos/val/copy-3.png");
     assert!(picture.is_file());
     let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);
