@@ -305,7 +305,7 @@ fn tiled(bands: u16, tiles: Vec<Vec<u8>>, fields: &[(u16, Field)]) -> Vec<u8> {
 /// Pads the rows of the ramp to a tile, with bands that are made from its levels.
 fn padded<const N: usize>(bands: impl Fn(u8) -> [u8; N]) -> Vec<u8> {
     let samples: Vec<[u8; N]> = levels().map(bands).collect();
-    let mut tile = vec![[200; N]; TILE * TILE];
+    let mut tile = [[200; N]; TILE * TILE];
     for (padded, row) in tile.chunks_mut(TILE).zip(samples.chunks(SIDE)) {
         padded[..SIDE].copy_from_slice(row);
     }
