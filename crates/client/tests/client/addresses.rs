@@ -54,8 +54,8 @@ async fn every_path_begins_with_the_prefix_of_the_service() {
         assert_eq!(base_url.custom_prefix(), None);
         let service = ServiceConfig::new(base_url, AuthMethod::OnPremises).unwrap();
         let service = service.with_api_prefix(&prefix);
-        let expected = if typed_prefix == "/" { "/" } else { "/media/v2" };
-        assert_eq!(service.base_url().custom_prefix(), Some(expected));
+        let prefix = if typed_prefix == "/" { "/" } else { "/media/v2" };
+        assert_eq!(service.base_url().custom_prefix(), Some(prefix));
         let run = DryRun::new(&[Endpoint::Raw]);
         let client = Client::new(service).unwrap().with_dry_run(run.clone());
         let command = client.curl_explore(&Search::browse(dataset())).to_string();
