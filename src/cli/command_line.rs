@@ -6,11 +6,7 @@ use std::{collections::HashSet, ffi::OsString, path::PathBuf, pin::pin, time::Du
 use clap::{
     Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
 };
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinHandle,
-    time::timeout,
-};
+use tokio::time::timeout;
 
 use super::help::with_examples;
 use crate::{
@@ -20,14 +16,15 @@ use crate::{
         dataset_folder, duplicates, enrichment, export,
         global_options::hide_rare_option,
         help::{self, OVERVIEW},
-        image, jobs, keyboard, mcp, media,
+        image, jobs,
+        keyboard::watch_interrupts,
+        mcp, media,
         messages::write_stderr,
         output::write_stdout,
         profile, query, reindex, search, selection,
         service_options::{ModelCommand, StoreCommand},
         set_algebra, tag,
     },
-    inherited_signals,
     printable_text::PrintableText,
 };
 
@@ -335,21 +332,6 @@ pub async fn run_until_interrupted(
         }
         outcome = &mut work => outcome,
     }
-}
-
-/// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
-/// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes.
-fn watch_interrupts() -> CliResult<JoinHandle<()>> {
-    let interrupt = SignalKind::interrupt();
-    if inherited_signals::is_ignored(interrupt.as_raw_value()) {
-        return Ok(tokio::spawn(std::future::pending()));
-    }
-    let mut interrupts =
-        signal(interrupt).map_err(|error| CliError::io("wait for a signal", &error))?;
-    Ok(tokio::spawn(async move {
-        interrupts.recv().await;
-        keyboard::interrupt();
-    }))
 }
 
 #[cfg(test)]

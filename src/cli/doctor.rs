@@ -17,6 +17,7 @@ use crate::{
         connection::clock_skew_warning,
         deployment,
         exit::{CheckResult, redact_home},
+        keyboard::watch_interrupts,
         local, login,
         service_options::SharedStorage,
     },
@@ -57,6 +58,20 @@ const REPORTED_VARIABLES: [&str; 12] = [
 /// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
 /// settings are a result rather than an error.
 pub async fn run_doctor(
+    global: GlobalOptions,
+    options: DoctorOptions,
+    detect_terminal: fn() -> TerminalInfo,
+) -> Result<Exit, CliError> {
+    // The detection of the terminal replaces the default action of an interrupt.
+    let interrupted = watch_interrupts()?;
+    tokio::select! {
+        biased;
+        _ = interrupted => Err(CliError::interrupted()),
+        exit = Box::pin(run_checks(global, options, detect_terminal)) => exit,
+    }
+}
+
+async fn run_checks(
     global: GlobalOptions,
     options: DoctorOptions,
     detect_terminal: fn() -> TerminalInfo,

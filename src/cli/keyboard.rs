@@ -16,8 +16,15 @@ use rustix::{
     io::{Errno, retry_on_intr},
 };
 use secrecy::zeroize::Zeroizing;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    task::JoinHandle,
+};
 
-use crate::cli::{CliError, CliResult, Exit};
+use crate::{
+    cli::{CliError, CliResult, Exit},
+    inherited_signals,
+};
 use tessera_wire::text_encoding::decode_text;
 
 const READ_STDIN: &str = "read standard input";
@@ -26,6 +33,20 @@ const READ_STDIN: &str = "read standard input";
 static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
+/// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes.
+pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
+    let kind = SignalKind::interrupt();
+    if inherited_signals::is_ignored(kind.as_raw_value()) {
+        return Ok(tokio::spawn(std::future::pending()));
+    }
+    let mut interrupts = signal(kind).map_err(|error| CliError::io("wait for a signal", &error))?;
+    Ok(tokio::spawn(async move {
+        interrupts.recv().await;
+        interrupt();
+    }))
+}
 
 fn interrupt_ends() -> Option<&'static [UnixStream; 2]> {
     // Without descriptors, a read ends at the next line.

@@ -197,8 +197,13 @@ pub(super) fn file_failure<E: fmt::Display>(
     participle: &str,
 ) -> impl Fn(E) -> Failure {
     move |reason| {
-        Failure::local(format!("{} cannot be {participle}: {reason}", path.display()))
-            .with_remedy("Move the file away to start over")
+        let failure =
+            Failure::local(format!("{} cannot be {participle}: {reason}", path.display()));
+        // Only the content of a file can be wrong. The rest is up to the disk and its permissions.
+        match participle {
+            "parsed" => failure.with_remedy("Move the file away to start over"),
+            _ => failure.with_remedy("Check the disk and the permissions of the folder"),
+        }
     }
 }
 

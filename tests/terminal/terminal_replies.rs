@@ -108,6 +108,22 @@ fn a_silent_terminal_delays_the_end_for_a_limited_time() {
 }
 
 #[test]
+fn a_signal_during_the_queries_of_a_command_ends_it_and_gives_the_terminal_back() {
+    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
+        let mut program = pty::Program::command(tempfile::tempdir().unwrap(), |command, _| {
+            command.args(["doctor", "--offline"]);
+        });
+        program.wait_for_any(&["\x1b[c"]);
+        let start = Instant::now();
+        program.signal(signal);
+        let ended = program.wait();
+        assert!(start.elapsed() < Duration::from_secs(2), "{signal}");
+        assert!(program.is_as_found(), "{signal}: the line settings differ");
+        assert_eq!(ended, code, "{signal}");
+    }
+}
+
+#[test]
 fn keys_of_other_layouts_act_where_the_terminal_reports_their_place() {
     let mut program = Program::in_half_blocks();
     program.wait_for_any(&["\x1b[c"]);

@@ -13,7 +13,7 @@ use reqwest::{
 
 use crate::{encryption::TlsProblem, reach::ForbiddenAddress, request::ApiRequest};
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_proxy::proxy_variable;
+use tessera_proxy::{encrypted_proxy_variable, proxy_variable};
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
@@ -42,6 +42,7 @@ pub(super) struct ErrorResponse {
 
 impl From<reqwest::Error> for AttemptError {
     fn from(error: reqwest::Error) -> Self {
+        let proxy = error.url().and_then(encrypted_proxy_variable);
         let error = error.without_url();
         let cause = root_cause(&error);
         if error.is_redirect() {
@@ -54,7 +55,12 @@ impl From<reqwest::Error> for AttemptError {
             let sentence = format!("a link leads to a target that is not allowed: {cause}");
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if let Some(problem) = tls_problem(&error) {
-            let sentence = format!("cannot verify the identity of the service: {}", problem.cause);
+            // The error does not show which of the two has presented the certificate.
+            let peer = match proxy {
+                Some(variable) => format!("the service or of the proxy in {variable}"),
+                None => "the service".to_owned(),
+            };
+            let sentence = format!("cannot verify the identity of {peer}: {}", problem.cause);
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(failure.with_remedy(problem.remedy))
         } else if needs_proxy_login(&error) {

@@ -54,7 +54,7 @@ pub fn link_archive(
     // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the
     // user.
     let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
-    let shared = mode.and_then(|mode| fs::set_permissions(&link, mode.permissions()));
+    let shared = mode.and_then(|mode| tessera_files::copy_mode(&mode, &File::open(&link)?));
     shared.map_err(refused)?;
     let named = match existing {
         ExistingFile::Keep => tessera_files::publish_new(link, target),

@@ -200,18 +200,30 @@ pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
 pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
     let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
-    if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(MIN_FREE_BYTES) {
+    let needed = missing.saturating_add(missing / 20).saturating_add(MIN_FREE_BYTES);
+    if missing == 0 || free >= needed {
         return Ok(());
     }
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let reason = format!("needs {} MiB more, but only {} MiB are free", mib(missing), mib(free));
+    let reason = too_little_room(needed, free);
     Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
+}
+
+/// Describes a full disk. The numbers are rounded away from each other, so that they differ.
+fn too_little_room(needed: u64, free: u64) -> String {
+    let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
+    format!("needs {needed} MiB more with a reserve, but only {free} MiB are free")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tessera_model::SafeText;
+
+    #[test]
+    fn a_disk_with_too_little_room_shows_different_numbers() {
+        let expected = "needs 2 MiB more with a reserve, but only 1 MiB are free";
+        assert_eq!(too_little_room((1 << 20) + 2, (1 << 20) + 1), expected);
+    }
 
     #[test]
     fn each_error_of_a_disk_says_what_to_do() {

@@ -306,12 +306,8 @@ struct ClientFactory<'a> {
 
 impl<'a> ClientFactory<'a> {
     fn new(service: &'a ServiceConfig, policy: &'a ClientPolicy) -> Result<Self, Failure> {
-        let base = service.base_url();
-        if !base.is_loopback() {
-            tessera_proxy::check_variables().map_err(Failure::local)?;
-        }
         tessera_crypto::install();
-        let is_encrypted = base.as_url().scheme() == "https";
+        let is_encrypted = service.base_url().as_url().scheme() == "https";
         let encryption = tls_config(service.authorities.certificates(), is_encrypted)
             .map_err(|error| TlsProblem::of(&error))
             .map_err(|problem| no_client(problem.cause).with_remedy(problem.remedy))?;
@@ -319,12 +315,12 @@ impl<'a> ClientFactory<'a> {
     }
 
     fn api_client(&self) -> Result<reqwest::Client, Failure> {
-        build(self.builder().redirect(redirect::Policy::none()))
+        build(self.builder()?.redirect(redirect::Policy::none()))
     }
 
     /// Returns the client for the local pipeline. The client uses no proxy, because a proxy could send a request twice.
     fn pipeline_client(&self) -> Result<reqwest::Client, Failure> {
-        build(self.builder().redirect(redirect::Policy::none()).no_proxy())
+        build(self.builder()?.redirect(redirect::Policy::none()).no_proxy())
     }
 
     fn blob_client(&self) -> Result<reqwest::Client, Failure> {
@@ -338,10 +334,10 @@ impl<'a> ClientFactory<'a> {
         // Compression is off because byte ranges refer to the bytes of the file, so a compressed response could not be
         // resumed.
         let resolver = LinkResolver::new(self.service.base_url().as_url().clone());
-        build(self.builder().redirect(follow).no_gzip().dns_resolver(Arc::new(resolver)))
+        build(self.builder()?.redirect(follow).no_gzip().dns_resolver(Arc::new(resolver)))
     }
 
-    fn builder(&self) -> ClientBuilder {
+    fn builder(&self) -> Result<ClientBuilder, Failure> {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.policy.connect_timeout)
@@ -353,7 +349,10 @@ impl<'a> ClientFactory<'a> {
             .referer(false)
             .retry(reqwest::retry::never())
             .tls_backend_preconfigured(self.encryption.clone());
-        if self.service.base_url().is_loopback() { builder.no_proxy() } else { builder }
+        if self.service.base_url().is_loopback() {
+            return Ok(builder.no_proxy());
+        }
+        tessera_proxy::use_proxies(builder).map_err(Failure::local)
     }
 }
 

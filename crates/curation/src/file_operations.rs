@@ -4,7 +4,7 @@
 use std::{
     fs::{self, File, FileTimes, OpenOptions},
     io::{self, ErrorKind},
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
+    os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, parent_dir, sync_dir, synced};
+use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, sync_dir, synced};
 
 use crate::plan::LinkKind;
 
@@ -256,7 +256,7 @@ pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::
     // Only the superuser gives files away.
     let _ = fchown(&to, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
     set_modified(&to, before.modified)?;
-    to.set_permissions(fs::Permissions::from_mode(metadata.permissions().mode() & 0o777))?;
+    copy_mode(&metadata, &to)?;
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));

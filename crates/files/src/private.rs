@@ -17,7 +17,7 @@ use super::{
 
 const DIR_MODE: u32 = 0o700;
 pub(crate) const FILE_MODE: u32 = 0o600;
-const PERMISSION_BITS: u32 = 0o777;
+pub(crate) const PERMISSION_BITS: u32 = 0o777;
 pub(crate) const OTHERS_PERMISSIONS: u32 = 0o077;
 /// The mode bit of folders, such as `/tmp`, in which all users create files.
 const STICKY: u32 = 0o1000;
@@ -109,7 +109,7 @@ pub fn read_if_own(path: &Path, max_bytes: u64) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-fn is_own(metadata: &fs::Metadata) -> bool {
+pub(crate) fn is_own(metadata: &fs::Metadata) -> bool {
     metadata.uid() == geteuid().as_raw()
 }
 

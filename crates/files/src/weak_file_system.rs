@@ -14,7 +14,7 @@ use tempfile::TempPath;
 
 use super::{
     TEMPORARY_PREFIX, parent_dir,
-    private::{FILE_MODE, OTHERS_PERMISSIONS},
+    private::{FILE_MODE, OTHERS_PERMISSIONS, PERMISSION_BITS, is_own},
 };
 
 /// The errors, beside [`ErrorKind::Unsupported`], of a file system without locks. NFS without a lock service returns
@@ -110,7 +110,26 @@ fn rename_if_free(path: &Path, target: &Path) -> io::Result<()> {
 
 /// Sets the permissions of a file or folder, where the file system keeps permissions.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    if_offered(fs::set_permissions(path, Permissions::from_mode(mode)), &[]).map(drop)
+    let set = fs::set_permissions(path, Permissions::from_mode(mode));
+    if_changeable(set, || fs::metadata(path))
+}
+
+/// Copies the permissions of a file to an open file, where the file system keeps permissions.
+pub fn copy_mode(from: &fs::Metadata, to: &File) -> io::Result<()> {
+    let mode = from.permissions().mode() & PERMISSION_BITS;
+    if_changeable(to.set_permissions(Permissions::from_mode(mode)), || to.metadata())
+}
+
+/// Turns the error of a file system whose permissions cannot be changed into success. FAT and CIFS refuse the change
+/// with `PERM`, which refers to the owner everywhere else.
+fn if_changeable(
+    set: io::Result<()>,
+    metadata: impl FnOnce() -> io::Result<fs::Metadata>,
+) -> io::Result<()> {
+    let is_refused =
+        set.as_ref().is_err_and(|error| Errno::from_io_error(error) == Some(Errno::PERM));
+    let fixed: &[Errno] = if is_refused && is_own(&metadata()?) { &[Errno::PERM] } else { &[] };
+    if_offered(set, fixed).map(drop)
 }
 
 /// What a local disk guarantees for the files in a folder.
@@ -186,6 +205,18 @@ mod tests {
         }
         for broken in [Errno::IO, Errno::NOSPC, Errno::DQUOT] {
             assert!(synced(refused(broken)).is_err(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn permissions_that_cannot_be_changed_are_an_error_only_on_files_of_others() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let own = || file.as_file().metadata();
+        if_changeable(refused(Errno::PERM), own).unwrap();
+        assert!(if_changeable(refused(Errno::ROFS), own).is_err());
+        // A process that is not the superuser does not own the folder of processes.
+        if !is_own(&fs::metadata("/").unwrap()) {
+            assert!(if_changeable(refused(Errno::PERM), || fs::metadata("/")).is_err());
         }
     }
 

@@ -78,8 +78,7 @@ impl Hub {
         let client = if is_loopback(&settings.endpoint) {
             builder().no_proxy().tls_certs_only([]).build()
         } else {
-            tessera_proxy::check_variables().map_err(HubError::new)?;
-            builder().build()
+            tessera_proxy::use_proxies(builder()).map_err(HubError::new)?.build()
         };
         let client = client.map_err(|cause| {
             HubError::new(format!("cannot create the HTTP client: {}", without_address(cause)))

@@ -1,13 +1,15 @@
 //! Decides which connections use a proxy, and checks the variables of the environment that name proxies. The HTTP
-//! library ignores a value that it cannot read, and would then connect without the proxy.
+//! library alone ignores a value that it cannot read, and would then connect without the proxy.
 
 use std::{env, ffi::OsString, net::IpAddr};
 
-use reqwest::Url;
+use reqwest::{ClientBuilder, Proxy, Url};
 
 const HTTP: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
 const HTTPS: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
 const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
+/// The hosts that are reached without a proxy.
+const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// Whether an address is on this machine, so that no proxy is used.
@@ -21,21 +23,57 @@ pub fn is_loopback(url: &Url) -> bool {
 
 /// Returns the variable of the proxy that connections to this address may use.
 pub fn proxy_variable(url: &Url) -> Option<&'static str> {
-    let of_scheme = if url.scheme() == "https" { HTTPS } else { HTTP };
-    let is_set = |name: &&'static str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    of_scheme.into_iter().chain(ALL).filter(|_| !is_loopback(url)).find(is_set)
+    set_variable(url, env::var_os).map(|(name, _)| name)
 }
 
-/// Checks the variables before a client is built. The error is a sentence with the remedy. It does not contain the
-/// value, which may contain a password.
-pub fn check_variables() -> Result<(), String> {
-    check(|name| env::var_os(name))
+/// Returns the variable of the proxy, if connections to the proxy itself are encrypted.
+pub fn encrypted_proxy_variable(url: &Url) -> Option<&'static str> {
+    set_variable(url, env::var_os).and_then(encrypted)
 }
 
-fn check(value_of: impl Fn(&str) -> Option<OsString>) -> Result<(), String> {
+fn encrypted((name, value): (&'static str, OsString)) -> Option<&'static str> {
+    let (scheme, _) = value.to_str()?.split_once("://")?;
+    scheme.eq_ignore_ascii_case("https").then_some(name)
+}
+
+fn set_variable(
+    url: &Url,
+    value_of: impl Fn(&'static str) -> Option<OsString>,
+) -> Option<(&'static str, OsString)> {
+    let variable = if url.scheme() == "https" { HTTPS } else { HTTP };
+    let set = [variable, ALL].into_iter().find_map(|names| first_set(names, &value_of));
+    set.filter(|_| !is_loopback(url))
+}
+
+/// Makes a client use the proxies that the variables name. The HTTP library alone would take an empty variable for a
+/// set one, and would ignore schemes in capitals and entries of `NO_PROXY` with a wildcard or a port.
+///
+/// # Errors
+/// A variable names no proxy. The error is a sentence with the remedy. It does not contain the value, which may contain
+/// a password.
+pub fn use_proxies(builder: ClientBuilder) -> Result<ClientBuilder, String> {
+    check(env::var_os)?;
+    let variables = ProxyVariables::read(env::var_os);
+    // Without variables, the library asks the system. A CGI program gets `HTTP_PROXY` from the header of a request, so
+    // the library uses no proxy there.
+    if variables.is_empty() || env::var_os("REQUEST_METHOD").is_some() {
+        return Ok(builder);
+    }
+    Ok(builder.proxy(Proxy::custom(move |url| variables.proxy_of(url))))
+}
+
+/// Returns the first of these variables that is set. An empty variable counts as unset.
+fn first_set(
+    names: [&'static str; 2],
+    value_of: impl Fn(&'static str) -> Option<OsString>,
+) -> Option<(&'static str, OsString)> {
+    let values = names.into_iter().filter_map(|name| Some((name, value_of(name)?)));
+    values.into_iter().find(|(_, value)| !value.is_empty())
+}
+
+fn check(value_of: impl Fn(&'static str) -> Option<OsString>) -> Result<(), String> {
     for names in [HTTP, HTTPS, ALL] {
-        let first = names.into_iter().find_map(|name| Some((name, value_of(name)?)));
-        let Some((name, value)) = first.filter(|(_, value)| !value.is_empty()) else { continue };
+        let Some((name, value)) = first_set(names, &value_of) else { continue };
         if !value.to_str().is_some_and(names_proxy) {
             return Err(format!(
                 "{name} is not the address of a proxy; set it to http://HOST:PORT or socks5h://HOST:PORT, or unset it"
@@ -43,6 +81,85 @@ fn check(value_of: impl Fn(&str) -> Option<OsString>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The proxies of the environment.
+struct ProxyVariables {
+    http: Option<Url>,
+    https: Option<Url>,
+    /// The hosts that are reached without a proxy.
+    exceptions: String,
+}
+
+impl ProxyVariables {
+    fn read(value_of: impl Fn(&'static str) -> Option<OsString>) -> Self {
+        let value = |names| first_set(names, &value_of)?.1.into_string().ok();
+        let proxy = |names| proxy_address(&value(names)?);
+        Self {
+            http: proxy(HTTP).or_else(|| proxy(ALL)),
+            https: proxy(HTTPS).or_else(|| proxy(ALL)),
+            exceptions: value(EXCEPTIONS).unwrap_or_default(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.http.is_none() && self.https.is_none()
+    }
+
+    fn proxy_of(&self, url: &Url) -> Option<Url> {
+        let proxy = if url.scheme() == "https" { &self.https } else { &self.http };
+        let is_exception = self.exceptions.split(',').any(|entry| is_covered(url, entry.trim()));
+        proxy.clone().filter(|_| !is_exception)
+    }
+}
+
+/// Returns the address of a proxy. Parsing writes the scheme in lowercase, in which the library compares it.
+fn proxy_address(value: &str) -> Option<Url> {
+    let (scheme, address) = value.split_once("://").unwrap_or(("http", value));
+    Url::parse(&format!("{scheme}://{address}")).ok()
+}
+
+/// Whether an entry of `NO_PROXY` covers an address. An entry is `*`, an IP address, a network such as `10.0.0.0/8`, or
+/// a domain, which includes its subdomains. A port limits the entry to this port.
+fn is_covered(url: &Url, entry: &str) -> bool {
+    let (name, port) = split_port(entry);
+    if port.is_some_and(|port| url.port_or_known_default() != Some(port)) {
+        return false;
+    }
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let name = name.trim_matches(['[', ']']).to_ascii_lowercase();
+    if name == "*" {
+        return true;
+    }
+    if let Ok(address) = host.parse() {
+        return has_address(&name, address);
+    }
+    let domain = name.trim_start_matches('*').trim_start_matches('.');
+    let before = host.strip_suffix(domain).filter(|_| !domain.is_empty());
+    before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// Splits the port off an entry. The colons of an IPv6 address belong to the address, unless it is in brackets.
+fn split_port(entry: &str) -> (&str, Option<u16>) {
+    let split =
+        entry.rsplit_once(':').filter(|(name, _)| !name.contains(':') || name.ends_with(']'));
+    match split.and_then(|(name, port)| Some((name, port.parse().ok()?))) {
+        Some((name, port)) => (name, Some(port)),
+        None => (entry, None),
+    }
+}
+
+/// Whether a network contains an address. A network without a prefix length is a single address.
+fn has_address(network: &str, address: IpAddr) -> bool {
+    let (base, prefix) = network.split_once('/').unwrap_or((network, "128"));
+    let difference = match (base.parse(), address) {
+        (Ok(IpAddr::V4(base)), IpAddr::V4(address)) => {
+            u128::from(base.to_bits() ^ address.to_bits()) << 96
+        }
+        (Ok(IpAddr::V6(base)), IpAddr::V6(address)) => base.to_bits() ^ address.to_bits(),
+        _ => return false,
+    };
+    prefix.parse().is_ok_and(|prefix: u32| difference.leading_zeros() >= prefix)
 }
 
 /// Whether the library accepts this value. A value without a scheme is the address of an HTTP proxy.
@@ -89,6 +206,64 @@ mod tests {
             _ => None,
         };
         assert_eq!(check(value), Ok(()));
+    }
+
+    fn proxy_of(variables: &[(&str, &str)], url: &str) -> Option<String> {
+        let value = |name: &str| {
+            let variable = variables.iter().find(|(variable, _)| *variable == name);
+            variable.map(|(_, value)| OsString::from(value))
+        };
+        let proxy = ProxyVariables::read(value).proxy_of(&Url::parse(url).unwrap());
+        proxy.map(|proxy| proxy.to_string())
+    }
+
+    #[test]
+    fn an_empty_variable_does_not_hide_another_spelling() {
+        let url = "http://media.lab.example/";
+        for names in [HTTP, ALL] {
+            let found = proxy_of(&[(names[0], ""), (names[1], "proxy:3128")], url);
+            assert_eq!(found.as_deref(), Some("http://proxy:3128/"), "{names:?}");
+        }
+    }
+
+    #[test]
+    fn an_encrypted_proxy_is_recognized() {
+        for (value, is_encrypted) in
+            [("HTTPS://proxy", true), ("http://proxy", false), ("proxy", false)]
+        {
+            let found = encrypted(("ALL_PROXY", value.into()));
+            assert_eq!(found.is_some(), is_encrypted, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_scheme_of_a_proxy_is_read_in_capitals() {
+        let found = proxy_of(&[("ALL_PROXY", "SOCKS5H://u:p@proxy:1080")], "https://example.com");
+        assert_eq!(found.as_deref(), Some("socks5h://u:p@proxy:1080"));
+    }
+
+    #[test]
+    fn exceptions_name_hosts_networks_and_ports() {
+        for (entries, url, is_direct) in [
+            ("lab.example", "http://lab.example/", true),
+            ("other, .LAB.example", "http://media.lab.example/", true),
+            ("*.lab.example", "http://media.lab.example/", true),
+            ("lab.example", "http://notlab.example/", false),
+            ("media.lab.example:80", "http://media.lab.example/", true),
+            ("media.lab.example:80", "http://media.lab.example:8080/", false),
+            ("*", "https://example.com", true),
+            ("", "https://example.com", false),
+            ("10.1.0.0/16", "http://10.1.255.1/", true),
+            ("10.1.0.0/16", "http://10.2.0.1/", false),
+            ("10.1.0.1", "http://10.1.0.2/", false),
+            ("10.1.0.1:81", "http://10.1.0.1:81/", true),
+            ("fd00::/8", "http://[fd12::1]/", true),
+            ("[fd12::1]:80", "http://[fd12::1]/", true),
+            ("::/0", "http://10.1.0.1/", false),
+        ] {
+            let found = proxy_of(&[("all_proxy", "proxy:3128"), ("no_proxy", entries)], url);
+            assert_eq!(found.is_none(), is_direct, "{entries} {url}");
+        }
     }
 
     #[test]

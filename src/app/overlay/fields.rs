@@ -7,7 +7,7 @@ use std::{
 };
 
 use tessera_model::{FolderEntry, FolderListing, search_form};
-use tessera_wire::preview::path_of_file_uri;
+use tessera_wire::preview::local_path_of_file_uri;
 use tui_input::{Input, InputRequest};
 
 use crate::{
@@ -45,7 +45,7 @@ impl KeyResult {
 /// link for its path.
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
-    if let Some(path) = path_of_file_uri(typed) {
+    if let Some(path) = local_path_of_file_uri(typed) {
         return PathBuf::from(path);
     }
     match (typed.strip_prefix("~/"), home) {
@@ -99,9 +99,10 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
 const MAX_PASTE_CHARS: usize = 4_096;
 
 /// Inserts pasted text as one line without control characters, so that the text never acts as keys. The pasted lines
-/// are joined by spaces, and so are the parts between tabs.
+/// are joined by spaces, and so are the parts between tabs and page breaks.
 pub fn paste(input: &mut Input, raw: &str) {
-    let parts = raw.split(['\r', '\n', '\t']).filter(|part| !part.trim().is_empty());
+    let breaks = ['\r', '\n', '\t', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let parts = raw.split(breaks).filter(|part| !part.trim().is_empty());
     insert(input, &parts.collect::<Vec<_>>().join(" "));
 }
 
@@ -143,9 +144,9 @@ fn pasted_paths(line: &str) -> Vec<String> {
     let words =
         if is_quoted { split_words(line) } else { line.split(' ').map(str::to_owned).collect() };
     if !is_quoted && !words.iter().all(|word| is_absolute(word)) {
-        return vec![path_of_file_uri(line).unwrap_or_else(|| line.to_owned())];
+        return vec![local_path_of_file_uri(line).unwrap_or_else(|| line.to_owned())];
     }
-    words.into_iter().map(|word| path_of_file_uri(&word).unwrap_or(word)).collect()
+    words.into_iter().map(|word| local_path_of_file_uri(&word).unwrap_or(word)).collect()
 }
 
 /// What a path has to be.
@@ -411,6 +412,7 @@ mod tests {
             ("red van\nat night", "red van at night"),
             ("red van\r\nat night\r\n", "red van at night"),
             ("a\rb\r\rc\td", "a b c d"),
+            ("a\u{b}b\u{c}c\u{85}d\u{2028}e\u{2029}f", "a b c d e f"),
             ("\x1b[31mred\x07", "[31mred"),
         ] {
             let mut input = Input::default();
@@ -424,7 +426,7 @@ mod tests {
         for (text, line) in [
             ("'/p/a b.png'\n'/p/c.png'\n", "'/p/a b.png' /p/c.png"),
             ("/p/a b.png\r/p/c.png\r", "'/p/a b.png' /p/c.png"),
-            ("file:///p/a%20b.png\r\nfile://host/p/c.png\r\n", "'/p/a b.png' /p/c.png"),
+            ("file:///p/a%20b.png\r\nfile://localhost/p/c.png\r\n", "'/p/a b.png' /p/c.png"),
             ("/p/a\\ b.png /p/c.png ", "'/p/a b.png' /p/c.png"),
             ("/p/a.png ~/c.png", "/p/a.png '~/c.png'"),
             ("file:///p/a.png file:///p/b.png", "/p/a.png /p/b.png"),

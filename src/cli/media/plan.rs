@@ -5,7 +5,7 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 use glob::Pattern;
 use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
 use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
-use tessera_wire::{preview::path_of_file_uri, text_encoding::decode_list};
+use tessera_wire::{preview::local_path_of_file_uri, text_encoding::decode_list};
 
 use crate::cli::prelude::*;
 use crate::cli::{messages::format_bytes, values::read_bytes_or_stdin};
@@ -329,7 +329,7 @@ impl SourceOptions {
 }
 
 /// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
-/// name. A list with a byte-order mark is decoded, and a `file` URI stands for its path.
+/// name. A list with a byte-order mark is decoded, and a `file` URI of this machine stands for its path.
 pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
     let bytes = decode_list(bytes).map_err(|reason| reason.to_string())?;
     let lines = !bytes.contains(&0);
@@ -343,14 +343,20 @@ pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
     let is_character = |name: &&&[u8]| name.len() == 1 || name.trim_ascii().is_empty();
     if !lines && 2 * names.iter().filter(is_character).count() >= names.len() {
         return Err(
-            "it looks like UTF-16 text; save it as UTF-8, or write ./ before the names".to_owned()
+            "it looks like UTF-16 or UTF-32 text; save it as UTF-8, or write ./ before the names"
+                .to_owned(),
         );
     }
-    let path = |name: &[u8]| {
-        let uri = str::from_utf8(name).ok().and_then(path_of_file_uri);
-        uri.map_or_else(|| PathBuf::from(OsString::from_vec(name.to_vec())), PathBuf::from)
-    };
-    Ok(names.into_iter().map(path).collect())
+    names.into_iter().map(listed_path).collect()
+}
+
+fn listed_path(name: &[u8]) -> Result<PathBuf, String> {
+    match str::from_utf8(name) {
+        Ok(uri) if uri.starts_with("file://") => local_path_of_file_uri(uri)
+            .map(PathBuf::from)
+            .ok_or_else(|| format!("{uri} is not a file of this machine")),
+        _ => Ok(PathBuf::from(OsString::from_vec(name.to_vec()))),
+    }
 }
 
 fn folders_among(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -373,7 +379,9 @@ mod tests {
         assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
         assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
         assert!(names(b"\n").is_empty());
-        assert_eq!(names(b"file:///p/a%20b.jpg\nfile://host/c"), ["/p/a b.jpg", "/c"]);
+        assert_eq!(names(b"file:///p/a%20b.jpg\nfile://localhost/c"), ["/p/a b.jpg", "/c"]);
+        let refused = split_file_list(b"file://other.example/c").unwrap_err();
+        assert_eq!(refused, "file://other.example/c is not a file of this machine");
         assert_eq!(split_file_list(b"\xff.jpg").unwrap().len(), 1, "names need not be text");
         assert_eq!(names(b"a\0./b.jpg\0c.jpg\0"), ["a", "./b.jpg", "c.jpg"]);
     }

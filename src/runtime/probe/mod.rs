@@ -15,6 +15,7 @@ use crate::{
     input::{Chord, Key, SequenceSplitter, TerminalInput, decode},
     runtime::probe::{
         capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
+        ending_signals::EndingSignals,
         replies::is_attributes,
         unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
     },
@@ -24,10 +25,11 @@ use rustix::{
     io::retry_on_intr,
     termios::tcgetwinsize,
 };
-use signal_hook::{consts::SIGINT, low_level::raise};
+use signal_hook::consts::SIGINT;
 use tessera_picture::Protocol;
 
 mod capabilities;
+mod ending_signals;
 mod explanation;
 mod replies;
 pub(in crate::runtime) mod unanswered;
@@ -133,25 +135,31 @@ fn queries(environment: &Environment, outer: Option<&OuterTerminal>) -> String {
 }
 
 /// Detects what the terminal can draw, for a command. The terminal is in raw mode meanwhile, so Ctrl-C is read here and
-/// interrupts the command afterwards. Nothing is queried without a terminal.
+/// ends the program afterwards. A signal ends the wait, and the program when the terminal is restored. Nothing is
+/// queried without a terminal.
 pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !is_terminal {
         let silent = Environment { term: "dumb".to_owned(), ..environment.clone() };
         return Ok(Probe::start(silent, None)?.give_up());
     }
+    let signals = EndingSignals::hold_back()?;
     crossterm::terminal::enable_raw_mode()?;
-    let probed = read_replies(environment.clone());
+    let probed = read_replies(environment.clone(), &signals);
     crossterm::terminal::disable_raw_mode()?;
+    signals.release();
     let (capabilities, is_interrupted) = probed?;
     if is_interrupted {
-        raise(SIGINT)?;
+        std::process::exit(128 + SIGINT);
     }
     Ok(capabilities)
 }
 
-/// Waits for all replies, and returns whether the user pressed Ctrl-C meanwhile.
-fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
+/// Waits for all replies or for a signal, and returns whether the user pressed Ctrl-C meanwhile.
+fn read_replies(
+    environment: Environment,
+    signals: &EndingSignals,
+) -> io::Result<(Capabilities, bool)> {
     let input = io::stdin();
     if environment.can_be_queried() {
         io::stdout().write_all(WIDTH_QUERY.as_bytes())?;
@@ -163,8 +171,10 @@ fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
     while probe.missing > 0 {
         let left = REPLY_LIMIT.saturating_sub(probe.started.elapsed());
         let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
-        let mut polled = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
-        if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
+        let mut polled = [input.as_fd(), signals.receiver()]
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let ready = retry_on_intr(|| poll(&mut polled, Some(&timeout)))?;
+        if ready == 0 || !polled[1].revents().is_empty() {
             break;
         }
         // This does not read through `Stdin`, whose buffer would keep bytes from the next reader.

@@ -30,33 +30,9 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     }
 }
 
-/// Parses a text. Python writes half of a surrogate pair if it cut the text in the middle of a character. The damaged
-/// bytes are replaced.
+/// Parses a text.
 pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
-    let damaged = || serde_json::from_str(value.get()).map(|DamagedText(text)| text);
-    serde_json::from_str(value.get()).or_else(|_| damaged()).ok()
-}
-
-struct DamagedText(String);
-
-impl<'de> Deserialize<'de> for DamagedText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(DamagedTextVisitor)
-    }
-}
-
-struct DamagedTextVisitor;
-
-impl Visitor<'_> for DamagedTextVisitor {
-    type Value = DamagedText;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text")
-    }
-
-    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<DamagedText, E> {
-        Ok(DamagedText(String::from_utf8_lossy(bytes).into_owned()))
-    }
+    serde_json::from_str(value.get()).ok()
 }
 
 /// Parses a name, which may be a number. A whole number has no decimal point: `3.0` is the name `3`.
@@ -90,9 +66,11 @@ pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     parse_numbers(value)?.try_into().ok()
 }
 
-/// Replaces the numbers `NaN` and `Infinity`, which are not JSON but which Python writes, by `null`.
-pub(crate) fn without_nan(text: String) -> String {
-    if !text.contains("NaN") && !text.contains("Infinity") {
+/// Replaces what Python writes although it is not JSON: the numbers `NaN` and `Infinity` by `null`, and half of a
+/// surrogate pair, which remains of a text that was cut in the middle of a character, by U+FFFD.
+pub(crate) fn repaired(text: String) -> String {
+    let is_python = |part: &&str| text.contains(*part);
+    if !["NaN", "Infinity", "\\ud", "\\uD"].iter().any(is_python) {
         return text;
     }
     let mut clean = String::with_capacity(text.len());
@@ -102,7 +80,7 @@ pub(crate) fn without_nan(text: String) -> String {
         let end = if is_string { end_of_string(rest) } else { rest.find('"') };
         let (part, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
         if is_string {
-            clean += part;
+            push_string(part, &mut clean);
         } else {
             let part = part.replace("-Infinity", "null").replace("Infinity", "null");
             clean += &part.replace("NaN", "null");
@@ -110,6 +88,36 @@ pub(crate) fn without_nan(text: String) -> String {
         (rest, is_string) = (after, !is_string);
     }
     clean
+}
+
+/// Writes a string without halves of surrogate pairs.
+fn push_string(mut rest: &str, clean: &mut String) {
+    while let Some(at) = rest.find('\\') {
+        clean.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let pair = |first: Option<u16>, second: Option<u16>| {
+            matches!((first, second), (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)))
+        };
+        let length = match (escaped_unit(rest), rest.get(6..).and_then(escaped_unit)) {
+            (first, second) if pair(first, second) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                clean.push('\u{fffd}');
+                rest = &rest[6..];
+                continue;
+            }
+            // The character after the backslash must not begin an escape.
+            _ => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        clean.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    clean.push_str(rest);
+}
+
+/// Returns the UTF-16 unit in an escape `\uXXXX` at the start of a text.
+fn escaped_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
 }
 
 /// Returns the position of the quote that ends a string.
@@ -255,6 +263,24 @@ mod tests {
 
     fn utf_16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
         text.encode_utf16().flat_map(order).collect()
+    }
+
+    #[test]
+    fn what_python_writes_beyond_json_is_replaced() {
+        for (text, clean) in [
+            (r#"{"NaN": NaN, "a": -Infinity}"#, r#"{"NaN": null, "a": null}"#),
+            (
+                r#"{"k\ud83d": "\ud83d\ude00 \ude00\uD83D"}"#,
+                "{\"k\u{fffd}\": \"\\ud83d\\ude00 \u{fffd}\u{fffd}\"}",
+            ),
+            (r#"["\\ud83d \"\ud83d"]"#, "[\"\\\\ud83d \\\"\u{fffd}\"]"),
+            (
+                r#"["\ud83dé", "\ud8", "\ud83d\u0041"]"#,
+                "[\"\u{fffd}é\", \"\\ud8\", \"\u{fffd}\\u0041\"]",
+            ),
+        ] {
+            assert_eq!(repaired(text.to_owned()), clean, "{text}");
+        }
     }
 
     #[test]

@@ -140,8 +140,7 @@ fn http_client(
     let builder = if loopback {
         builder.no_proxy()
     } else {
-        tessera_proxy::check_variables().map_err(StorageError::service)?;
-        builder
+        tessera_proxy::use_proxies(builder).map_err(StorageError::service)?
     };
     let failed = |_| StorageError::service("the client for object storage cannot start");
     builder.build().map_err(failed)

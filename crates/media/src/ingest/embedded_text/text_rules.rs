@@ -13,7 +13,7 @@ const CAMERA_ENDS: [&str; 2] = ["digital camera", "still camera"];
 /// The number of words in the longest of these names.
 const CAMERA_WORDS: usize = 4;
 /// Makers of cameras and phones, whose names begin a text such as `OLYMPUS OPTICAL CO.,LTD`, `SONY DSC-P8` or `oppo_0`.
-const MAKERS: &str = "canon casio fujifilm gopro hp htc huawei kodak konica leica minolta motorola nikon \
+const MAKERS: &str = "canon casio fujifilm gopro hp htc huawei jenoptik kodak konica leica minolta motorola nikon \
     nokia olympus oppo panasonic pentax polaroid ricoh samsung skypixel sony vivo xiaomi yashica zte";
 /// The last words of the names of makers.
 const MAKER_ENDS: [&str; 7] =
@@ -165,7 +165,6 @@ mod tests {
     fn texts_of_devices_and_programs_are_recognized() {
         for text in [
             "OLYMPUS DIGITAL CAMERA         ",
-            "KONICA MINOLTA DIGITAL CAMERA",
             "KODAK Digital Still Camera",
             "SONY DSC",
             "MinoltaDSC",
@@ -179,6 +178,9 @@ mod tests {
             "<?xml version=\"1.0\"?><OME/>",
             "LEICA CAMERA AG",
             "_cuva",
+            "sdr_HDRB",
+            "charset=Ascii",
+            "Jenoptik",
             "default",
             "Untitled",
             "AppleMark\n",

@@ -74,6 +74,8 @@ struct CsvTable<'a> {
     /// The position of the column of files.
     file_name: usize,
     lines: LineCounter<'a>,
+    /// Whether numbers may have a decimal comma, because it does not separate columns.
+    has_decimal_commas: bool,
     /// Whether all other columns are classes.
     has_classes: bool,
 }
@@ -93,7 +95,16 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
-            return Ok(CsvTable { reader, names, file_name, lines, has_classes: false });
+            let has_decimal_commas = *delimiter != b',';
+            let has_classes = false;
+            return Ok(CsvTable {
+                reader,
+                names,
+                file_name,
+                lines,
+                has_decimal_commas,
+                has_classes,
+            });
         }
     }
     Err("it has no column file_name".to_owned())
@@ -117,7 +128,14 @@ fn read_table(
     sidecar: &Path,
     table: CsvTable<'_>,
 ) -> Option<String> {
-    let CsvTable { reader: mut table, names, file_name, mut lines, has_classes } = table;
+    let CsvTable {
+        reader: mut table,
+        names,
+        file_name,
+        mut lines,
+        has_decimal_commas,
+        has_classes,
+    } = table;
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
@@ -144,7 +162,7 @@ fn read_table(
                 let (description, is_export) = if has_classes {
                     (describe_classes(columns), false)
                 } else {
-                    describe_cells(columns, sidecar, &mut diagnostics)
+                    describe_cells(columns, has_decimal_commas, sidecar, &mut diagnostics)
                 };
                 reader.add_row(media, sidecar, description, is_export);
             }
@@ -187,6 +205,7 @@ fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> Me
 /// Converts a row. Returns whether it is a row of an export, too.
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
+    has_decimal_commas: bool,
     sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> (MediaDescription, bool) {
@@ -196,7 +215,10 @@ fn describe_cells<'a>(
     columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
-    let number = |name| find(name)?.trim().parse().ok();
+    let number = |name| {
+        let cell = find(name)?.trim();
+        if has_decimal_commas { cell.replace(',', ".").parse().ok() } else { cell.parse().ok() }
+    };
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
     let has_box = BOX_COLUMNS.iter().all(|name| find(name).is_some());

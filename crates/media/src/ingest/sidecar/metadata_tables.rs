@@ -36,7 +36,7 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
         diagnostics.next_position();
-        let line = str::from_utf8(line).map(|line| documents::without_nan(line.to_owned()));
+        let line = str::from_utf8(line).map(|line| documents::repaired(line.to_owned()));
         match line.as_deref().map(SidecarRow::parse) {
             Err(_) => diagnostics.report(NOT_UTF_8),
             Ok(Some(row)) => {

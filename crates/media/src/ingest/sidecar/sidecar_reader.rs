@@ -104,7 +104,7 @@ impl<'a> SidecarReader<'a> {
 
     /// Like [`SidecarReader::read_text`], but for JSON, also as Python writes it.
     pub(crate) fn read_json(&mut self, path: &Path, limit: u64) -> Option<String> {
-        self.read_text(path, limit).map(documents::without_nan)
+        self.read_text(path, limit).map(documents::repaired)
     }
 
     pub(super) fn folder(&self) -> &'a dyn OriginalFiles {

@@ -188,14 +188,10 @@ impl<R: Read> Values<R> {
     }
 }
 
-/// Passes an element to `take`. The numbers of Python that are not JSON are replaced.
+/// Passes an element to `take`. What Python writes although it is not JSON is replaced.
 fn take_element(element: Vec<u8>, take: &mut dyn FnMut(&RawValue)) -> Result<(), String> {
     let text = String::from_utf8(element).map_err(|_| NOT_UTF_8)?;
-    if let Ok(value) = serde_json::from_str(&text) {
-        take(value);
-        return Ok(());
-    }
-    let text = documents::without_nan(text);
+    let text = documents::repaired(text);
     take(serde_json::from_str(&text).map_err(|_| INVALID)?);
     Ok(())
 }

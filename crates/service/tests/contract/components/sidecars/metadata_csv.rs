@@ -31,6 +31,17 @@ fn invalid_rows_are_reported_and_the_others_used() {
 }
 
 #[test]
+fn boxes_have_decimal_commas_where_the_comma_separates_no_columns() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for (separator, number) in [(";", "10,5"), ("\t", "10,5"), (";", "10.5"), (",", "\"10.5\"")] {
+        let header = ["file_name", "label", "xmin", "ymin", "xmax", "ymax"].join(separator);
+        let row = ["1.jpg", "nut", "1", "2", number, number].join(separator);
+        folder.write("metadata.csv", format!("{header}\n{row}\n"));
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "nut")], "{row}");
+    }
+}
+
+#[test]
 fn only_the_apostrophes_of_an_export_are_removed() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let read = |row: &str| {
