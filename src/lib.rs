@@ -11,12 +11,12 @@
 //! ```text
 //! layer 0   input   job -> remote   message -> job, custom_command
 //!           command_lines   printable_text   custom_command   credentials   inherited_signals
-//!           tables
+//!           file_uri   tables
 //! layer 1   config -> input, custom_command    subprocess -> credentials, custom_command
 //! layer 2   state -> config                 drawing -> config
 //!           usecase -> config, credentials
 //! layer 3   worker -> message, custom_command, state, usecase
-//!           app -> job, message, custom_command, input, config, drawing
+//!           app -> job, message, custom_command, input, config, drawing, file_uri
 //!           cli -> config, credentials, state, job, usecase
 //! layer 4   ui -> input, config, drawing, app
 //! layer 5   runtime -> app, ui, worker
@@ -32,6 +32,7 @@ pub mod config;
 pub mod credentials;
 pub mod custom_command;
 pub mod drawing;
+mod file_uri;
 mod inherited_signals;
 pub mod input;
 pub mod job;

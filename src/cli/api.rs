@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 
 use crate::cli::prelude::*;
-use crate::cli::values::read_bytes_or_stdin;
+use crate::cli::{output::unless_closed, values::read_bytes_or_stdin};
 use tessera_client::{RawBody, RawPart, RawRequest, RawResponse};
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
     let request = build_request(context, api)?;
     let work = async |connection: &Connection<'_>| {
         let response = connection.client.send_raw(request).await?;
-        print_response(context, &response, include)?;
+        unless_closed(print_response(context, &response, include))?;
         response.failure.map_or(Ok(Exit::Done), |failure| Err(failure.into()))
     };
     context.with_connection(&[Endpoint::Raw], work).await

@@ -19,6 +19,7 @@ use crate::{
         exit::{CheckResult, redact_home},
         keyboard::watch_interrupts,
         local, login,
+        output::unless_closed,
         service_options::SharedStorage,
     },
     config::{self, Layers, Settings, is_storage_uri},
@@ -104,7 +105,7 @@ async fn run_checks(
     } else if out.is_table() {
         // The results are printed as lines, because a table would truncate the sentences to the
         // width of the terminal.
-        out.print_text(&findings.iter().map(CheckResult::line).collect::<String>())?;
+        unless_closed(out.print_text(&findings.iter().map(CheckResult::line).collect::<String>()))?;
     } else {
         out.print(&document)?;
     }

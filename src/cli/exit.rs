@@ -79,6 +79,11 @@ impl CliError {
         Self::io("write the output", error)
     }
 
+    /// Whether the reader has closed standard output.
+    pub fn is_closed_output(&self) -> bool {
+        self.exit == Exit::Done
+    }
+
     pub fn interrupted() -> Self {
         Self::new(
             Exit::Interrupted,

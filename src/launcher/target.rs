@@ -172,13 +172,11 @@ impl LaunchTarget {
                 let kind = if service.is_on_premises() { "onprem" } else { "hosted" };
                 let url = service.base_url();
                 let tessera = tessera.option("--base-url", url.to_string()).option("--kind", kind);
-                let prefix = url.custom_prefix();
-                (
-                    prefix
-                        .into_iter()
-                        .fold(tessera, |command, prefix| command.option("--api-prefix", prefix)),
-                    None,
-                )
+                let command = match url.custom_prefix() {
+                    Some(prefix) => tessera.option("--api-prefix", prefix),
+                    None => tessera,
+                };
+                (command, None)
             }
             Self::Welcome(_) | Self::Start => (tessera, None),
         };

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::{Deserialize, Serialize};
 use tessera_model::{Cover, Failure, Place, RecentPlace};
 
-use super::state_folder::file_failure;
+use super::state_folder::{damaged_file, file_failure};
 
 /// The schema of the file.
 const SCHEMA: &str = "tessera.recent/1";
@@ -30,9 +30,9 @@ pub fn read_recent(file: &Path) -> Result<Vec<RecentPlace>, Failure> {
     let failed = file_failure(file, "read");
     let text = tessera_files::if_exists(fs::read_to_string(file)).map_err(&failed)?;
     let Some(text) = text else { return Ok(Vec::new()) };
-    let read: RecentFile = serde_json::from_str(&text).map_err(file_failure(file, "parsed"))?;
+    let read: RecentFile = serde_json::from_str(&text).map_err(damaged_file(file))?;
     if read.schema != SCHEMA {
-        return Err(file_failure(file, "parsed")(format!("expected the schema {SCHEMA}")));
+        return Err(damaged_file(file)(format!("expected the schema {SCHEMA}")));
     }
     Ok(read.places)
 }

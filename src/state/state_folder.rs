@@ -158,7 +158,7 @@ pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Fa
     let source =
         tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
     let value = source.map(|source| parse(key, &source)).transpose();
-    value.map_err(file_failure(path, "parsed"))
+    value.map_err(damaged_file(path))
 }
 
 fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
@@ -197,13 +197,16 @@ pub(super) fn file_failure<E: fmt::Display>(
     participle: &str,
 ) -> impl Fn(E) -> Failure {
     move |reason| {
-        let failure =
-            Failure::local(format!("{} cannot be {participle}: {reason}", path.display()));
-        // Only the content of a file can be wrong. The rest is up to the disk and its permissions.
-        match participle {
-            "parsed" => failure.with_remedy("Move the file away to start over"),
-            _ => failure.with_remedy("Check the disk and the permissions of the folder"),
-        }
+        Failure::local(format!("{} cannot be {participle}: {reason}", path.display()))
+            .with_remedy("Check the disk and the permissions of the folder")
+    }
+}
+
+/// Reports that the content of a file is not what this program writes.
+pub(super) fn damaged_file<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
+    move |reason| {
+        Failure::local(format!("{} cannot be parsed: {reason}", path.display()))
+            .with_remedy("Move the file away to start over")
     }
 }
 

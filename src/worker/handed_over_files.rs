@@ -87,6 +87,7 @@ mod tests {
         drop(files);
         assert!(!path.exists());
     }
+
     #[test]
     fn only_the_last_copies_of_pictures_are_kept() {
         let files = HandedOverFiles::default();

@@ -104,7 +104,8 @@ fn a_dropped_path_replaces_what_is_typed() {
     for (raw, path) in [
         ("file:///tmp/a%20van.jpg\n", "/tmp/a van.jpg"),
         ("file:///tmp/a%20b%C3%A9.jpg\n", "/tmp/a bé.jpg"),
-        ("file://host/tmp/100%.jpg", "/tmp/100%.jpg"),
+        ("file://localhost/tmp/100%.jpg", "/tmp/100%.jpg"),
+        ("file://other.example/tmp/c.jpg", "file://other.example/tmp/c.jpg"),
         ("'/tmp/a b.jpg' ", "/tmp/a b.jpg"),
         ("\"/tmp/a b.jpg\" \"/tmp/c.jpg\"", "/tmp/a b.jpg"),
         ("/tmp/a\\ b\\(1\\).jpg", "/tmp/a b(1).jpg"),
@@ -230,14 +231,20 @@ fn a_region_of_an_item_is_searched_by_uploading_a_copy() {
     assert_eq!(label, "part of 0.jpg");
 }
 
-#[test]
-fn another_granularity_registers_the_same_region_again() {
+/// A search by a region, the request that registered the region, and the anchor.
+fn region_search() -> (Desk, Option<Request>, Anchor) {
     let mut desk = Desk::with_clusters(1);
     desk.press("b 3 enter");
     let first = registered(&desk).cloned();
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     desk.answer_page(page(0, 2));
+    (desk, first, anchor)
+}
+
+#[test]
+fn another_granularity_registers_the_same_region_again() {
+    let (mut desk, first, _) = region_search();
     desk.press("<");
     let (Some(Request::RegisterAnchor { granularity: before, region: sent, .. }), Some(again)) =
         (first, registered(&desk))
@@ -253,12 +260,7 @@ fn another_granularity_registers_the_same_region_again() {
 
 #[test]
 fn a_repeated_search_by_a_region_keeps_its_picture() {
-    let mut desk = Desk::with_clusters(1);
-    desk.press("b 3 enter");
-    let first = registered(&desk).cloned();
-    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
-    desk.answer_page(page(0, 2));
+    let (mut desk, first, anchor) = region_search();
     desk.press("esc H enter");
     assert_eq!(desk.app.results().view().unwrap().search.query, Query::Similar(anchor));
     desk.press("<");

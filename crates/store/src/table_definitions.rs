@@ -53,7 +53,7 @@ CREATE TABLE export (
   message        text,
   created_at     bigint NOT NULL,
   selective      boolean NOT NULL DEFAULT false,  -- whether it contains only what `chosen` lists
-  ended_at       bigint
+  ended_at       bigint  -- when it became COMPLETED or FAILED
 );
 
 -- Where the files of a dataset are: its own folder, and one for each batch of added media.

@@ -194,30 +194,11 @@ pub fn file_uri(path: &Path) -> String {
     uri
 }
 
-/// Returns the path in a `file` URI of any machine. Other text gives `None`.
-pub fn path_of_file_uri(uri: &str) -> Option<String> {
-    let (_, path) = split_file_uri(uri)?;
-    Some(path)
-}
-
-/// Returns the path in a `file` URI of this machine. The URI may contain the name of the machine, as programs write it
-/// that list folders. Other text gives `None`.
-pub fn local_path_of_file_uri(uri: &str) -> Option<String> {
-    let (host, path) = split_file_uri(uri)?;
-    let is_local = |host: &str| host.is_empty() || host.eq_ignore_ascii_case("localhost");
-    (is_local(host) || is_this_machine(host)).then_some(path)
-}
-
-fn split_file_uri(uri: &str) -> Option<(&str, String)> {
+/// Splits a `file` URI into its host, which may be empty, and its path. Other text gives `None`.
+pub fn split_file_uri(uri: &str) -> Option<(&str, String)> {
     let address = uri.strip_prefix("file://")?;
     let (host, path) = address.split_at(address.find('/')?);
     Some((host, percent_decode_str(path).decode_utf8_lossy().into_owned()))
-}
-
-/// Whether a name is the one of this machine. Only Linux has the name in a file.
-fn is_this_machine(host: &str) -> bool {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    host.eq_ignore_ascii_case(name.trim())
 }
 
 impl PreviewBody {

@@ -10,7 +10,6 @@ use tessera_model::{
     text::{format_bytes, grouped_with_noun},
     vql::InvalidField,
 };
-use tessera_wire::preview::path_of_file_uri;
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -23,6 +22,7 @@ use crate::{
         pane::cycle,
     },
     drawing::{FormOptions, FormRows, display_width},
+    file_uri::path_of_file_uri,
     job::JobDataset,
     message::JobId,
     tables::text_enum,

@@ -7,12 +7,12 @@ use std::{
 };
 
 use tessera_model::{FolderEntry, FolderListing, search_form};
-use tessera_wire::preview::local_path_of_file_uri;
 use tui_input::{Input, InputRequest};
 
 use crate::{
     app::pane::cycle,
     drawing::ScrollState,
+    file_uri::local_path_of_file_uri,
     input::{Chord, Key},
 };
 

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use super::{DatasetArgument, media_rows, part_error, sarif};
 use crate::cli::prelude::*;
 use crate::{
-    cli::values::{is_stdout, write_result},
+    cli::{
+        output::unless_closed,
+        values::{is_stdout, write_result},
+    },
     usecase::check::{Check, CheckList},
 };
 use tessera_model::{
@@ -109,7 +112,6 @@ impl CheckOptions {
         at_least.chain(limits.into_iter().filter_map(at_most)).chain(no_leaks).collect()
     }
 
-    /// Prints and writes the results. The exit code says whether all checks passed, also if the reader closes the pipe.
     fn report(
         &self,
         context: &Context,
@@ -117,25 +119,11 @@ impl CheckOptions {
         checks: &[Check<'_>],
         media: usize,
     ) -> CliResult {
-        let passed = checks.iter().all(|check| check.passed);
-        match self.write_results(context, dataset, checks, media) {
-            Err(error) if error.exit != Exit::Done => Err(error),
-            _ => Ok(if passed { Exit::Done } else { Exit::CheckFailed }),
-        }
-    }
-
-    fn write_results(
-        &self,
-        context: &Context,
-        dataset: &Dataset,
-        checks: &[Check<'_>],
-        media: usize,
-    ) -> CliResult<()> {
         let mut prints = true;
         let mut write = |file: &Path, text: String| {
             if is_stdout(file) {
                 prints = false;
-                context.out.write_raw(text.as_bytes())?;
+                unless_closed(context.out.write_raw(text.as_bytes()))?;
                 return Ok(());
             }
             write_result(file, text)
@@ -161,7 +149,7 @@ impl CheckOptions {
         if prints {
             context.print(&Document::new("tessera.checks/1", fields))?;
         }
-        Ok(())
+        Ok(if passed { Exit::Done } else { Exit::CheckFailed })
     }
 }
 

@@ -9,6 +9,7 @@ use super::{DatasetArgument, media_rows};
 use crate::{
     cli::{
         CliError, CliResult, Connection, Context, Document, Exit,
+        output::unless_closed,
         values::{is_stdout, write_result},
     },
     usecase::{
@@ -99,7 +100,7 @@ impl DatasetSplitOptions {
         let named = || plan.sets.iter().map(|set| set.name.as_str()).zip(&divided);
         let list = self.list.as_deref().map(|list| (list, list_of(named())));
         if let Some((_, text)) = list.as_ref().filter(|(list, _)| is_stdout(list)) {
-            context.out.write_raw(text.as_bytes())?;
+            unless_closed(context.out.write_raw(text.as_bytes()))?;
         } else {
             list.map(|(list, text)| write_result(list, text)).transpose()?;
             let described: Vec<Value> =

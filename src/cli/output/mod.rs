@@ -96,7 +96,14 @@ impl Output {
         self.style.width.is_some()
     }
 
+    /// Prints a whole document. The command goes on if the reader has closed the pipe.
     pub fn print(&self, document: &Document) -> Result<(), CliError> {
+        unless_closed(self.print_rows(document))
+    }
+
+    /// Prints rows of a result that is still being read. Fails if the reader has closed the pipe, so that nothing more is
+    /// read.
+    pub fn print_rows(&self, document: &Document) -> Result<(), CliError> {
         let text = match &self.format {
             OutputFormat::Table => table::aligned_table(document, self.style),
             OutputFormat::Tsv => table::tab_separated(document),
@@ -117,7 +124,7 @@ impl Output {
     pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
-                write_stdout(&PrintableText::pretty_json(document.root()))
+                unless_closed(write_stdout(&PrintableText::pretty_json(document.root())))
             }
             OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
                 self.print(document)
@@ -164,6 +171,11 @@ pub fn is_unread_after_pause() -> bool {
     // Without events to wait for, only an output without a reader ends the pause early.
     let mut watched = [PollFd::new(&output, PollFlags::empty())];
     retry_on_intr(|| poll(&mut watched, Some(&pause))).is_ok_and(|count| count > 0)
+}
+
+/// Ignores that the reader has closed the pipe, so that a command ends with its own exit code, and does what follows.
+pub fn unless_closed<T: Default>(printed: Result<T, CliError>) -> Result<T, CliError> {
+    printed.or_else(|error| if error.is_closed_output() { Ok(T::default()) } else { Err(error) })
 }
 
 /// Writes text to standard output. All text is written here.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use crate::cli::prelude::*;
 use crate::cli::{
     input_options::{NamedQuery, QueryOptions, QuerySource, located_problem},
+    output::unless_closed,
     query::filter_command::FilterCommand,
 };
 use tessera_model::{
@@ -161,7 +162,7 @@ fn print_diagnostics(
         let line = located_problem(name, text, level, &diagnostic.problem);
         format!("{}\n", SafeText::detail(&line))
     };
-    context.out.print_text(&diagnostics.iter().map(line).collect::<String>())
+    unless_closed(context.out.print_text(&diagnostics.iter().map(line).collect::<String>()))
 }
 
 fn diagnostic_row(text: &str, QueryDiagnostic { is_error, problem }: &QueryDiagnostic) -> Value {

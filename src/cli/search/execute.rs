@@ -217,7 +217,7 @@ impl PreparedSearch<'_> {
         let (links, scale) = (connection.link_form(), search.query.score_scale());
         let rows = format.rows(clusters, links, scale, search.page, body);
         if connection.context.out.is_jsonl() {
-            return connection.context.print(&format.rows_document(rows)).map(drop);
+            return connection.context.out.print_rows(&format.rows_document(rows));
         }
         results.add_rows(rows, body);
         Ok(())
@@ -240,7 +240,7 @@ impl PreparedSearch<'_> {
         let scale = entry.search.query.score_scale();
         let rows = RowFormat::media_rows(found, connection.link_form(), scale);
         if connection.context.out.is_jsonl() {
-            return connection.context.print(&RowFormat::Media.rows_document(rows)).map(drop);
+            return connection.context.out.print_rows(&RowFormat::Media.rows_document(rows));
         }
         results.rows.extend(rows);
         Ok(())

@@ -144,9 +144,11 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
         return Ok(Probe::start(silent, None)?.give_up());
     }
     let signals = EndingSignals::hold_back()?;
-    crossterm::terminal::enable_raw_mode()?;
-    let probed = read_replies(environment.clone(), &signals);
-    crossterm::terminal::disable_raw_mode()?;
+    let probed = crossterm::terminal::enable_raw_mode().and_then(|()| {
+        let replies = read_replies(environment.clone(), &signals);
+        crossterm::terminal::disable_raw_mode()?;
+        replies
+    });
     signals.release();
     let (capabilities, is_interrupted) = probed?;
     if is_interrupted {
