@@ -135,8 +135,8 @@ fn queries(environment: &Environment, outer: Option<&OuterTerminal>) -> String {
 }
 
 /// Detects what the terminal can draw, for a command. The terminal is in raw mode meanwhile, so Ctrl-C is read here and
-/// ends the program afterwards. A signal ends the wait, and the program when the terminal is restored. Nothing is
-/// queried without a terminal.
+/// ends the program afterwards, as a signal does. The replies are awaited in any case, because the shell would take them
+/// for typed text. Nothing is queried without a terminal.
 pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !is_terminal {
@@ -145,7 +145,7 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
     }
     let signals = EndingSignals::hold_back()?;
     let probed = crossterm::terminal::enable_raw_mode().and_then(|()| {
-        let replies = read_replies(environment.clone(), &signals);
+        let replies = read_replies(environment.clone());
         crossterm::terminal::disable_raw_mode()?;
         replies
     });
@@ -157,11 +157,8 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
     Ok(capabilities)
 }
 
-/// Waits for all replies or for a signal, and returns whether the user pressed Ctrl-C meanwhile.
-fn read_replies(
-    environment: Environment,
-    signals: &EndingSignals,
-) -> io::Result<(Capabilities, bool)> {
+/// Waits for all replies, and returns whether the user pressed Ctrl-C meanwhile.
+fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
     let input = io::stdin();
     if environment.can_be_queried() {
         io::stdout().write_all(WIDTH_QUERY.as_bytes())?;
@@ -173,10 +170,8 @@ fn read_replies(
     while probe.missing > 0 {
         let left = REPLY_LIMIT.saturating_sub(probe.started.elapsed());
         let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
-        let mut polled = [input.as_fd(), signals.receiver()]
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-        let ready = retry_on_intr(|| poll(&mut polled, Some(&timeout)))?;
-        if ready == 0 || !polled[1].revents().is_empty() {
+        let mut polled = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN)];
+        if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
             break;
         }
         // This does not read through `Stdin`, whose buffer would keep bytes from the next reader.
