@@ -70,8 +70,8 @@ pub enum Lane {
     GetModel(JobId),
     /// Giving a dataset a model, and waiting until its media are encoded.
     GiveModel(JobId),
-    /// How far the media of a dataset are encoded.
-    Encoding(DatasetId),
+    /// What only a local service knows about a dataset, and so whether the service is a local one.
+    LocalState(DatasetId),
     /// An upload of media. Only the user cancels it, after a warning that media may have been accepted if they were
     /// sent completely.
     Upload(JobId),
@@ -157,14 +157,15 @@ impl Lane {
             | Self::StartJob(_)
             | Self::CancelExport(_)
             | Self::GiveModel(_)
-            | Self::Encoding(_)
             | Self::Upload(_)
             | Self::ExportPreview(..)
             | Self::Export(_)
             | Self::Download(_)
             | Self::LoginCheck => true,
-            // An import sends another login, and links are followed without a login.
+            // An import sends another login, and links are followed without a login. Another service may answer with
+            // 401 to a path that it does not have.
             Self::LoginImport
+            | Self::LocalState(_)
             | Self::FileAction(_)
             | Self::DiverseMedia(_)
             | Self::Rest(_)

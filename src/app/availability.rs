@@ -237,7 +237,7 @@ fn cancellation_reason(app: &App) -> Option<String> {
     if !app.jobs.selected().is_some_and(|job| app.jobs.is_exporting(job.id)) {
         return Some("no running export is selected".to_owned());
     }
-    if app.setup.deployment != DeploymentKind::Local {
+    if !app.has_local_service() {
         return Some("this deployment cannot cancel exports; x stops watching it".to_owned());
     }
     None
@@ -314,7 +314,7 @@ fn model_reason(app: &App) -> Option<String> {
 
 /// Returns why there is no map of what the search finds.
 fn map_reason(app: &App) -> Option<String> {
-    if app.setup.deployment != DeploymentKind::Local {
+    if !app.has_local_service() {
         return Some("only media of local folders are on a map; open a folder".to_owned());
     }
     let query = app.results.view().map(|view| &view.search.query);
@@ -341,7 +341,7 @@ fn diverse_reason(app: &App) -> Option<String> {
 
 /// Returns the dataset that can be managed here, or why there is none.
 fn managed_dataset(app: &App) -> Result<&Dataset, String> {
-    if app.setup.deployment != DeploymentKind::Local {
+    if !app.has_local_service() {
         return Err("only datasets of local folders are managed here; open a folder".to_owned());
     }
     app.target_dataset().ok_or_else(|| "no dataset is selected".to_owned())

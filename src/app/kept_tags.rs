@@ -100,11 +100,12 @@ impl KeptTagsState {
 
 /// Whether the tags of this deployment are kept on this machine.
 pub(in crate::app) fn are_kept(app: &App) -> bool {
-    app.setup.deployment != DeploymentKind::Local
+    !app.has_local_service()
 }
 
 pub(in crate::app) fn state_to_load(app: &App) -> Option<StateKey> {
-    let dataset = app.results.view().filter(|_| are_kept(app))?.search.dataset;
+    let is_needed = are_kept(app) && !app.awaits_kind_of_service();
+    let dataset = app.results.view().filter(|_| is_needed)?.search.dataset;
     let known = app.tagging.kept.remote(dataset);
     known.is_none_or(|tags| tags.due(None).is_some()).then_some(StateKey::KeptTags(dataset))
 }

@@ -196,6 +196,7 @@ impl App {
     pub(in crate::app) fn refresh(&mut self) {
         self.service_data.datasets.invalidate();
         self.service_data.pictures.forget_failures();
+        self.service_data.local_datasets.retain(|_, known| known.value().is_some());
         self.results.continue_scan();
         for search in
             [self.results.view().map(|view| view.search.clone()), self.results.pending_search()]

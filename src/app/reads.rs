@@ -92,6 +92,19 @@ impl Jobs {
 }
 
 impl App {
+    /// Returns whether the service is a local one, in this program or behind an address as that of `tessera serve`.
+    /// Only a local service tags media, manages datasets and cancels exports, and it has more filters.
+    pub fn has_local_service(&self) -> bool {
+        let mut known = self.service_data.local_datasets.values();
+        self.setup.deployment == DeploymentKind::Local || known.any(|it| it.value().is_some())
+    }
+
+    /// Returns whether it is still unknown if the service is a local one.
+    pub(in crate::app) fn awaits_kind_of_service(&self) -> bool {
+        let mut known = self.service_data.local_datasets.values();
+        !self.has_local_service() && known.all(|it| it.failure().is_none())
+    }
+
     /// Describes the writes that the end of the program would stop, or would not send any more.
     pub fn unfinished_writes(&self) -> Vec<String> {
         let names: BTreeSet<_> = self.outbox.tickets.lanes().filter_map(Lane::write_name).collect();
@@ -142,7 +155,7 @@ impl App {
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_reads());
-        reads.extend(self.encoding_read());
+        reads.extend(self.local_dataset_read());
         reads.extend(self.overview_reads());
         reads.extend(self.tags_read());
         reads.extend(self.page_reads());
@@ -221,16 +234,29 @@ impl App {
         })
     }
 
-    /// Returns the read of how far the media of the dataset are encoded whose status is on screen.
-    fn encoding_read(&self) -> Option<ScheduledRead> {
-        let is_local = self.setup.deployment == DeploymentKind::Local;
-        let dataset = self.dataset_of_status().filter(|_| is_local)?;
-        let id = dataset.status.is_busy().then_some(dataset.id)?;
-        let interval = self.setup.polling.interval(PollTarget::BusyDatasets, 0);
-        let interval = self.setup.poll_interval(interval, &self.screen);
-        let known = self.service_data.encodings.get(&id);
-        let due = known.map_or(Some(Uptime::ZERO), |known| known.due(Some(interval)))?;
-        Some(ScheduledRead { lane: Lane::Encoding(id), request: Request::LocalDataset(id), due })
+    /// Returns the read of what only a local service knows about a dataset: how far its media are encoded, for the
+    /// dataset whose status is on screen. At another address, the first response shows whether the service is a local
+    /// one.
+    fn local_dataset_read(&self) -> Option<ScheduledRead> {
+        let interval =
+            |target| self.setup.poll_interval(self.setup.polling.interval(target, 0), &self.screen);
+        let is_local = self.has_local_service();
+        let busy = self.dataset_of_status().filter(|dataset| is_local && dataset.status.is_busy());
+        let first = self.service_data.dataset_list().first();
+        let unknown = first.filter(|_| self.setup.deployment != DeploymentKind::Local && !is_local);
+        let id = busy.or(unknown)?.id;
+        let due =
+            self.service_data.local_datasets.get(&id).map_or(Some(Uptime::ZERO), |known| {
+                let is_lost = known.failure().is_some_and(Failure::is_connection_failure);
+                let lost = is_lost.then(|| interval(PollTarget::IdleDatasets));
+                known.due(if busy.is_some() {
+                    Some(interval(PollTarget::BusyDatasets))
+                } else {
+                    lost
+                })
+            })?;
+        let (lane, request) = (Lane::LocalState(id), Request::LocalDataset(id));
+        Some(ScheduledRead { lane, request, due })
     }
 
     /// Returns the reads of the counts that the open facets show.

@@ -113,7 +113,7 @@ impl App {
             Lane::CheckTarget | Lane::ExportPreview(..) => {
                 ExportForm::handle_response(self, lane, result);
             }
-            Lane::Encoding(dataset) => self.encoding_loaded(dataset, result),
+            Lane::LocalState(dataset) => self.local_dataset_loaded(dataset, result),
             Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
                 get_model::handle_response(self, &lane, result);
             }
@@ -165,10 +165,9 @@ impl App {
     }
 
     /// A failure is not shown, because the poll of the datasets shows it.
-    fn encoding_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
-        let encoding = content!(result, LocalDataset).map(|local| local.encoding);
-        let known = self.service_data.encodings.entry(dataset).or_default();
-        known.finish(self.outbox.now, encoding);
+    fn local_dataset_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
+        let known = self.service_data.local_datasets.entry(dataset).or_default();
+        known.finish(self.outbox.now, content!(result, LocalDataset));
     }
 
     /// Applies what removing, renaming and rescanning datasets, and cancelling their indexing, has done.
@@ -463,7 +462,7 @@ impl App {
         let open = self.results.view()?.search.dataset;
         let known = self.service_data.dataset(open)?;
         let is_listed = list.iter().any(|dataset| dataset.id == open);
-        let is_local = self.setup.deployment == DeploymentKind::Local;
+        let is_local = self.has_local_service();
         (is_local && !is_listed && unreadable == 0).then(|| known.name.clone())
     }
 

@@ -356,7 +356,7 @@ impl App {
         let item = |kind: FilterKind| {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
-        let items = FilterKind::known_by(self.setup.deployment).into_iter().map(item).collect();
+        let items = FilterKind::known_by(self.has_local_service()).into_iter().map(item).collect();
         CommandList::open(
             &mut self.overlays,
             &self.screen,

@@ -9,8 +9,8 @@ use std::{
 
 use lru::LruCache;
 use tessera_model::{
-    Dataset, EncodingProgress, Enrichment, EntityType, FolderListing, MediaId, Overview, SavedView,
-    StateValue, Timestamp,
+    Dataset, EncodingProgress, Enrichment, EntityType, FolderListing, LocalDataset, MediaId,
+    Overview, SavedView, StateValue, Timestamp,
 };
 use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Thumbnail};
 
@@ -26,8 +26,8 @@ pub struct ServiceData {
     pub(in crate::app) unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub(in crate::app) enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
-    /// How far the media of busy datasets are encoded.
-    pub(in crate::app) encodings: BTreeMap<DatasetId, Remote<Option<EncodingProgress>>>,
+    /// What only a local service knows about its datasets.
+    pub(in crate::app) local_datasets: BTreeMap<DatasetId, Remote<LocalDataset>>,
     pub(in crate::app) overviews: BTreeMap<(DatasetId, EntityType), Remote<Overview>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
@@ -63,7 +63,7 @@ impl ServiceData {
     /// Returns how far the media of a dataset are encoded, while they are.
     pub fn encoding(&self, dataset: DatasetId) -> Option<&EncodingProgress> {
         self.dataset(dataset).filter(|dataset| dataset.status.is_busy())?;
-        self.encodings.get(&dataset)?.value()?.as_ref()
+        self.local_datasets.get(&dataset)?.value()?.encoding.as_ref()
     }
 
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {

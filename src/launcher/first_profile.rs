@@ -63,7 +63,7 @@ impl Launcher {
         candidate: Box<CandidateProfile>,
     ) -> Result<RunOutcome, CliError> {
         let CandidateProfile { profile, secret, store_secret, .. } = *candidate;
-        let file = self.settings_file.as_deref();
+        let file = self.sources.user.as_deref();
         let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
         let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };

@@ -4,7 +4,6 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
-    path::PathBuf,
     sync::Arc,
     time::SystemTime,
 };
@@ -17,7 +16,7 @@ use tessera::{
         self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions,
         is_capable_terminal,
     },
-    config::{self, DeploymentKind, Destination, Profile, Settings},
+    config::{self, DeploymentKind, Destination, Profile, Settings, Sources},
     input::Keymap,
     runtime::{self, RunOutcome, SignalReceiver},
     state::{StateFolder, remember_place},
@@ -65,8 +64,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     };
     let mut target = LaunchTarget::initial(&context, command)?;
     let Context { global, mut settings, messages, .. } = context;
-    let (trace, read_only, fresh) = (global.trace, global.read_only, global.fresh);
-    let settings_file = global.config.or_else(config::user_config_file);
+    let (sources, read_only, fresh) = (global.sources(), global.read_only, global.fresh);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
     let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
@@ -77,14 +75,14 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     if !has_terminal() && settings.accessible.is_none() {
         return Err(unusable_without_terminal(&target, bare));
     }
-    if let Some(path) = trace {
+    if let Some(path) = global.trace {
         options.trace = Trace::create(&path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
     }
     let trace = options.trace.clone();
     let mut launcher = Launcher {
         settings,
-        settings_file,
+        sources,
         keymap,
         options,
         read_only,
@@ -148,7 +146,7 @@ struct LaunchedDeployment {
 
 struct Launcher {
     settings: Settings,
-    settings_file: Option<PathBuf>,
+    sources: Sources,
     keymap: Keymap,
     options: runtime::RuntimeOptions,
     read_only: bool,
@@ -164,15 +162,27 @@ struct Launcher {
 }
 
 impl Launcher {
-    fn target(&self, destination: Destination) -> Result<LaunchTarget, CliError> {
+    fn target(&mut self, destination: Destination) -> Result<LaunchTarget, CliError> {
         Ok(match destination {
-            Destination::Profile(name) => LaunchTarget::named(&self.settings, &name)?,
+            Destination::Profile(name) => {
+                self.reload_profiles();
+                LaunchTarget::named(&self.settings, &name)?
+            }
             Destination::Folder(folder) => LaunchTarget::folder(&self.settings, folder)?,
             Destination::Sample => {
                 LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
             }
             Destination::Welcome => LaunchTarget::Welcome(None),
         })
+    }
+
+    /// Reads the profiles again, because a command may have given one another key pair or address meanwhile. If this
+    /// fails, the profiles stay as they were, and the interface says so.
+    fn reload_profiles(&mut self) {
+        match Settings::load(&self.sources) {
+            Ok(settings) => self.settings.profiles = settings.profiles,
+            Err(error) => self.settings.warnings.push(error),
+        }
     }
 
     /// Opens a target and runs the interface. If that fails, the welcome screen is shown.
@@ -234,7 +244,7 @@ impl Launcher {
         client: Client,
         profile: &Profile,
     ) -> Result<RunOutcome, CliError> {
-        let owner = key_pair_owner(profile, &client, self.settings_file.clone());
+        let owner = key_pair_owner(profile, &client, self.sources.user.clone());
         let login = login_setup(&client, Some(profile));
         let name = profile.name.clone();
         let launched = self.remote_deployment(client, login, owner.clone());

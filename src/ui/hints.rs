@@ -5,7 +5,6 @@ use ratatui::widgets::{Clear, Widget};
 use crate::ui::prelude::*;
 use crate::{
     app::{Dialog, Level, availability, model_offer, suggested_actions::suggested_actions},
-    config::DeploymentKind,
     drawing::{ClickTarget, Painter, field_area},
     input::KeyContext,
 };
@@ -111,7 +110,7 @@ fn tagging_hint(app: &App) -> Option<String> {
     let tags = (0..9).map_while(|key| tagging.name_of_key(dataset, key));
     let tags: Vec<String> =
         (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
-    let keys = if app.setup().deployment == DeploymentKind::Local {
+    let keys = if app.has_local_service() {
         "p pick   x reject   Alt-0…5 rate   + new tag   a whole search   u undo   Esc leave"
     } else {
         "p pick   x reject   + new tag   u undo   Esc leave   (kept on this machine)"

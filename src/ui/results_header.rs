@@ -12,7 +12,6 @@ use crate::{
         },
         view::sort_filter::SortOrder,
     },
-    config::DeploymentKind,
     drawing::ClickTarget,
     ui::tile,
 };
@@ -186,10 +185,8 @@ fn query_text(
         } else {
             "all that matches the filters"
         };
-        let order = match ctx.app.setup().deployment {
-            DeploymentKind::Local => "largest clusters first",
-            DeploymentKind::Hosted | DeploymentKind::Onprem => "in the order of the service",
-        };
+        let is_local = ctx.app.has_local_service();
+        let order = if is_local { "largest clusters first" } else { "in the order of the service" };
         return vec![(format!("{what}, {order}"), theme.dim)];
     };
     let free = cells.saturating_sub(display_width(kind) + MIN_NAME.min(display_width(name)));

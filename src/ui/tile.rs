@@ -17,7 +17,6 @@ use crate::{
         overlay::{score_histogram::ScoreHistogram, selection_rows::mark_glyph},
         tile_grid::TileGrid,
     },
-    config::DeploymentKind,
     drawing::format_score,
 };
 
@@ -191,7 +190,7 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
     let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();
     let of_cluster = cluster.tags.iter().filter(|_| !shows_members);
     let mut tags: BTreeSet<String> = of_pictures.iter().flatten().cloned().collect();
-    let knows_pictures = app.setup().deployment == DeploymentKind::Local || !tags.is_empty();
+    let knows_pictures = app.has_local_service() || !tags.is_empty();
     tags.extend(of_cluster.map(|tag| tag.name.to_string()));
     let mark = |text: String, is_whole: bool| if is_whole { text } else { format!("({text})") };
     let is_whole =

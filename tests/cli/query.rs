@@ -97,23 +97,6 @@ fn filters_of_the_local_deployment_are_built_from_words() {
 }
 
 #[test]
-fn other_deployments_refuse_the_filters_of_the_local_deployment_before_the_first_request() {
-    let home = tempfile::tempdir().unwrap();
-    let query = r#"[{"path":{"op":"is","value":"train"}}]"#;
-    let search = ["search", "vql", query, "--dataset", ID];
-    // Nothing listens at this address, so a request would fail in another way.
-    let (code, out, err) = run(home.path(), &[&ELSEWHERE[..], &search].concat());
-    assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    let words =
-        "the filter `path` is an addition of the local deployment; this service does not know it";
-    assert!(err.contains(words), "{err}");
-    let sorted = ["search", "browse", "--sort", "bytes", "--dataset", ID];
-    let (code, out, err) = run(home.path(), &[&ELSEWHERE[..], &sorted].concat());
-    assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("sorting a whole result by bytes is an addition"), "{err}");
-}
-
-#[test]
 fn invalid_filters_are_rejected() {
     let home = tempfile::tempdir().unwrap();
     for (filter, words) in [

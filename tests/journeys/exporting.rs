@@ -25,7 +25,7 @@ async fn export_download_and_look_inside() {
     let service = Service::over_paintings(30).await;
     let mut person = Person::at(&service).await;
     // The third field is the format. JSON is chosen, because the test can read it back.
-    person.press("e tab tab space enter").await;
+    person.press("e tab tab left enter").await;
     follow(&mut person, &service).await;
     person.sees("downloaded");
     person.sees("31 entries verified, including 30 images");

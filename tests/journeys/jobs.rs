@@ -50,7 +50,8 @@ async fn files_come_in_and_are_clustered_with_the_rest() {
     person.paste(&format!("'{}'", fresh.display()));
     person.press("enter").await;
     person.sees("3 images");
-    person.press("enter").await;
+    person.sees("● reindex the whole dataset");
+    person.press("down right enter").await;
     follow(&mut person, &service).await;
     person.sees("PARTIAL INDEX");
     person.press("R").await;

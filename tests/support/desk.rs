@@ -7,13 +7,14 @@ use std::{
 
 use tessera::{
     app::{App, Effect, Event, LoginSetup, ReopenCommand, Setup},
+    config::DeploymentKind,
     input::{Chord, Key, Keymap},
     message::{Lane, Payload, Request, Response, Ticket},
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-    Failure, FailureKind, FileFacts, Link, MediaId, Page, Preview, SafeText, StateKey, StateValue,
-    Status,
+    Failure, FailureKind, FileFacts, Link, LocalDataset, MediaId, Page, Preview, SafeText,
+    StateKey, StateValue, Status,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
@@ -27,6 +28,8 @@ pub struct Desk {
     /// The saved state. Values are also loaded from it.
     pub kept: BTreeMap<StateKey, StateValue>,
     pub other: Vec<Effect>,
+    /// What a local service at another address knows about its datasets. `None` if the service is not a local one.
+    pub local_dataset: Option<LocalDataset>,
 }
 
 impl Desk {
@@ -79,6 +82,7 @@ impl Desk {
             cancelled: Vec::new(),
             kept,
             other: Vec::new(),
+            local_dataset: None,
         };
         desk.happen(Event::Wake);
         desk
@@ -107,6 +111,14 @@ impl Desk {
                 Effect::Send(ticket, Request::SaveState(entry)) => {
                     self.kept.insert(entry.key(), entry);
                     self.respond(ticket, Ok(Payload::StateSaved));
+                }
+                Effect::Send(ticket, Request::LocalDataset(_))
+                    if matches!(ticket.lane, Lane::LocalState(_))
+                        && self.app.setup().deployment != DeploymentKind::Local =>
+                {
+                    let unknown = || Failure::new(FailureKind::NotFound, "not a local service");
+                    let local = self.local_dataset.clone().ok_or_else(unknown);
+                    self.respond(ticket, local.map(Payload::LocalDataset));
                 }
                 // The folder for downloads exists.
                 Effect::Send(ticket, Request::CheckTarget(path))

@@ -31,6 +31,10 @@ fn poll_returns(desk: &mut Desk, count: u64, status: &str) {
 /// Fills in the form for files, previews it and sends it.
 fn add_media(desk: &mut Desk) {
     desk.press("A");
+    type_and_add(desk);
+}
+
+fn type_and_add(desk: &mut Desk) {
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
     let found = Preflight { images: 3, bytes: 4_000, ..Preflight::default() };
@@ -40,7 +44,7 @@ fn add_media(desk: &mut Desk) {
 
 fn files() -> MediaAddition {
     let paths = vec!["/data/my new".into(), "/home/me/x.jpg".into()];
-    MediaAddition::new(MediaSource::Files(paths))
+    MediaAddition { auto_reindex: true, ..MediaAddition::new(MediaSource::Files(paths)) }
 }
 
 #[test]
@@ -102,7 +106,7 @@ fn only_the_selected_source_is_sent() {
     desk.type_text("/files");
     desk.press("up left tab");
     desk.type_text("s3://bucket/new/");
-    desk.press("tab space tab");
+    desk.press("tab space space tab");
     desk.type_text("arn:aws:iam::123456789012:role/reader");
     desk.press("tab tab");
     desk.type_text("x");
@@ -125,7 +129,8 @@ fn only_the_selected_source_is_sent() {
 #[test]
 fn an_addition_is_followed_to_partial_index_with_its_counts() {
     let mut desk = Desk::with_clusters(3);
-    add_media(&mut desk);
+    desk.press("A down right up");
+    type_and_add(&mut desk);
     desk.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(

@@ -5,7 +5,10 @@ use tessera::{
     input::Action,
     message::{Lane, Request},
 };
-use tessera_model::{EntryContent, KeptTags, SafeText, Selection, StateKey, StateValue, Status};
+use tessera_model::{
+    EntryContent, KeptTags, LocalDataset, PatternLists, SafeText, Selection, StateKey, StateValue,
+    Status,
+};
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -64,6 +67,30 @@ fn a_key_keeps_a_tag_on_this_machine_and_says_where() {
     assert!(unavailable_reason(&desk.app, Action::UndoTags).unwrap().contains("no tag"));
     assert!(desk.requests().iter().all(|it| !matches!(it, Request::ChangeTags(..))));
     assert!(desk.app.tickets().lanes().all(|lane| !matches!(lane, Lane::Tags(_))));
+}
+
+#[test]
+fn a_local_service_behind_an_address_tags_cancels_and_manages_as_commands_do() {
+    let mut desk = Desk::new();
+    desk.local_dataset = Some(LocalDataset {
+        folder_missing: false,
+        uploads: 0,
+        excluded: 0,
+        patterns: PatternLists::default(),
+        encoding: None,
+    });
+    let mut desk = desk.opening_clusters(3);
+    desk.press("2 ; p");
+    assert!(desk.requests().iter().any(|it| matches!(it, Request::ChangeTags(..))));
+    assert!(!desk.kept.contains_key(&key()), "nothing is kept on this machine");
+    for action in [Action::Rate5, Action::TagWholeSearch, Action::Rescan, Action::RenameDataset] {
+        assert_eq!(unavailable_reason(&desk.app, action), None, "{action:?}");
+    }
+    let cancel = unavailable_reason(&desk.app, Action::CancelExport).unwrap();
+    assert!(!cancel.contains("this deployment"), "{cancel}");
+    let files = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
+    assert!(files.contains("may be on another machine"), "{files}");
+    assert!(desk.app.has_local_service());
 }
 
 fn both(names: &[&str]) -> (Vec<String>, Vec<String>) {

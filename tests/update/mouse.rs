@@ -235,7 +235,7 @@ fn fields_of_forms_can_be_clicked() {
     click(&mut desk, "download");
     assert_ne!(downloads(&desk), before, "a click on the focused choice changes it");
     desk.press("esc A");
-    click(&mut desk, "PARTIAL INDEX");
+    click(&mut desk, "reindex the whole dataset");
     assert_eq!(desk.app.dialog::<AddMediaForm>().unwrap().field, AddMediaField::Reindex);
     desk.press("up");
     click(&mut desk, "Ctrl-F browse");

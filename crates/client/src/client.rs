@@ -12,6 +12,7 @@ use crate::{
     auth::{AuthHeader, AuthProvider},
     curl::DryRun,
     errors::AttemptError,
+    manage_dataset::{LocalAddition, selection_parameters},
     picture_key::PictureKey,
     query_image::QueryImageUpload,
     recorder::{Attempt, RequestRecorder},
@@ -25,7 +26,7 @@ use tessera_model::{
     Anchor, ClusterId, Dataset, DatasetId, DatasetList, Enrichment, EntityType, ExportFormat,
     ExportSelection, ExportSpec, ExportTask, ExportTaskId, Failure, FailureKind, Granularity, Link,
     MediaMap, Operation, Overview, Page, Preview, RecordField, Region, SafeText, Search,
-    SelectionItem, ShellCommand, Timestamp,
+    ShellCommand, Timestamp,
 };
 use tessera_wire::{
     add_media::Accepted,
@@ -209,8 +210,7 @@ impl Client {
         search: &Search,
         read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
-        self.service().require_known(&search.filters)?;
-        self.service().require_order(search.order)?;
+        self.require_local(search.dataset, LocalAddition::in_search(search)).await?;
         let (path, parameters) = (self.explore_path(search), endpoints::explore_parameters(search));
         let page = self.get(Endpoint::Explore, &path, &parameters, read).await;
         page.map_err(|failure| {
@@ -235,8 +235,7 @@ impl Client {
         search: &Search,
         cluster: ClusterId,
     ) -> Result<Vec<Preview>, Failure> {
-        self.service().require_known(&search.filters)?;
-        self.service().require_order(search.order)?;
+        self.require_local(search.dataset, LocalAddition::in_search(search)).await?;
         let path = endpoints::similarity_cluster(search.dataset, cluster);
         let parameters = endpoints::explore_parameters(search);
         self.get(Endpoint::Members, &path, &parameters, |members| read_members(members)).await
@@ -261,7 +260,6 @@ impl Client {
     /// # Errors
     /// [`FailureKind::NotFound`] if the service is not a local service, too.
     pub async fn map(&self, search: &Search) -> Result<MediaMap, Failure> {
-        self.service().require_known(&search.filters)?;
         let path = endpoints::map(search.dataset);
         let parameters = endpoints::search_parameters(search);
         self.get(Endpoint::Map, &path, &parameters, |map| read_map(map)).await
@@ -337,30 +335,12 @@ impl Client {
         include_images: bool,
         selection: &ExportSelection,
     ) -> Result<ExportTask, Failure> {
-        for item in &selection.items {
-            if let SelectionItem::Cluster { filters, .. } = item {
-                self.service().require_known(filters)?;
-            }
-        }
+        self.require_local(dataset, LocalAddition::in_export(selection)).await?;
         let path = endpoints::export_entities_async(dataset);
-        let parameters = self.selection_parameters(format, include_images, Some(selection))?;
+        let parameters = selection_parameters(format, include_images, Some(selection));
         let body = RequestBody::Json(selection::write(&selection.items).to_string().into());
         let request = self.request(Endpoint::StartSelection, &path, &parameters, body);
         self.fetch_as(&request, |task| read_started(task)).await
-    }
-
-    pub(super) fn selection_parameters(
-        &self,
-        format: ExportFormat,
-        include_images: bool,
-        selection: Option<&ExportSelection>,
-    ) -> Result<Parameters, Failure> {
-        let rest_of = selection.and_then(|selection| selection.rest_of.as_ref());
-        if rest_of.is_some() {
-            self.service().require_rest()?;
-        }
-        let parameters = endpoints::selection_parameters(format, include_images);
-        Ok([parameters, endpoints::rest_parameters(rest_of)].concat())
     }
 
     /// Reclusters a dataset, by `POST reindex`. The request is sent once.

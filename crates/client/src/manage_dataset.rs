@@ -1,5 +1,7 @@
-//! Manages the datasets of a local service: removes, renames and rescans them, and cancels their indexing. Each change
-//! is sent once.
+//! Finds out whether a service is a local one, and manages the datasets of a local service: removes, renames and rescans
+//! them, and cancels their indexing. Each change is sent once.
+
+use std::sync::atomic::Ordering;
 
 use crate::{
     client::{Client, NO_PARAMETERS},
@@ -7,19 +9,100 @@ use crate::{
 };
 use serde_json::json;
 use tessera_model::{
-    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, LocalDataset,
-    PatternLists, RescanResult,
+    Dataset, DatasetId, ExportFormat, ExportPreview, ExportSelection, Failure, FileOrder, Filter,
+    LocalDataset, PatternLists, RescanResult, Search, SelectionItem,
 };
 use tessera_wire::{
     dataset::read_dataset,
-    endpoints::{self, Endpoint},
+    endpoints::{self, Endpoint, Parameters},
     export::read_preview,
     fields::Fields,
     local_dataset::{PatternsBody, read_local_dataset, read_removed, read_rescan, write_rename},
     selection,
 };
 
+/// A part of a request that only a local service understands. Another service would ignore it, and return something
+/// else than was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalAddition {
+    /// A filter, by its keyword.
+    Filter(&'static str),
+    /// The order of a whole result.
+    Order(FileOrder),
+    /// The export of everything except a selection.
+    Rest,
+}
+
+impl LocalAddition {
+    pub fn in_search(search: &Search) -> Option<Self> {
+        Self::in_filters(&search.filters).or(search.order.map(Self::Order))
+    }
+
+    pub fn in_filters(filters: &[Filter]) -> Option<Self> {
+        filters.iter().find_map(Filter::local_addition).map(Self::Filter)
+    }
+
+    pub(super) fn in_export(selection: &ExportSelection) -> Option<Self> {
+        let rest = selection.rest_of.is_some().then_some(Self::Rest);
+        let in_item = |item: &SelectionItem| match item {
+            SelectionItem::Cluster { filters, .. } => Self::in_filters(filters),
+            SelectionItem::Media(_) => None,
+        };
+        rest.or_else(|| selection.items.iter().find_map(in_item))
+    }
+
+    fn refusal(self) -> Failure {
+        let (subject, remedy) = match self {
+            Self::Filter(keyword) => {
+                (format!("the filter `{keyword}`"), "Remove the filter, or open the folder")
+            }
+            Self::Order(order) => (
+                format!("sorting a whole result by {}", order.by.as_str()),
+                "Sort the loaded rows, or open the folder",
+            ),
+            Self::Rest => (
+                "exporting the rest of a dataset or search".to_owned(),
+                "Select the rest, and export the selection",
+            ),
+        };
+        let sentence = "is an addition of the local deployment; this service does not know it";
+        Failure::local(format!("{subject} {sentence}")).with_remedy(remedy)
+    }
+}
+
+pub(super) fn selection_parameters(
+    format: ExportFormat,
+    include_images: bool,
+    selection: Option<&ExportSelection>,
+) -> Parameters {
+    let parameters = endpoints::selection_parameters(format, include_images);
+    let rest_of = selection.and_then(|selection| selection.rest_of.as_ref());
+    [parameters, endpoints::rest_parameters(rest_of)].concat()
+}
+
 impl Client {
+    /// Refuses an addition of local services before it is sent to another service. A service at an address is asked
+    /// until it is known to be a local one.
+    ///
+    /// # Errors
+    /// The service is not a local service, or it cannot be asked.
+    pub async fn require_local(
+        &self,
+        dataset: DatasetId,
+        addition: Option<LocalAddition>,
+    ) -> Result<(), Failure> {
+        let is_local = &self.transport.is_local_service;
+        let Some(addition) = addition.filter(|_| !is_local.load(Ordering::Relaxed)) else {
+            return Ok(());
+        };
+        match self.local_dataset(dataset).await {
+            Ok(_) => is_local.store(true, Ordering::Relaxed),
+            Err(failure) if failure.is_connection_failure() => return Err(failure),
+            Err(_) => return Err(addition.refusal()),
+        }
+        Ok(())
+    }
+
     /// Returns what only a local service knows about a dataset.
     ///
     /// # Errors
@@ -90,7 +173,7 @@ impl Client {
         selection: Option<&ExportSelection>,
     ) -> Result<ExportPreview, Failure> {
         let path = endpoints::export_preview(id);
-        let parameters = self.selection_parameters(format, include_images, selection)?;
+        let parameters = selection_parameters(format, include_images, selection);
         let body = selection.map_or(RequestBody::Post, |selection| {
             RequestBody::Json(selection::write(&selection.items).to_string().into())
         });

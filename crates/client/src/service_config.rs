@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use secrecy::SecretString;
 
 use crate::reach::target_error;
-use tessera_model::{DatasetId, Failure, FileOrder, Filter};
+use tessera_model::{DatasetId, Failure};
 use tessera_proxy::is_loopback;
 use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
 
@@ -59,8 +59,8 @@ pub struct ServiceConfig {
     pub(super) secret_reloader: Option<SecretReloader>,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
-    /// Whether the service knows the filters that only the local deployment has.
-    knows_local_filters: bool,
+    /// Whether the service is known to be a local one, because it is part of this program.
+    pub(super) is_local: bool,
     pub(super) authorities: CertificateAuthorities,
 }
 
@@ -86,7 +86,7 @@ impl ServiceConfig {
             secret_reloader: None,
             pipeline_url: None,
             text_search: None,
-            knows_local_filters: false,
+            is_local: false,
             authorities: CertificateAuthorities::default(),
         }
     }
@@ -120,52 +120,9 @@ impl ServiceConfig {
         Self { secret_reloader: Some(reload), ..self }
     }
 
-    /// Allows the filters that only the local deployment knows.
-    pub fn with_local_filters(self) -> Self {
-        Self { knows_local_filters: true, ..self }
-    }
-
-    /// Refuses a filter that the service does not know, before anything is sent.
-    ///
-    /// # Errors
-    /// A filter is an addition of the local deployment, and the service is another one.
-    pub fn require_known(&self, filters: &[Filter]) -> Result<(), Failure> {
-        let unknown = filters.iter().find_map(Filter::local_addition);
-        match unknown.filter(|_| !self.knows_local_filters) {
-            None => Ok(()),
-            Some(key) => {
-                let sentence = format!(
-                    "the filter `{key}` is an addition of the local deployment; this service does not know it"
-                );
-                Err(Failure::local(sentence).with_remedy("Remove the filter, or open the folder"))
-            }
-        }
-    }
-
-    /// Refuses an order of the whole result that the service would ignore, before anything is sent.
-    ///
-    /// # Errors
-    /// There is an order, and the service is not the local deployment.
-    pub fn require_order(&self, order: Option<FileOrder>) -> Result<(), Failure> {
-        let Some(order) = order.filter(|_| !self.knows_local_filters) else { return Ok(()) };
-        let sentence = format!(
-            "sorting a whole result by {} is an addition of the local deployment; this service does not know it",
-            order.by.as_str()
-        );
-        Err(Failure::local(sentence).with_remedy("Sort the loaded rows, or open the folder"))
-    }
-
-    /// Refuses to export the rest of a search on a service that would ignore the search, before anything is sent.
-    ///
-    /// # Errors
-    /// The service is not the local deployment.
-    pub fn require_rest(&self) -> Result<(), Failure> {
-        if self.knows_local_filters {
-            return Ok(());
-        }
-        let sentence = "exporting the rest of a dataset or search is an addition of the local deployment; this service \
-                        does not know it";
-        Err(Failure::local(sentence).with_remedy("Select the rest, and export the selection"))
+    /// Sets that the service is a local one, so that it is not asked.
+    pub fn as_local_service(self) -> Self {
+        Self { is_local: true, ..self }
     }
 
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {

@@ -7,7 +7,7 @@
 use std::{
     error::Error as _,
     fmt,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -50,6 +50,8 @@ pub(super) struct Transport {
     pub auth: AuthProvider,
     /// The session of a browser, which uploads carry instead of the token.
     pub upload_session: Option<AuthHeader>,
+    /// Whether the service is known to be a local one. It never becomes another one.
+    pub is_local_service: Arc<AtomicBool>,
     api_client: reqwest::Client,
     blob_client: reqwest::Client,
     pipeline_client: reqwest::Client,
@@ -69,6 +71,7 @@ impl Transport {
             dry_run: None,
             slow_listener: None,
             upload_session: None,
+            is_local_service: Arc::new(AtomicBool::new(service.is_local)),
             service,
         })
     }

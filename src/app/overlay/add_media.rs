@@ -134,7 +134,7 @@ impl AddMediaForm {
             tab: tabs[0],
             field: AddMediaField::Location,
             locations: Default::default(),
-            auto_reindex: false,
+            auto_reindex: true,
             role: Input::default(),
             counts: Default::default(),
             spot: None,
@@ -413,8 +413,8 @@ impl ServiceData {
 const FIELD_COLUMN: u16 = 12;
 /// Columns of a number. Its default or its error is shown beside them.
 const NUMBER_COLUMNS: u16 = 24;
-/// The column of a note beside a sequence of statuses.
-const NOTE_COLUMN: u16 = 40;
+/// The column of a note beside a choice.
+const NOTE_COLUMN: u16 = 29;
 
 /// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
@@ -498,15 +498,15 @@ fn location_hint(form: &AddMediaForm) -> &'static str {
 fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let choices = [
-        (false, "READY → READ ONLY → PARTIAL INDEX", "no exports until a reindex (R)"),
-        (true, "READY → READ ONLY → INDEXING → READY", "takes longer"),
+        (true, "reindex the whole dataset", "slower; exports work afterwards"),
+        (false, "only index the new media", "no exports until a reindex (R)"),
     ];
     let first = draw_label(rows, form, AddMediaField::Reindex);
-    for (reindex, statuses, note) in choices {
+    for (reindex, text, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
-        let row = if reindex { rows.below(first) } else { first };
-        rows.value(row, &format!("{mark}{statuses}"), style);
+        let row = if reindex { first } else { rows.below(first) };
+        rows.value(row, &format!("{mark}{text}"), style);
         rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }
 }

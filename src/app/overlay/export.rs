@@ -20,7 +20,6 @@ use crate::{
         pane::cycle,
     },
     command_lines::{export_command_line, export_options, rest_of_search_options},
-    config::DeploymentKind,
     drawing::{FormOptions, FormRows},
     input::Action,
     job::JobDataset,
@@ -73,7 +72,8 @@ pub struct ExportForm {
 }
 
 impl ExportForm {
-    fn new(dataset: &Dataset, selection: Option<Selection>, setup: &Setup) -> Self {
+    fn new(dataset: &Dataset, selection: Option<Selection>, app: &App) -> Self {
+        let setup = &app.setup;
         let part = ExportPart::Selection;
         let name = match selection {
             None => ArchiveName::new(dataset.name.as_str()),
@@ -91,7 +91,7 @@ impl ExportForm {
             selection,
             part,
             search: None,
-            only_api_formats: setup.deployment != DeploymentKind::Local,
+            only_api_formats: !app.has_local_service(),
             preview: None,
             check: TargetCheck::None,
             scroll: ScrollState::default(),
@@ -406,7 +406,7 @@ fn selection_options(selection: &Selection) -> ShellCommand {
 impl ExportForm {
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(dataset) = app.dataset() {
-            app.overlays.open(ExportForm::new(dataset, None, &app.setup));
+            app.overlays.open(ExportForm::new(dataset, None, app));
         }
     }
 
@@ -416,7 +416,7 @@ impl ExportForm {
         else {
             return;
         };
-        let mut form = ExportForm::new(dataset, Some(selection.clone()), &app.setup);
+        let mut form = ExportForm::new(dataset, Some(selection.clone()), app);
         form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
             search.dataset == dataset.id
                 && (search.query != Query::Browse || !search.filters.is_empty())

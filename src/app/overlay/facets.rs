@@ -168,9 +168,7 @@ impl Facets {
             (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, false) => {
                 Filter::labels(LabelRule::OneOf, [name])
             }
-            (FacetSection::Counted(FacetKind::Tag), true)
-                if app.setup.deployment != DeploymentKind::Local =>
-            {
+            (FacetSection::Counted(FacetKind::Tag), true) if !app.has_local_service() => {
                 return Err(
                     "only local folders exclude tags; x excludes labels and issues".to_owned()
                 );
@@ -204,7 +202,7 @@ fn distribution_filters(
     value: &FacetValue,
     excludes: bool,
 ) -> Result<Vec<Filter>, String> {
-    if app.setup.deployment != DeploymentKind::Local {
+    if !app.has_local_service() {
         return Err("only local folders are filtered by date and size".to_owned());
     }
     let bar = value.bar.as_ref().ok_or("the counts have changed: choose the value again")?;
@@ -372,7 +370,7 @@ impl Facets {
     /// Returns the kinds of values that there are, and the issues.
     pub fn sections(app: &App) -> Vec<FacetSection> {
         let kinds = FacetKind::ALL.into_iter();
-        let is_local = app.setup.deployment == DeploymentKind::Local;
+        let is_local = app.has_local_service();
         let kinds = kinds.filter(|kind| is_local || *kind != FacetKind::Folder);
         let counted = kinds.filter(|kind| !counted_values(app, *kind).is_empty());
         let objects = (!object_labels(app).is_empty()).then_some(FacetSection::ObjectLabels);
@@ -457,7 +455,7 @@ fn bar_name(property: FileProperty, bar: &DistributionBar) -> String {
 /// Returns the columns of the user's own of the results. Only the local deployment filters by them.
 fn columns(app: &App) -> &[ColumnFacets] {
     let overview = results_entity(app).and_then(|entity| overview(app, entity));
-    let is_local = app.setup.deployment == DeploymentKind::Local;
+    let is_local = app.has_local_service();
     overview.filter(|_| is_local).map_or(&[], |overview| &overview.columns)
 }
 

@@ -157,7 +157,7 @@ pub(crate) fn names_text(app: &App) -> String {
 
 /// Searches the names of the whole dataset, whatever was searched for before.
 fn search_names(app: &mut App, text: &str) {
-    if app.setup.deployment != DeploymentKind::Local {
+    if !app.has_local_service() {
         return app.results.scan_names(text);
     }
     let Some(filter) = names_filter(text) else { return };
@@ -234,7 +234,7 @@ pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
 /// Returns whether the deployment sorts the whole result on screen.
 fn sorts_files(app: &App) -> bool {
     let is_search = app.results.view().is_some_and(|view| view.computed.is_none());
-    is_search && app.setup.deployment == DeploymentKind::Local
+    is_search && app.has_local_service()
 }
 
 /// Loads the result again in an order of files, or in the order of the service.

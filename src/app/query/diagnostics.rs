@@ -141,7 +141,7 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         FilterKind::Labels => {
             missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_LABELS)
         }
-        kind if !FilterKind::known_by(app.setup().deployment).contains(&kind) => Some(format!(
+        kind if !FilterKind::known_by(app.has_local_service()).contains(&kind) => Some(format!(
             "{} is an addition of the local deployment; this service does not know it",
             kind.keyword()
         )),

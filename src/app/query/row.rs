@@ -15,7 +15,6 @@ use tui_input::Input;
 
 use crate::{
     app::overlay::fields::edit,
-    config::DeploymentKind,
     input::{Chord, Key as Button},
     tables::text_of,
 };
@@ -62,10 +61,10 @@ impl FilterKind {
         Self::Similarity,
     ];
 
-    /// Returns the filters that a deployment knows.
-    pub fn known_by(deployment: DeploymentKind) -> Vec<Self> {
+    /// Returns the filters that a service knows. Those that are not documented are additions of a local service.
+    pub fn known_by(is_local_service: bool) -> Vec<Self> {
         let mut kinds = Self::DOCUMENTED.to_vec();
-        if deployment == DeploymentKind::Local {
+        if is_local_service {
             kinds.extend(FileProperty::ALL.map(Self::File));
             kinds.extend([Self::Column, Self::AnyOf, Self::Not]);
         }

@@ -17,7 +17,7 @@ use crate::{
     config::{ExportDefaults, expand_home},
     state,
 };
-use tessera_client::ExistingFile;
+use tessera_client::{ExistingFile, LocalAddition};
 use tessera_model::{
     ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
     ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
@@ -130,7 +130,7 @@ impl ExportStartOptions {
             let items = selection.as_ref().map(|selection| selection.items().into());
             return Ok((selection, items));
         }
-        connection.client.service().require_rest()?;
+        connection.client.require_local(dataset.id, Some(LocalAddition::Rest)).await?;
         let selection = content.selected(connection, dataset)?.ok_or_else(|| {
             CliError::usage(
                 "--rest needs a selection: --selection, --selection-file, --media or --cluster",

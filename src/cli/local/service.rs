@@ -243,7 +243,7 @@ impl LocalService {
             })
         });
         let service = ServiceConfig::new(BaseUrl::parse(&self.base_url())?, access)?;
-        let service = service.with_local_filters();
+        let service = service.as_local_service();
         Ok(Client::new(service)?)
     }
 

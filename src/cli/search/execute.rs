@@ -14,7 +14,7 @@ use crate::{
     },
     usecase::MemberReader,
 };
-use tessera_client::RawPage;
+use tessera_client::{LocalAddition, RawPage};
 use tessera_model::{
     Cluster, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Status,
     basket::cluster_entry,
@@ -38,10 +38,11 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
         context.out.require_text("--plot")?;
     }
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
-    connection.client.service().require_known(&filters)?;
-    connection.client.service().require_order(options.order())?;
     let dataset_of_view = dataset.map(|id| id.to_string());
     let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
+    let addition = LocalAddition::in_filters(&filters);
+    let addition = addition.or(options.order().map(LocalAddition::Order));
+    connection.client.require_local(dataset.id, addition).await?;
     let replaced_count = match &options.mark {
         Some(name) => search::selection_size(connection, name, &dataset)?,
         None => None,

@@ -113,7 +113,7 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
     let known = app.service_data().enrichment(view.search.dataset);
     let media = app.service_data().dataset(view.search.dataset).and_then(|it| it.n_images);
     let coverage = known.and_then(|known| known.caption_coverage(media));
-    let is_local = app.setup().deployment == DeploymentKind::Local;
+    let is_local = app.has_local_service();
     if let Some(coverage) = coverage {
         let names =
             if is_local { "; names of files and folders were searched as well" } else { "" };
@@ -126,7 +126,7 @@ fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String
     if known.is_some_and(|known| known.imported_embeddings().is_some()) {
         lines.push("No text encoder belongs to the imported embeddings.".to_owned());
         lines.push(format!("{key} gets a model, which takes their place"));
-    } else if is_local && !has_model {
+    } else if app.setup().deployment == DeploymentKind::Local && !has_model {
         lines.push(format!("{key} gets a model, which finds pictures by what they show"));
     }
     lines.extend(ways_on(ctx));

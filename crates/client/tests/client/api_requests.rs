@@ -215,8 +215,11 @@ async fn a_selective_export_is_a_post_of_items() {
     let sorted = Search { order: Some("-date".parse().unwrap()), ..Search::browse(dataset()) };
     let refused = client.explore(&sorted).await.unwrap_err().to_string();
     assert!(refused.contains("sorting a whole result by date is an addition"), "{refused}");
-    assert_eq!(server.requests().len(), 1);
-    let seen = server.requests().remove(0);
+    let mut seen = server.requests();
+    let asked = seen.extract_if(.., |it| it.target.starts_with("/local/dataset/"));
+    assert_eq!(asked.count(), 2, "the service is asked whether it is a local one");
+    assert_eq!(seen.len(), 1);
+    let seen = seen.remove(0);
     let line = format!("{} {}", seen.method, seen.target);
     let query = "export_format=parquet&include_images=true";
     assert_eq!(line, format!("POST {OF_DATASET}/export_entities_async?{query}"));
