@@ -11,7 +11,7 @@ use std::{
     sync::mpsc,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
@@ -149,8 +149,8 @@ fn a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
     let members = cluster["n_images"].as_u64().unwrap();
     assert_eq!(reported["rows"], members - 1);
 
-    let item = serde_json::json!({"type": "media", "payload": {"media_ids": [media]}});
-    let body = serde_json::json!({ "media_selection": [item] }).to_string();
+    let item = json!({"type": "media", "payload": {"media_ids": [media]}});
+    let body = json!({ "media_selection": [item] }).to_string();
     fs::write(home.join("some.json"), body).unwrap();
     let (code, reported, err) = started(&["--selection-file", "some.json"]);
     assert_eq!((code, &reported["rows"]), (0, &1.into()), "{err}");
@@ -429,7 +429,7 @@ fn an_archive_is_opened_again() {
     let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!((&row["file_name"], &row["caption"]), (&"images/a.png".into(), &"A wall".into()));
     assert_eq!(row["objects"][0]["label"], "door");
-    assert_eq!(row["objects"][0]["bbox"], serde_json::json!([3.2, 4.8, 10.56, 12.0]));
+    assert_eq!(row["objects"][0]["bbox"], json!([3.2, 4.8, 10.56, 12.0]));
 }
 
 #[test]
@@ -453,8 +453,10 @@ fn an_original_that_has_changed_is_not_linked() {
 fn a_list_has_the_metadata_and_the_paths_of_the_originals() {
     let (home, folder) = local_folder();
     let home = home.path();
-    let (code, _, err) = local(home, &["--list", "rows.jsonl"]);
+    let (code, document, err) = local(home, &["--list", "rows.jsonl", "--json"]);
     assert_eq!(code, 0, "{err}");
+    let document: Value = serde_json::from_str(&document).unwrap();
+    assert_eq!((&document["rows_file"], &document["rows"]), (&json!("rows.jsonl"), &json!(2)));
     let rows = fs::read_to_string(home.join("rows.jsonl")).unwrap();
     let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     let paths: Vec<&str> = rows.iter().map(|row| row["original_path"].as_str().unwrap()).collect();

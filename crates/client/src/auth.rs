@@ -12,7 +12,10 @@ use reqwest::header::{AGE, AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderName, H
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
-use crate::service_config::{AuthMethod, Credentials, SecretReloader, ServiceConfig};
+use crate::{
+    errors::SentLogin,
+    service_config::{AuthMethod, Credentials, SecretReloader, ServiceConfig},
+};
 use tessera_model::{Failure, FailureKind, NO_SECRET, Timestamp};
 use tessera_wire::credentials::SESSION_COOKIE;
 
@@ -52,8 +55,12 @@ impl AuthProvider {
         })
     }
 
-    pub(super) fn is_anonymous(&self) -> bool {
-        matches!(self, Self::Anonymous)
+    pub(super) fn sent_login(&self) -> SentLogin {
+        match self {
+            Self::Anonymous => SentLogin::None,
+            Self::Tokens(_) => SentLogin::KeyPair,
+            Self::Fixed(..) => SentLogin::Token,
+        }
     }
 
     pub(super) fn current_header(&self) -> Result<Option<AuthHeader>, Failure> {

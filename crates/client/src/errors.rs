@@ -109,9 +109,19 @@ fn needs_proxy_login(error: &reqwest::Error) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {
     pub request: &'a ApiRequest,
-    pub hosted: bool,
-    /// Whether the request was sent with the session of a browser.
-    pub by_session: bool,
+    pub login: SentLogin,
+}
+
+/// What a request was sent with to show who sends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SentLogin {
+    None,
+    /// A token that this program signs with a key pair.
+    KeyPair,
+    /// A token that was given to this program, which cannot renew it.
+    Token,
+    /// The session of a browser.
+    Session,
 }
 
 impl FailureContext<'_> {
@@ -186,22 +196,27 @@ impl FailureContext<'_> {
             401 | 403 if endpoint.follows_link() => {
                 (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
-            401 if self.by_session => (
+            401 if self.login == SentLogin::Session => (
                 FailureKind::Unauthorized,
                 "the session was not accepted",
                 Some("Sign in again in the browser, and copy the SESSION cookie again"),
             ),
-            401 if self.hosted => (
+            401 if self.login == SentLogin::KeyPair => (
                 FailureKind::Unauthorized,
                 "the credentials were rejected",
                 Some("Check the API key and its secret"),
+            ),
+            401 if self.login == SentLogin::Token => (
+                FailureKind::Unauthorized,
+                "the token was rejected",
+                Some("It may have expired: set TESSERA_TOKEN to a new one, or use a key pair"),
             ),
             401 => (
                 FailureKind::Unauthorized,
                 "this service requires a login",
                 Some("A hosted deployment needs an API key and its secret"),
             ),
-            403 if self.hosted => {
+            403 if self.login != SentLogin::None => {
                 (FailureKind::Forbidden, "the service refuses it: the login lacks permission", None)
             }
             403 => (FailureKind::Forbidden, "the service does not allow it", None),

@@ -16,7 +16,7 @@ use crate::{
     bounded_unpack::decode_body,
     curl::DryRun,
     encryption::{TlsProblem, tls_config},
-    errors::{AttemptError, ErrorResponse, FailureContext},
+    errors::{AttemptError, ErrorResponse, FailureContext, SentLogin},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
@@ -115,13 +115,10 @@ impl Transport {
 
     /// Turns an error of `request` into a failure for the user.
     pub(super) fn explain(&self, request: &ApiRequest, error: AttemptError) -> Failure {
-        FailureContext {
-            request,
-            hosted: !self.auth.is_anonymous(),
-            by_session: request.endpoint == Endpoint::Credentials
-                || self.session_for(request).is_some(),
-        }
-        .explain(error)
+        let by_session =
+            request.endpoint == Endpoint::Credentials || self.session_for(request).is_some();
+        let login = if by_session { SentLogin::Session } else { self.auth.sent_login() };
+        FailureContext { request, login }.explain(error)
     }
 
     fn session_for(&self, request: &ApiRequest) -> Option<&AuthHeader> {

@@ -150,20 +150,20 @@ impl DownloadTarget<'_> {
     }
 }
 
-/// Writes the rows of an archive with the paths of the originals.
+/// Writes the rows of an archive with the paths of the originals. Returns the number of rows.
 pub(super) async fn list_originals(
     connection: &Connection<'_>,
     archive: PathBuf,
     list: &Path,
     existing: ExistingFile,
-) -> CliResult<()> {
+) -> CliResult<u64> {
     let lookup = connection.local_service("--list")?.original_paths();
     let target = list.to_owned();
     let list_rows = move || tessera_client::list_originals(&archive, &target, existing, &lookup);
     let rows = run_blocking(list_rows).await?;
-    let rows = count_with_noun(usize::try_from(rows).unwrap_or(usize::MAX), "row", "rows");
-    connection.context.messages.info(format!("{}: {rows}", list.display()));
-    Ok(())
+    let text = count_with_noun(usize::try_from(rows).unwrap_or(usize::MAX), "row", "rows");
+    connection.context.messages.info(format!("{}: {text}", list.display()));
+    Ok(rows)
 }
 
 impl DownloadedArchive {

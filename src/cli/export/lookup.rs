@@ -30,6 +30,8 @@ pub(super) struct FoundExport {
     pub job: Option<JobRecord>,
     /// What the format leaves out or changes, if this command started the export.
     pub omissions: Option<Vec<Omission>>,
+    /// The list of originals that this command wrote, and the number of its rows.
+    pub list: Option<(PathBuf, u64)>,
 }
 
 impl ExportLookup {
@@ -58,7 +60,7 @@ impl ExportLookup {
             (None, Some(job)) => job.dataset,
             _ => connection.dataset(self.dataset.as_deref()).await?.id,
         };
-        Ok(FoundExport { dataset, task, job, omissions: None })
+        Ok(FoundExport { dataset, task, job, omissions: None, list: None })
     }
 }
 
@@ -69,7 +71,8 @@ impl FoundExport {
         omissions: Vec<Omission>,
     ) -> Self {
         let job = recorder.job();
-        Self { dataset: job.dataset, task, job: job.record(), omissions: Some(omissions) }
+        let omissions = Some(omissions);
+        Self { dataset: job.dataset, task, job: job.record(), omissions, list: None }
     }
 
     /// Returns the job that follows the export from now on, even if the export was started
@@ -124,6 +127,7 @@ pub(super) fn export_document(
     let omission = |it: &Omission| json!({ "count": it.count, "text": it.text.as_str() });
     let embeds_images = request.is_some_and(|request| request.spec.format.embeds_images());
     let index_file = extraction.and_then(|extraction| extraction.index_file.as_ref());
+    let inspected_rows = inspection.filter(|it| it.has_rows()).map(|it| it.rows);
     let fields = json!({
         "id": export.task,
         "dataset_id": export.dataset,
@@ -140,12 +144,12 @@ pub(super) fn export_document(
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
-        "rows": inspection.filter(|it| it.has_rows()).map(|inspection| inspection.rows),
+        "rows": inspected_rows.or(export.list.as_ref().map(|(_, rows)| *rows)),
         "images": inspection.filter(|_| !embeds_images).map(|inspection| inspection.images),
         "extracted_to": extraction.map(|extraction| extraction.folder.to_string_lossy()),
         "extracted_files": extraction.map(|extraction| extraction.files),
         "refused": extraction.map(|extraction| sample_json(&extraction.rejected_entries)),
-        "rows_file": index_file.map(|path| path.to_string_lossy()),
+        "rows_file": index_file.or(export.list.as_ref().map(|(path, _)| path)).map(|path| path.to_string_lossy()),
         "rows_without_file":
             inspection.map(|inspection| sample_json(&inspection.rows_without_file)),
     });

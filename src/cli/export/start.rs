@@ -103,7 +103,7 @@ impl ExportStartOptions {
         }
         let mut started = FoundExport::started_by(&recorder, task.id, omissions);
         if let Some(list) = &self.list {
-            self.write_list(connection, &started, list).await?;
+            self.write_list(connection, &mut started, list).await?;
         }
         let Some(target) = target else { return print_export(context, &started, &task) };
         let downloaded = target.download(connection, &started).await?;
@@ -195,7 +195,7 @@ impl ExportStartOptions {
     async fn write_list(
         &self,
         connection: &Connection<'_>,
-        export: &FoundExport,
+        export: &mut FoundExport,
         list: &Path,
     ) -> CliResult<()> {
         let folder = tempfile::tempdir();
@@ -203,7 +203,9 @@ impl ExportStartOptions {
         let archive = folder.path().join("list.zip");
         let (client, kept) = (&connection.client, ExistingFile::Keep);
         client.download(export.dataset, export.task, &archive, kept, &mut |_, _| {}).await?;
-        list_originals(connection, archive, list, self.archive.existing()).await
+        let rows = list_originals(connection, archive, list, self.archive.existing()).await?;
+        export.list = Some((list.to_owned(), rows));
+        Ok(())
     }
 
     /// Returns the named dataset, or else that of the view.

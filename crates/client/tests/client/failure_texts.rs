@@ -77,6 +77,14 @@ async fn a_rejected_login_is_explained_by_the_kind_of_login() {
         "cannot create a key pair: the session was not accepted (401). Sign in again in the \
          browser, and copy the SESSION cookie again"
     );
+    let address = BaseUrl::parse(&server.url()).unwrap();
+    let by_token = ServiceConfig::new(address, AuthMethod::Token("a.b.c".into())).unwrap();
+    let by_token = Client::with_policy(by_token, without_pauses()).unwrap();
+    assert_eq!(
+        by_token.list_datasets().await.unwrap_err().to_string(),
+        "cannot list the datasets: the token was rejected (401). It may have expired: set \
+         TESSERA_TOKEN to a new one, or use a key pair"
+    );
     let failure = on_premises(&server.url(), without_pauses()).list_datasets().await.unwrap_err();
     assert_eq!(
         failure.to_string(),
