@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    os::unix::fs::{PermissionsExt as _, symlink},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -191,6 +191,28 @@ fn only_links_to_originals_on_the_same_disk_need_no_room() {
 }
 
 #[test]
+fn only_originals_with_the_same_content_are_linked() {
+    let member = |name: &str, bytes: &[u8]| ZipMember {
+        comment: "00000000-0000-0000-0000-000000000001",
+        ..stored_member(name, bytes)
+    };
+    let fixture =
+        ExtractFixture::new(&[member("images/same.png", b"abc"), member("images/new.png", b"abd")]);
+    let original = fixture.0.path().join("original.png");
+    fs::write(&original, b"abc").unwrap();
+    let known = original.clone();
+    let lookup: OriginalLookup = Arc::new(move |_| Some(known.clone()));
+    let originals = Some(Originals { lookup, hard_links: true });
+    let options = ExtractOptions { originals, ..ExtractOptions::new(ExistingFile::Keep, false) };
+    let done = extract(&fixture.0.path().join("x.zip"), &fixture.folder(), &options).unwrap();
+    assert_eq!((done.files, done.shared_files, done.bytes), (2, 1, 6));
+    let inode = |path: &Path| fs::metadata(path).unwrap().ino();
+    let images = fixture.folder().join("images");
+    assert_eq!(inode(&images.join("same.png")), inode(&original));
+    assert_eq!(fs::read(images.join("new.png")).unwrap(), b"abd");
+}
+
+#[test]
 fn rows_are_joined_with_the_paths_of_their_pictures() {
     let rows = br#"{"media_items": [{"image_filename": "a.jpg", "z": 1, "a": [2]},
         {"image_filename": "gone.jpg"}, {"image_filename": "../x.zip"}, {"other": null}]}"#;
@@ -217,10 +239,15 @@ fn pictures_with_json_become_an_image_folder() {
     let rows =
         br#"{"media_items": [{"media_id": "m", "image_filename": "a.jpg", "file_name": "x.jpg",
         "metadata_items": [{"type": "image_label", "properties": {"category_name": "cat"}}]}]}"#;
-    let members = [stored_member("images/a.jpg", b"a"), stored_member("metadata.json", rows)];
+    let members = [
+        stored_member("images/", b""),
+        stored_member("images/a.jpg", b"a"),
+        stored_member("metadata.json", rows),
+    ];
     let fixture = ExtractFixture::new(&members);
     let done = fixture.extract(ExistingFile::Keep).unwrap();
     assert_eq!((done.files, done.index_failure), (2, None));
+    assert_eq!((done.folder, done.shared_files), (fixture.folder(), 0));
     let table = fixture.folder().join("metadata.jsonl");
     let row: serde_json::Value = serde_json::from_slice(&fs::read(&table).unwrap()).unwrap();
     assert_eq!((&row["file_name"], &row["labels"][0]), (&"images/a.jpg".into(), &"cat".into()));
@@ -233,8 +260,11 @@ fn pictures_with_json_become_an_image_folder() {
     assert_eq!(fs::read(other.folder().join("metadata.jsonl")).unwrap(), b"mine");
 
     let plain = ExtractFixture::new(&[stored_member("metadata.json", rows)]);
+    fs::create_dir_all(plain.folder()).unwrap();
+    fs::write(plain.folder().join("metadata.jsonl"), "mine").unwrap();
     plain.extract(ExistingFile::Keep).unwrap();
-    assert!(!plain.folder().join("metadata.jsonl").exists(), "no table without pictures");
+    let table = fs::read(plain.folder().join("metadata.jsonl")).unwrap();
+    assert_eq!(table, b"mine", "no table without pictures");
 }
 
 #[test]
