@@ -2,6 +2,11 @@
 //! tables of the JPEG standard. One lookup usually yields a whole coefficient, or skips all coefficients up to the end
 //! of a block.
 
+#![expect(
+    clippy::inline_always,
+    reason = "the reader stays in registers only if all that reads bits is inlined into the loop over blocks"
+)]
+
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::error::JpegError;
@@ -24,7 +29,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Buffers at least 32 bits, which is enough for the longest code and its value.
-    #[inline]
+    #[inline(always)]
     pub fn refill(&mut self) {
         if self.count < 32 {
             self.fill();
@@ -32,7 +37,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Buffers 56 to 63 bits.
-    #[inline]
+    #[inline(always)]
     fn fill(&mut self) {
         let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>);
         match next.map(|eight| u64::from_be_bytes(*eight)) {
@@ -291,16 +296,29 @@ pub struct CoefficientReader<'a> {
 
 impl CoefficientReader<'_> {
     /// Reads the number of zeros that precede a coefficient, and the value of the coefficient.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, bits: &mut BitReader) -> Result<(usize, i32), JpegError> {
         bits.refill();
         let entry = self.lookup[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
-            let symbol = self.table.symbol(bits)?;
-            return Ok((zero_run(symbol), bits.value(u32::from(symbol & 15))));
+            let (rest, run, value) = self.next_symbol(*bits)?;
+            *bits = rest;
+            return Ok((run, value));
         }
         bits.consume(entry & 0xFF);
         Ok(((entry >> 8 & 0xFF) as usize, entry as i32 >> 16))
+    }
+
+    /// Reads a code and a value that do not fit the lookup. Like [`BitReader::filled_bytewise`], it takes the reader by
+    /// value.
+    #[cold]
+    fn next_symbol<'a>(
+        &self,
+        mut bits: BitReader<'a>,
+    ) -> Result<(BitReader<'a>, usize, i32), JpegError> {
+        let symbol = self.table.symbol(&mut bits)?;
+        let value = bits.value(u32::from(symbol & 15));
+        Ok((bits, zero_run(symbol), value))
     }
 }
 
@@ -312,21 +330,22 @@ pub struct CoefficientSkipper<'a> {
 
 impl CoefficientSkipper<'_> {
     /// Skips the rest of a block, starting at coefficient `at` (1 to 64).
-    #[inline]
+    #[inline(always)]
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
             bits.refill();
-            at = match self.skip_entry(bits, at) {
-                Some(next) => next,
-                None => self.skip_symbol(bits, at)?,
-            };
+            if let Some(next) = self.skip_entry(bits, at) {
+                at = next;
+            } else {
+                (*bits, at) = self.skip_symbol(*bits, at)?;
+            }
         }
         if at == 64 { Ok(()) } else { Err(JpegError::Damaged("too many coefficients")) }
     }
 
     /// Skips the coefficients of one lookup entry. Returns the next coefficient, or 64 at the end of the block. Returns
     /// `None` if the entry includes bits of the next block, or if the code is too long for the lookup.
-    #[inline]
+    #[inline(always)]
     fn skip_entry(&self, bits: &mut BitReader, at: usize) -> Option<usize> {
         let entry = self.lookup[bits.peek(LOOKUP_BITS)];
         let reach = at.wrapping_add(usize::from(entry >> 8));
@@ -341,13 +360,18 @@ impl CoefficientSkipper<'_> {
     }
 
     #[cold]
-    fn skip_symbol(&self, bits: &mut BitReader, at: usize) -> Result<usize, JpegError> {
-        let symbol = self.table.symbol(bits)?;
+    fn skip_symbol<'a>(
+        &self,
+        mut bits: BitReader<'a>,
+        at: usize,
+    ) -> Result<(BitReader<'a>, usize), JpegError> {
+        let symbol = self.table.symbol(&mut bits)?;
         bits.consume(u32::from(symbol & 15));
-        Ok(match zero_run(symbol) {
+        let next = match zero_run(symbol) {
             END_OF_BLOCK => 64,
             run => at + run + 1,
-        })
+        };
+        Ok((bits, next))
     }
 }
 

@@ -1,6 +1,11 @@
 //! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size, and the planes to pixels. The inverse
 //! cosine transform treats the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
 
+#![expect(
+    clippy::inline_always,
+    reason = "the reader stays in registers only if all that reads bits is inlined into the loop over blocks"
+)]
+
 use image::RgbImage;
 
 use super::{
@@ -174,7 +179,16 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
 
     /// Decodes a block. Its samples begin at `at`.
     #[inline]
-    fn decode_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
+    fn decode_block(&mut self, reader: &mut BitReader, at: usize) -> Result<(), JpegError> {
+        // The copy stays in registers, while every bit that is read through the reference would be stored and loaded.
+        let mut bits = *reader;
+        let decoded = self.decode_next_block(&mut bits, at);
+        *reader = bits;
+        decoded
+    }
+
+    #[inline(always)]
+    fn decode_next_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
         let (_, difference) = self.dc.next(bits)?;
         // The sum wraps only for invalid data.
         self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
@@ -200,7 +214,7 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
 
     /// Reads the low AC coefficients into `low` and skips the rest. Returns whether the block has no AC coefficient at
     /// all, as on plain surfaces.
-    #[inline]
+    #[inline(always)]
     fn read_low_frequencies(
         &self,
         ac: CoefficientReader,

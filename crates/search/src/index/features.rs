@@ -3,6 +3,7 @@
 
 use half::f16;
 use image::{RgbImage, imageops};
+use pulp::Arch;
 use tessera_model::Region;
 use tessera_picture::{
     decode::{DecodeError, decode, decode_for},
@@ -68,20 +69,48 @@ fn compute_features(
 ) -> Result<Features, DecodeError> {
     let small = shrink_to_thumbnail(pixels)?;
     let square = square_copy(&small)?;
-    let luma = quality::luma(&small);
-    let brightness = quality::brightness(&luma);
-    let luma = Channel::from_luma(small.width(), luma);
-    let smoothed = luma.smooth();
+    let LumaFeatures { keypoints, sharpness, brightness } =
+        Arch::new().dispatch(MeasureLuma { small: &small });
     Ok(Features {
         width,
         height,
         descriptor: descriptor::compute_descriptor(&square, (width, height)),
-        keypoints: Keypoints::detect(&smoothed),
+        keypoints,
         hash: perceptual_hash(&square),
-        sharpness: quality::sharpness(&luma, &smoothed),
+        sharpness,
         brightness,
         thumbnail: encode_thumbnail(&small)?,
     })
+}
+
+struct LumaFeatures {
+    keypoints: Keypoints,
+    sharpness: f32,
+    brightness: f32,
+}
+
+/// The call that measures the luma of a small copy. All loops below it are inlined into it, so that the compiler uses
+/// the widest vector instructions of the processor. The results do not depend on them.
+struct MeasureLuma<'a> {
+    small: &'a RgbImage,
+}
+
+impl pulp::NullaryFnOnce for MeasureLuma<'_> {
+    type Output = LumaFeatures;
+
+    #[expect(clippy::inline_always, reason = "only inlined loops are compiled for the processor")]
+    #[inline(always)]
+    fn call(self) -> LumaFeatures {
+        let luma = quality::luma(self.small);
+        let brightness = quality::brightness(&luma);
+        let luma = Channel::from_luma(self.small.width(), luma);
+        let smoothed = luma.smooth();
+        LumaFeatures {
+            keypoints: Keypoints::detect(&smoothed),
+            sharpness: quality::sharpness(&luma, &smoothed),
+            brightness,
+        }
+    }
 }
 
 pub fn region_in_pixels(region: Region, size: (u32, u32)) -> (u32, u32, u32, u32) {

@@ -3,6 +3,11 @@
 //! The descriptor of a copy that was rotated, cropped, bleached or written on differs from that of the original. Most
 //! of its corners are the same, however, and lie in consistent positions.
 
+#![expect(
+    clippy::inline_always,
+    reason = "only what is inlined into a dispatched call is compiled for its processor"
+)]
+
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
 use super::descriptor::split_fraction;
@@ -49,6 +54,7 @@ impl Keypoints {
     pub const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
 
     /// Detects the keypoints of an image of at most 256 pixels per side, given its smoothed luma.
+    #[inline(always)]
     pub(super) fn detect(smoothed: &Channel) -> Self {
         let mut packed =
             Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * Self::ENCODED_SIZE);
@@ -132,6 +138,7 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
 });
 
 /// Computes the descriptor of a corner that is at least [`PATCH_RADIUS`] from the border.
+#[inline(always)]
 fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
     let center = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
@@ -150,24 +157,31 @@ const SUPPRESSION_RATIO: f32 = 0.9;
 /// Returns up to `limit` corners (x, y) that are at least `margin` from the border. By their minimum eigenvalue, these
 /// are points that can be found again in an edited copy. Corners are ordered by the distance to the nearest stronger
 /// corner (adaptive non-maximum suppression), so that they are spread over the image.
+#[inline(always)]
 pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
     let strengths = corner_strengths(plane);
     let mut peaks = local_maxima(&strengths, margin);
     peaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     peaks.truncate(limit * 8);
-    let mut spread: Vec<(usize, usize)> = (0..peaks.len())
+    // Columns of their own and arithmetic without checks let the compiler use vectors. No side of a picture has more
+    // than `THUMBNAIL_SIDE` pixels, so nothing overflows.
+    let (xs, ys): (Vec<i32>, Vec<i32>) =
+        peaks.iter().map(|&(_, (x, y))| (x as i32, y as i32)).unzip();
+    let mut spread: Vec<(i32, usize)> = (0..peaks.len())
         .map(|at| {
-            let (strength, (x, y)) = peaks[at];
-            let stronger =
-                peaks[..at].iter().filter(|other| strength < SUPPRESSION_RATIO * other.0);
-            let away = stronger.map(|&(_, (a, b))| a.abs_diff(x).pow(2) + b.abs_diff(y).pow(2));
-            (away.min().unwrap_or(usize::MAX), at)
+            let is_stronger = |other: &(f32, _)| peaks[at].0 < SUPPRESSION_RATIO * other.0;
+            let stronger = peaks[..at].partition_point(is_stronger);
+            let square = |from: i32, to: i32| from.wrapping_sub(to).wrapping_pow(2);
+            let away = xs[..stronger].iter().zip(&ys[..stronger]);
+            let away = away.map(|(&x, &y)| square(x, xs[at]).wrapping_add(square(y, ys[at])));
+            (away.min().unwrap_or(i32::MAX), at)
         })
         .collect();
     spread.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     spread.iter().take(limit).map(|&(_, at)| peaks[at].1).collect()
 }
 
+#[inline(always)]
 fn corner_strengths(plane: &Channel) -> Channel {
     let width = plane.width;
     let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
@@ -183,7 +197,10 @@ fn corner_strengths(plane: &Channel) -> Channel {
             (across[x], down[x], both[x]) = (dx * dx, dy * dy, dx * dy);
         }
     }
-    let [across, down, both] = products.map(|values| Channel::new(width, values).smooth().values);
+    let [across, down, both] = products;
+    let across = Channel::new(width, across).smooth().values;
+    let down = Channel::new(width, down).smooth().values;
+    let both = Channel::new(width, both).smooth().values;
     let sums = across.iter().zip(&down).zip(&both);
     let least =
         |((xx, yy), xy): ((&f32, &f32), &f32)| (xx * yy - xy * xy) / (xx + yy + DIVISION_EPSILON);
@@ -191,6 +208,7 @@ fn corner_strengths(plane: &Channel) -> Channel {
 }
 
 /// Returns the local maxima in 3 x 3 neighborhoods, with their strength.
+#[inline(always)]
 fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
     let (width, height) = (strengths.width, strengths.height());
     let mut peaks = Vec::new();
@@ -223,41 +241,49 @@ pub struct Channel {
 }
 
 impl Channel {
+    #[inline(always)]
     pub fn new(width: usize, values: Vec<f32>) -> Self {
         Self { width, values }
     }
 
+    #[inline(always)]
     pub fn from_luma(width: u32, luma: Vec<u8>) -> Self {
         Self::new(width as usize, luma.into_iter().map(f32::from).collect())
     }
 
+    #[inline(always)]
     pub fn height(&self) -> usize {
         self.values.len() / self.width
     }
 
     /// Returns one row. Rows beyond the border repeat the outermost one.
+    #[inline(always)]
     pub fn row(&self, y: isize) -> &[f32] {
         let y = y.clamp(0, self.height() as isize - 1) as usize;
         &self.values[y * self.width..][..self.width]
     }
 
+    #[inline(always)]
     pub fn smooth(&self) -> Self {
-        let mut values = Vec::with_capacity(self.values.len());
+        let mut values = vec![0.0; self.values.len()];
         let mut padded = vec![0.0; self.width + 4];
-        for y in 0..self.height() as isize {
-            let lines = [-2, -1, 0, 1, 2].map(|step| self.row(y + step));
+        for (y, smoothed) in (0..).zip(values.chunks_exact_mut(self.width)) {
+            let lines =
+                [self.row(y - 2), self.row(y - 1), self.row(y), self.row(y + 1), self.row(y + 2)];
             let inner = padded[2..].iter_mut().zip(weighted_sums(lines));
             inner.for_each(|(value, sum)| *value = sum);
             let (first, last) = (padded[2], padded[self.width + 1]);
             padded[..2].fill(first);
             padded[self.width + 2..].fill(last);
             let steps: [&[f32]; 5] = std::array::from_fn(|step| &padded[step..][..self.width]);
-            values.extend(weighted_sums(steps));
+            let sums = smoothed.iter_mut().zip(weighted_sums(steps));
+            sums.for_each(|(value, sum)| *value = sum);
         }
         Self { width: self.width, values }
     }
 
     /// Returns a copy scaled by `factor` (0.5 to 1.0), with linear interpolation. The channel should be smoothed first.
+    #[inline(always)]
     pub fn shrink(&self, factor: f32) -> Self {
         let scaled = |side: usize| ((side as f32 * factor).round() as usize).max(1);
         let (width, height) = (scaled(self.width), scaled(self.height()));
@@ -277,6 +303,7 @@ impl Channel {
 }
 
 /// Returns the sums of five rows, each multiplied by its weight in the [`SMOOTHING_KERNEL`].
+#[inline(always)]
 fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5]) -> impl Iterator<Item = f32> {
     let rows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
     let [outer, inner, middle, ..] = SMOOTHING_KERNEL;
@@ -286,6 +313,7 @@ fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5]) -> impl Ite
 }
 
 /// Returns for each of `to` positions along `from` the preceding position and the fraction of the way to the next one.
+#[inline(always)]
 fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
     let step = from as f32 / to as f32;
     (0..to).map(move |position| {
