@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use tessera_client::{ExistingFile, ExtractOptions, extract};
+use tessera_client::{ExistingFile, ExtractOptions, extract, read_entry};
 
 use super::test_zip::{
     ZipMember, central_header, deflated_zeros, end_of_directory, local_header, stored_member,
@@ -77,6 +77,11 @@ fn archive_bombs_are_rejected_while_reading() {
     let parts = ["a", "b", "c", "d"].map(|name| deflated_zeros(name, 60 << 20));
     let error = extracted(&zip_bytes(&parts)).unwrap_err();
     assert!(error.contains("compression limit"), "all together: {error}");
+    // The largest picture that may be compressed this much.
+    let home = tempfile::tempdir().unwrap();
+    let archive = home.path().join("x.zip");
+    fs::write(&archive, zip_bytes(&[deflated_zeros("images/a.bmp", 64 << 20)])).unwrap();
+    assert_eq!(read_entry(&archive, "images/a.bmp").unwrap().len(), 64 << 20);
     let inner = zip_bytes(&[stored_member("x", b"y")]);
     let files = extracted(&zip_bytes(&[stored_member("nested.zip", &inner)])).unwrap();
     assert_eq!(files.len(), 1, "it is just a file");
