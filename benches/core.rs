@@ -125,6 +125,7 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
 /// Creates a core with a page on screen and all its visible pictures.
 fn browsing(clusters: u128, previews: u128) -> App {
     let mut app = App::new(Setup {
+        deployment: DeploymentKind::Local,
         initial_dataset: None,
         download_dir: SafeText::file_name("."),
         home_dir: None,
