@@ -99,10 +99,13 @@ impl App {
         self.setup.deployment == DeploymentKind::Local || known.any(|it| it.value().is_some())
     }
 
-    /// Returns whether it is still unknown if the service is a local one.
+    /// Returns whether it is still unknown if the service is a local one, because it has not answered.
     pub(in crate::app) fn awaits_kind_of_service(&self) -> bool {
+        let is_lost = |failure: &Failure| {
+            matches!(failure.kind, FailureKind::Unreachable | FailureKind::NoResponse)
+        };
         let mut known = self.service_data.local_datasets.values();
-        !self.has_local_service() && known.all(|it| it.failure().is_none())
+        !self.has_local_service() && known.all(|it| it.failure().is_none_or(is_lost))
     }
 
     /// Describes the writes that the end of the program would stop, or would not send any more.

@@ -1,6 +1,6 @@
 //! Decodes pictures with the `image` crate: the first frame only, with bounded memory. The picture is downscaled at
-//! once if far fewer pixels are needed. ICO files and PNG files without an end are first put into a form that the crate
-//! decodes.
+//! once if far fewer pixels are needed. ICO files, and files that lack only their end, are first put into a form that the
+//! crate decodes.
 
 use std::{borrow::Cow, io::ErrorKind};
 
@@ -13,6 +13,7 @@ use crate::{
     source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
     tone_map::to_eight_bits,
 };
+use flate2::Crc;
 use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
 
 /// The background for transparent parts. Dark and light drawings are both visible on this gray.
@@ -65,11 +66,17 @@ impl<'a> RasterDecoder<'a> {
         let colors = self.source_colors();
         let (size, mut color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
+        // A file whose end was added was cut off, and lacks pixels if a decoder fails.
+        let is_cut = self.format != PictureFormat::Ico && matches!(self.bytes, Cow::Owned(_));
         let mut samples = vec![0; total];
         if let Err(error) = self.decoder.read_image_boxed(&mut samples) {
             // The deadline is checked first, because decoders report a failed read as various errors.
             self.deadline.check()?;
-            return Err(decode_error(self.format, &error));
+            return Err(if is_cut {
+                DecodeError(format!("truncated {}", self.format.name()))
+            } else {
+                decode_error(self.format, &error)
+            });
         }
         if matches!(color, ColorType::Rgb32F | ColorType::Rgba32F) {
             samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
@@ -104,17 +111,25 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
-/// Returns the bytes and the format that a decoder can read: the largest picture of an ICO, and a PNG with its end.
+/// Returns the bytes and the format that a decoder can read: the largest picture of an ICO, and a file with its end.
 fn readable(bytes: &[u8], format: PictureFormat) -> (Cow<'_, [u8]>, PictureFormat) {
     match format {
         PictureFormat::Png => (with_end(bytes), format),
         PictureFormat::Ico => match largest_picture(bytes) {
             Some(picture) => {
                 let format = PictureFormat::detect(&picture).unwrap_or(format);
-                (picture, format)
+                let completed = match &picture {
+                    Cow::Borrowed(bytes) if format == PictureFormat::Png => with_end(bytes),
+                    _ => picture,
+                };
+                (completed, format)
             }
             None => (Cow::Borrowed(bytes), format),
         },
+        PictureFormat::Qoi if !bytes.ends_with(&QOI_END) => {
+            (Cow::Owned([bytes, &QOI_END].concat()), format)
+        }
+        PictureFormat::Bmp => (with_padding(bytes), format),
         _ => (Cow::Borrowed(bytes), format),
     }
 }
@@ -291,7 +306,9 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         let number = entry.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
         usize::try_from(number).ok()
     };
-    let picture = bytes.get(number(12)?..)?.get(..number(8)?)?;
+    let rest = bytes.get(number(12)?..)?;
+    // The last picture may be cut off.
+    let picture = rest.get(..number(8)?).unwrap_or(rest);
     if picture.starts_with(b"\x89PNG") {
         return Some(Cow::Borrowed(picture));
     }
@@ -303,7 +320,9 @@ const SIGNATURE_LENGTH: usize = 8;
 /// The last chunk: its length, its name, and its checksum.
 const END: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60, 0x82];
 
-/// Returns the file. If it has pixels but no end, returns a copy that ends after its last complete chunk.
+const QOI_END: [u8; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
+
+/// Returns the file. If it has pixels but no end, returns a copy that ends after its last pixels.
 pub fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
     if bytes.ends_with(&END) {
         return Cow::Borrowed(bytes);
@@ -316,10 +335,51 @@ pub fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
         has_pixels |= &name == b"IDAT";
         at = next;
     }
-    match bytes.get(..at) {
-        Some(complete) if has_pixels => Cow::Owned([complete, &END].concat()),
-        _ => Cow::Borrowed(bytes),
+    let complete = bytes.get(..at).unwrap_or(bytes);
+    let cut_pixels = cut_pixels(&bytes[complete.len()..]);
+    if !has_pixels && cut_pixels.is_empty() {
+        return Cow::Borrowed(bytes);
     }
+    Cow::Owned([complete, &cut_pixels, &END].concat())
+}
+
+/// Returns a chunk with the pixels of a chunk that is cut off. Returns nothing if there are no pixels.
+fn cut_pixels(bytes: &[u8]) -> Vec<u8> {
+    let Some((length, rest)) = bytes.split_first_chunk() else { return Vec::new() };
+    let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+    let body = rest.get(..length.saturating_add(4)).unwrap_or(rest);
+    if body.len() <= 4 || !body.starts_with(b"IDAT") {
+        return Vec::new();
+    }
+    let mut checksum = Crc::new();
+    checksum.update(body);
+    let length = u32::try_from(body.len() - 4).unwrap_or(u32::MAX).to_be_bytes();
+    [&length, body, &checksum.sum().to_be_bytes()].concat()
+}
+
+/// Returns an uncompressed BMP with the padding of its last row, which some programs omit.
+fn with_padding(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match missing_padding(bytes) {
+        Some(missing) => Cow::Owned([bytes, &vec![0; missing]].concat()),
+        None => Cow::Borrowed(bytes),
+    }
+}
+
+fn missing_padding(bytes: &[u8]) -> Option<usize> {
+    let number = |at: usize| {
+        let number = bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
+        usize::try_from(number).ok()
+    };
+    let height =
+        usize::try_from(i32::from_le_bytes(*bytes.get(22..)?.first_chunk()?).unsigned_abs());
+    // The number of bits follows the number of planes, which is 1.
+    let bits = number(26)? >> 16;
+    let row = number(18)?.checked_mul(bits)?.div_ceil(8);
+    let stride = row.checked_next_multiple_of(4)?;
+    let missing =
+        number(10)?.checked_add(stride.checked_mul(height.ok()?)?)?.checked_sub(bytes.len())?;
+    let is_plain = number(14)? >= 40 && number(30)? == 0;
+    (is_plain && (1..=stride - row).contains(&missing)).then_some(missing)
 }
 
 /// Returns the name of the complete chunk at `at`, and the position of the next one.

@@ -13,7 +13,7 @@ pub const START_OF_SCAN: u8 = 0xDA;
 
 #[derive(Clone, Debug)]
 pub struct Component {
-    id: u8,
+    pub id: u8,
     /// The number of blocks of this component in one MCU (minimum coded unit), horizontally and vertically (1 to 4).
     pub sampling: (usize, usize),
     quantization_table: usize,

@@ -27,8 +27,11 @@ pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};
 
-use self::header::{Header, segment};
-use crate::source_colors::{SourceColors, to_srgb};
+use self::header::{Header, START_OF_SCAN, segment};
+use crate::{
+    limits::{DecodeError, lock_memory},
+    source_colors::{SourceColors, to_srgb},
+};
 
 /// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,15 +122,55 @@ impl<'a> Jpeg<'a> {
 
     /// Verifies that the file is complete and has a reasonable number of scans. The lenient general decoder does not
     /// verify this.
-    pub fn check_complete(&self) -> Result<(), JpegError> {
+    pub fn check_complete(&self) -> Result<(), DecodeError> {
         if has_end_marker(self.bytes, self.header.scan_start)? {
             Ok(())
         } else if self.header.is_baseline {
             // Some cameras omit the end marker. Only decoding shows then whether pixels are missing.
-            scan::decode::<1>(self.bytes, &self.header).map(|_| ())
+            Ok(scan::decode::<1>(self.bytes, &self.header).map(|_| ())?)
+        } else if self.has_all_scans() {
+            self.check_last_scan()
         } else {
-            Err(JpegError::Truncated)
+            Err(JpegError::Truncated.into())
         }
+    }
+
+    /// Whether the scans contain all bits of all coefficients. The last scan may be cut off.
+    fn has_all_scans(&self) -> bool {
+        let mut missing: Vec<_> =
+            self.header.components.iter().map(|it| (it.id, u64::MAX)).collect();
+        let mut at = 2;
+        while let Ok((marker, body, next)) = segment(self.bytes, at) {
+            at = next;
+            if marker != START_OF_SCAN {
+                continue;
+            }
+            at = next_marker(self.bytes, next).unwrap_or(self.bytes.len());
+            if let [components @ .., first, last, shift] = body.get(1..).unwrap_or_default()
+                && shift.is_multiple_of(16)
+                && first <= last
+                && *last < 64
+            {
+                let band = u64::MAX << first & u64::MAX >> (63 - last);
+                for (id, coefficients) in &mut missing {
+                    if components.iter().step_by(2).any(|component| component == id) {
+                        *coefficients &= !band;
+                    }
+                }
+            }
+        }
+        missing.iter().all(|(_, coefficients)| *coefficients == 0)
+    }
+
+    /// Verifies that the last scan of a file without an end marker is complete. No Huffman code consists of ones only,
+    /// so that a decoder that needs more than the bytes of the file fails at the ones that are added here.
+    fn check_last_scan(&self) -> Result<(), DecodeError> {
+        let data = self.bytes.strip_suffix(b"\xFF").unwrap_or(self.bytes);
+        let probe = [data, &[0xFF, 0].repeat(64), &[0xFF, 0xD9]].concat();
+        has_end_marker(&probe, self.header.scan_start)?;
+        let _lock = lock_memory(self.estimated_bytes())?;
+        let decoded = Jpeg::open(&probe)?.decode_uncommon_samples();
+        decoded.map(|_| ()).map_err(|_| JpegError::Truncated.into())
     }
 }
 

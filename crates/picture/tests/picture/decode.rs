@@ -66,16 +66,34 @@ fn a_png_without_its_end_is_shown_if_all_pixels_are_there() {
     let cases = [
         pixels.to_vec(),
         complete[..complete.len() - 3].to_vec(),
+        pixels[..pixels.len() - 3].to_vec(),
         [pixels, &text].concat(),
         [pixels, &text[..text.len() / 2]].concat(),
         [pixels, &[0; 30]].concat(),
     ];
     for bytes in cases {
         assert_eq!(decode(&bytes, 100).expect("all pixels").pixels, picture);
+        let in_ico = ico(&[(60, 24, bytes)]);
+        assert_eq!(decode(&in_ico, 100).expect("all pixels").pixels, picture);
     }
     for end in (60..pixels.len()).step_by(50) {
         let error = decode(&complete[..end], 100).expect_err("pixels are missing");
         assert_eq!(error.0, "truncated PNG", "{end}");
+    }
+}
+
+#[test]
+fn a_qoi_or_bmp_without_its_last_bytes_is_shown_if_all_pixels_are_there() {
+    let picture = RgbImage::from_fn(61, 50, |x, y| image::Rgb([low(x * y), low(x), 7]));
+    // A QOI ends with 8 bytes without pixels. A row of the BMP has 183 bytes and a padding of one byte.
+    for (format, end) in [(ImageFormat::Qoi, 8), (ImageFormat::Bmp, 1)] {
+        let complete = encoded(picture.clone(), format);
+        let pixels = &complete[..complete.len() - end];
+        assert_eq!(decode(pixels, 100).expect("all pixels").pixels, picture);
+        for missing in [1, 2, 9, 500] {
+            let error = decode(&pixels[..pixels.len() - missing], 100).expect_err("cut");
+            assert!(error.0.starts_with("truncated"), "{error}");
+        }
     }
 }
 

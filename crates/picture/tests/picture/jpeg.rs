@@ -36,9 +36,13 @@ fn a_file_cut_anywhere_is_truncated() {
 
 #[test]
 fn only_the_end_marker_missing_is_no_damage() {
-    let bytes = encode(&test_picture(64, 48), |_| {});
-    for enough in [6, 48] {
-        assert!(decode(&bytes[..bytes.len() - 2], enough).is_ok());
+    for is_progressive in [false, true] {
+        let bytes = encode(&test_picture(64, 48), |it| it.set_progressive(is_progressive));
+        let complete = decode(&bytes, 48).expect("complete").pixels;
+        for end in [bytes.len() - 1, bytes.len() - 2] {
+            assert!(decode(&bytes[..end], 6).is_ok());
+            assert_eq!(decode(&bytes[..end], 48).expect("all pixels").pixels, complete);
+        }
     }
 }
 
