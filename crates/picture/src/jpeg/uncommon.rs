@@ -38,7 +38,9 @@ impl Jpeg<'_> {
             return Err(DecodeError(UNSUPPORTED_SAMPLING.to_owned()));
         }
         let deadline = Deadline::new();
-        let mut decoder = Decoder::new(TimedReader::new(self.bytes, deadline.clone()));
+        // The decoder needs the end marker, which a complete file may lack. It reads nothing after the first one.
+        let complete = [self.bytes, &[0xFF, 0xD9]].concat();
+        let mut decoder = Decoder::new(TimedReader::new(&complete, deadline.clone()));
         // These transforms change no color: the first one copies, and the second one only inverts.
         let is_inverted = self.is_cmyk();
         decoder.set_color_transform(if is_inverted {
