@@ -91,6 +91,13 @@ fn flaw(jpeg: &Jpeg) -> Option<String> {
     None
 }
 
+/// Whether the picture without its end marker has the same pixels.
+fn is_same_without_end(jpeg: &Jpeg) -> bool {
+    let bytes = jpeg.bytes();
+    let pixels = |bytes: &[u8]| decode(bytes, 100).map(|decoded| decoded.pixels).ok();
+    pixels(&bytes[..bytes.len() - 2]) == pixels(&bytes)
+}
+
 const SIZES: [(usize, usize); 3] = [(67, 53), (32, 48), (9, 7)];
 /// The sampling factors of three components. A fourth component has those of the first.
 const SAMPLINGS: [[(usize, usize); 3]; 19] = [
@@ -155,6 +162,7 @@ fn every_layout_is_decoded_as_its_coefficients_say() {
                 if jpeg.layout.is_legal() {
                     count += 1;
                     flaws.extend(flaw(&jpeg).map(|flaw| format!("{:?}: {flaw}", jpeg.layout)));
+                    assert!(is_same_without_end(&jpeg), "{:?}", jpeg.layout);
                 }
             }
         }
