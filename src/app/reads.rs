@@ -92,14 +92,14 @@ impl Jobs {
 }
 
 impl App {
-    /// Returns whether the service is a local one, in this program or behind an address as that of `tessera serve`.
-    /// Only a local service tags media, manages datasets and cancels exports, and it has more filters.
+    /// Returns whether the service is a local one. It is part of this program, or it is at an address, such as that of
+    /// `tessera serve`. Only a local service tags media, manages datasets and cancels exports, and it has more filters.
     pub fn has_local_service(&self) -> bool {
         let mut known = self.service_data.local_datasets.values();
         self.setup.deployment == DeploymentKind::Local || known.any(|it| it.value().is_some())
     }
 
-    /// Returns whether it is still unknown if the service is a local one, because it has not answered.
+    /// Returns whether the service has not answered yet, so that the program does not know whether it is a local one.
     pub(in crate::app) fn awaits_kind_of_service(&self) -> bool {
         let is_lost = |failure: &Failure| {
             matches!(failure.kind, FailureKind::Unreachable | FailureKind::NoResponse)
@@ -237,26 +237,24 @@ impl App {
         })
     }
 
-    /// Returns the read of what only a local service knows about a dataset: how far its media are encoded, for the
-    /// dataset whose status is on screen. At another address, the first response shows whether the service is a local
+    /// Returns the read of what only a local service knows about a dataset. Of the dataset whose status is on screen, it
+    /// shows how far the media are encoded. Of a service at an address, the first response shows whether it is a local
     /// one.
     fn local_dataset_read(&self) -> Option<ScheduledRead> {
-        let interval =
-            |target| self.setup.poll_interval(self.setup.polling.interval(target, 0), &self.screen);
         let is_local = self.has_local_service();
         let busy = self.dataset_of_status().filter(|dataset| is_local && dataset.status.is_busy());
-        let first = self.service_data.dataset_list().first();
-        let unknown = first.filter(|_| self.setup.deployment != DeploymentKind::Local && !is_local);
+        let unknown = self.service_data.dataset_list().first().filter(|_| !is_local);
         let id = busy.or(unknown)?.id;
         let due =
             self.service_data.local_datasets.get(&id).map_or(Some(Uptime::ZERO), |known| {
-                let is_lost = known.failure().is_some_and(Failure::is_connection_failure);
-                let lost = is_lost.then(|| interval(PollTarget::IdleDatasets));
-                known.due(if busy.is_some() {
-                    Some(interval(PollTarget::BusyDatasets))
-                } else {
-                    lost
-                })
+                let target = match known.failure() {
+                    _ if busy.is_some() => PollTarget::BusyDatasets,
+                    Some(failure) if failure.is_connection_failure() => PollTarget::IdleDatasets,
+                    // The answer does not change.
+                    _ => return known.due(None),
+                };
+                let interval = self.setup.polling.interval(target, 0);
+                known.due(Some(self.setup.poll_interval(interval, &self.screen)))
             })?;
         let (lane, request) = (Lane::LocalState(id), Request::LocalDataset(id));
         Some(ScheduledRead { lane, request, due })

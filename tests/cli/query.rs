@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{home, outcome, picture, piped, run, serve};
 
@@ -94,6 +95,32 @@ fn filters_of_the_local_deployment_are_built_from_words() {
     let (code, _, err) = piped(home.path(), &["query", "add", "path", "at_least", "x"], "[]");
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("op: must be one of is, is_not, one_of, not_one_of, contains"), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_deployments_refuse_the_filters_of_the_local_deployment_before_a_search_is_sent() {
+    let home = tempfile::tempdir().unwrap();
+    let record = format!(r#"{{"id":"{ID}","display_name":"x","status_new":"READY"}}"#);
+    // This service answers every path.
+    let service = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&record)).await;
+    let refused = |arguments: &[&str]| {
+        let address = ["--base-url", &service.url(), "--kind", "onprem", "--dataset", ID];
+        let (code, out, err) = run(home.path(), &[&address[..], arguments].concat());
+        assert_eq!((code, out.as_str()), (1, ""), "{err}");
+        err
+    };
+    let query = r#"[{"path":{"op":"is","value":"train"}}]"#;
+    let words =
+        "the filter `path` is an addition of the local deployment; this service does not know it";
+    let error = refused(&["search", "vql", query]);
+    assert!(error.contains(words), "{error}");
+    let error = refused(&["search", "browse", "--sort", "bytes"]);
+    assert!(error.contains("sorting a whole result by bytes is an addition"), "{error}");
+    let error = refused(&["export", "start", "--media", ID, "--rest"]);
+    assert!(error.contains("exporting the rest of a dataset or search is an addition"), "{error}");
+    let searched =
+        |seen: &ReceivedRequest| ["explore", "export"].iter().any(|it| seen.target.contains(it));
+    assert!(!service.requests().iter().any(searched));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::{
     collections::VecDeque,
-    net::SocketAddr,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -34,7 +35,10 @@ use tessera_picture::Protocol;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
-use tessera_testing::server_schema::ServerSchema;
+use tessera_testing::{
+    scripted::{ReceivedRequest, Reply, ScriptedServer},
+    server_schema::ServerSchema,
+};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::test_store;
@@ -54,6 +58,8 @@ pub struct Service {
     credentials: ServiceCredentials,
     /// Whether the service also has the operations that are not in the document of the API.
     compat: bool,
+    /// A server at another address that has only the operations of the API document.
+    documented: Option<ScriptedServer>,
     running: Option<Running>,
     /// The schema of the store, which is dropped after the deployment that uses it.
     _store: Option<ServerSchema>,
@@ -111,6 +117,7 @@ impl Service {
             address,
             credentials: ServiceCredentials::generate(),
             compat: false,
+            documented: None,
             running: None,
             _store: store,
         };
@@ -145,6 +152,19 @@ impl Service {
         self
     }
 
+    /// Makes clients use an address that has only the operations of the API document. It passes these on.
+    pub async fn with_documented_operations(mut self) -> Self {
+        let address = self.address;
+        let server = ScriptedServer::start(move |request: &ReceivedRequest| {
+            if request.path().starts_with("/local/") {
+                return Reply::new(404, &[], "");
+            }
+            Reply::raw(tokio::task::block_in_place(|| passed_on(address, request)))
+        });
+        self.documented = Some(server.await);
+        self
+    }
+
     /// Returns a picture of the dataset.
     pub fn a_picture(&self) -> PathBuf {
         self.pictures().swap_remove(0)
@@ -166,9 +186,28 @@ impl Service {
             api_key: self.credentials.api_key.clone(),
             api_secret: self.credentials.api_secret.clone(),
         });
-        let url = BaseUrl::parse(&format!("http://{}", self.address)).unwrap();
+        let address = self.documented.as_ref().map_or(self.address, |server| server.address);
+        let url = BaseUrl::parse(&format!("http://{address}")).unwrap();
         Client::new(ServiceConfig::new(url, access).unwrap()).unwrap()
     }
+}
+
+/// Sends a request to a service, and returns the response as it comes.
+fn passed_on(address: SocketAddr, request: &ReceivedRequest) -> Vec<u8> {
+    let own = ["host", "connection"];
+    let headers = request.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let mut lines = vec![
+        format!("{} {} HTTP/1.1", request.method, request.target),
+        format!("host: {address}"),
+        "connection: close".to_owned(),
+    ];
+    lines.extend(headers.map(|(name, value)| format!("{name}: {value}")));
+    let head = lines.join("\r\n") + "\r\n\r\n";
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&[head.as_bytes(), &request.body].concat()).unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).unwrap();
+    response
 }
 
 struct Originals(Deployment);

@@ -95,3 +95,26 @@ async fn tags_of_a_local_service_behind_an_address_are_kept_by_the_service() {
     person.press("; u").await;
     person.sees("no tag was changed since the start");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_of_a_hosted_service_are_kept_on_this_machine_and_exported() {
+    let service = Service::over_paintings(24).await.with_documented_operations().await;
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateFolder::in_dir(folder.path().to_owned());
+    let mut person = Person::keeping(&service, state()).await;
+    person.press("; p").await;
+    person.sees("tagged picked: 1 entry; on this machine, as the selection tag:picked");
+    person.sees("✔");
+    person.press("esc q").await;
+    let picked = state().load_named_selection("tag:picked", service.dataset).unwrap().unwrap();
+    assert_eq!(picked.totals().clusters, 1);
+
+    let mut person = Person::keeping(&service, state()).await;
+    person.sees("✔");
+    person.press("M o ctrl-u").await;
+    person.paste("tag:picked");
+    person.press("enter").await;
+    person.sees("loaded 1 entry");
+    person.press("E").await;
+    person.sees("1 cluster of");
+}

@@ -21,8 +21,8 @@ use tessera_wire::{
     selection,
 };
 
-/// A part of a request that only a local service understands. Another service would ignore it, and return something
-/// else than was asked for.
+/// A part of a request that only a local service understands. Another service would ignore it, and would return
+/// something other than what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalAddition {
     /// A filter, by its keyword.
@@ -96,11 +96,10 @@ impl Client {
             return Ok(());
         };
         match self.local_dataset(dataset).await {
-            Ok(_) => is_local.store(true, Ordering::Relaxed),
-            Err(failure) if failure.is_connection_failure() => return Err(failure),
-            Err(_) => return Err(addition.refusal()),
+            Ok(_) => Ok(()),
+            Err(failure) if failure.is_connection_failure() => Err(failure),
+            Err(_) => Err(addition.refusal()),
         }
-        Ok(())
     }
 
     /// Returns what only a local service knows about a dataset.
@@ -110,7 +109,9 @@ impl Client {
     pub async fn local_dataset(&self, id: DatasetId) -> Result<LocalDataset, Failure> {
         let path = endpoints::local_dataset(id);
         let read = |local: Fields<'_>| read_local_dataset(local);
-        self.get(Endpoint::LocalDataset, &path, &NO_PARAMETERS, read).await
+        let local = self.get(Endpoint::LocalDataset, &path, &NO_PARAMETERS, read).await?;
+        self.transport.is_local_service.store(true, Ordering::Relaxed);
+        Ok(local)
     }
 
     /// Removes a dataset from the index. Returns the number of uploaded files, which the service keeps.

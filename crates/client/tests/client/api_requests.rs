@@ -4,7 +4,7 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tessera_client::{BaseUrl, Client, QueryImageUpload, RawBody, RawPart, RawRequest};
 use tessera_model::{
-    Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSelection, ExportSpec,
+    Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSelection, ExportSpec, Filter,
     Granularity, MediaAddition, MediaSource, Query, Region, Search, SelectionItem,
 };
 use tessera_testing::clients::{
@@ -215,9 +215,13 @@ async fn a_selective_export_is_a_post_of_items() {
     let sorted = Search { order: Some("-date".parse().unwrap()), ..Search::browse(dataset()) };
     let refused = client.explore(&sorted).await.unwrap_err().to_string();
     assert!(refused.contains("sorting a whole result by date is an addition"), "{refused}");
+    let in_folder =
+        Search { filters: vec![Filter::in_folder("train").unwrap()], ..Search::browse(dataset()) };
+    let refused = client.explore(&in_folder).await.unwrap_err().to_string();
+    assert!(refused.contains("the filter `path` is an addition"), "{refused}");
     let mut seen = server.requests();
     let asked = seen.extract_if(.., |it| it.target.starts_with("/local/dataset/"));
-    assert_eq!(asked.count(), 2, "the service is asked whether it is a local one");
+    assert_eq!(asked.count(), 3, "the service is asked whether it is a local one");
     assert_eq!(seen.len(), 1);
     let seen = seen.remove(0);
     let line = format!("{} {}", seen.method, seen.target);

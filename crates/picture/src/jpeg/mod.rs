@@ -29,7 +29,7 @@ use image::{RgbImage, metadata::Orientation};
 
 use self::header::{Header, START_OF_SCAN, segment};
 use crate::{
-    limits::{DecodeError, lock_memory},
+    limits::DecodeError,
     source_colors::{SourceColors, to_srgb},
 };
 
@@ -135,18 +135,12 @@ impl<'a> Jpeg<'a> {
         }
     }
 
-    /// Whether the scans contain all bits of all coefficients. The last scan may be cut off.
+    /// Whether the headers of the scans cover all bits of all coefficients. The data of the last scan may be cut off.
     fn has_all_scans(&self) -> bool {
         let mut missing: Vec<_> =
             self.header.components.iter().map(|it| (it.id, u64::MAX)).collect();
-        let mut at = 2;
-        while let Ok((marker, body, next)) = segment(self.bytes, at) {
-            at = next;
-            if marker != START_OF_SCAN {
-                continue;
-            }
-            at = next_marker(self.bytes, next).unwrap_or(self.bytes.len());
-            if let [components @ .., first, last, shift] = body.get(1..).unwrap_or_default()
+        for header in scan_headers(self.bytes) {
+            if let [components @ .., first, last, shift] = header.get(1..).unwrap_or_default()
                 && shift.is_multiple_of(16)
                 && first <= last
                 && *last < 64
@@ -162,16 +156,29 @@ impl<'a> Jpeg<'a> {
         missing.iter().all(|(_, coefficients)| *coefficients == 0)
     }
 
-    /// Verifies that the last scan of a file without an end marker is complete. No Huffman code consists of ones only,
-    /// so that a decoder that needs more than the bytes of the file fails at the ones that are added here.
+    /// Verifies that the last scan of a file without an end marker is complete. Ones are added to the data. No Huffman
+    /// code consists of ones only, so a decoder that needs more data than the file has fails at them.
     fn check_last_scan(&self) -> Result<(), DecodeError> {
         let data = self.bytes.strip_suffix(b"\xFF").unwrap_or(self.bytes);
         let probe = [data, &[0xFF, 0].repeat(64), &[0xFF, 0xD9]].concat();
         has_end_marker(&probe, self.header.scan_start)?;
-        let _lock = lock_memory(self.estimated_bytes())?;
-        let decoded = Jpeg::open(&probe)?.decode_uncommon_samples();
-        decoded.map(|_| ()).map_err(|_| JpegError::Truncated.into())
+        Jpeg::open(&probe)?.check_samples()
     }
+}
+
+/// Returns the bodies of the headers of all scans, up to the first damaged segment.
+fn scan_headers(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut at = 2;
+    std::iter::from_fn(move || {
+        loop {
+            let (marker, body, next) = segment(bytes, at).ok()?;
+            if marker == START_OF_SCAN {
+                at = next_marker(bytes, next).unwrap_or(bytes.len());
+                return Some(body);
+            }
+            at = next;
+        }
+    })
 }
 
 /// Walks from the entropy-coded data of the first scan to the end of the file. Returns whether the end marker exists.

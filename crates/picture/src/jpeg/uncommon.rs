@@ -5,12 +5,7 @@
 use image::{ColorType, RgbImage};
 use jpeg_decoder::{ColorTransform, Decoder, Error};
 
-use super::{
-    Jpeg,
-    header::{ColorSpace, START_OF_SCAN, segment},
-    next_marker,
-    scan::ycbcr_to_rgb,
-};
+use super::{Jpeg, error::JpegError, header::ColorSpace, scan::ycbcr_to_rgb, scan_headers};
 use crate::{
     limits::{Deadline, DecodeError, TimedReader, lock_memory},
     raster::to_picture,
@@ -34,6 +29,17 @@ impl Jpeg<'_> {
 
     /// Decodes the samples of all components, as they are stored, of a picture of an uncommon layout.
     pub fn decode_uncommon_samples(&self) -> Result<Vec<u8>, DecodeError> {
+        self.decode_samples()?.map_err(|error| describe(&error))
+    }
+
+    /// Verifies that the data has all pixels.
+    pub fn check_samples(&self) -> Result<(), DecodeError> {
+        let _lock = lock_memory(self.estimated_bytes())?;
+        self.decode_samples()?.map(drop).map_err(|_| JpegError::Truncated.into())
+    }
+
+    /// Returns the samples, or what is wrong with the data. Other failures are about the layout or the time.
+    fn decode_samples(&self) -> Result<Result<Vec<u8>, Error>, DecodeError> {
         if self.has_intermediate_scan() {
             return Err(DecodeError(UNSUPPORTED_SAMPLING.to_owned()));
         }
@@ -50,7 +56,10 @@ impl Jpeg<'_> {
         });
         let result = decoder.decode();
         deadline.check()?;
-        let mut samples = result.map_err(|error| describe(&error))?;
+        let mut samples = match result {
+            Ok(samples) => samples,
+            Err(error) => return Ok(Err(error)),
+        };
         let (width, height) = self.size();
         if samples.len() as u64 != u64::from(width) * u64::from(height) * self.components() {
             return Err(DecodeError("the decoder gave too few pixels".to_owned()));
@@ -60,24 +69,14 @@ impl Jpeg<'_> {
                 *sample = 255 - *sample;
             }
         }
-        Ok(samples)
+        Ok(Ok(samples))
     }
 
     /// Whether a component has a scan of its own that the decoder does not read correctly.
     fn has_intermediate_scan(&self) -> bool {
         let components: Vec<u8> = self.header.intermediate_components().collect();
-        let mut at = 2;
-        while let Ok((marker, body, next)) = segment(self.bytes, at) {
-            let after_scan = || next_marker(self.bytes, next);
-            match (marker, body) {
-                (START_OF_SCAN, [1, component, ..]) if components.contains(component) => {
-                    return true;
-                }
-                (START_OF_SCAN, _) => at = after_scan().unwrap_or(self.bytes.len()),
-                _ => at = next,
-            }
-        }
-        false
+        scan_headers(self.bytes)
+            .any(|header| matches!(header, [1, component, ..] if components.contains(component)))
     }
 
     /// Returns an upper bound for the peak memory: the samples of each component with those beyond the edge of the

@@ -163,8 +163,8 @@ pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usiz
     let mut peaks = local_maxima(&strengths, margin);
     peaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     peaks.truncate(limit * 8);
-    // Columns of their own and arithmetic without checks let the compiler use vectors. No side of a picture has more
-    // than `THUMBNAIL_SIDE` pixels, so nothing overflows.
+    // The compiler uses vectors for these loops, because the coordinates are in separate columns and the arithmetic is
+    // not checked. No side of a picture has more than `THUMBNAIL_SIDE` pixels, so nothing overflows.
     let (xs, ys): (Vec<i32>, Vec<i32>) =
         peaks.iter().map(|&(_, (x, y))| (x as i32, y as i32)).unzip();
     let mut spread: Vec<(i32, usize)> = (0..peaks.len())
