@@ -1,7 +1,10 @@
 //! Tests tags of services that have no requests for tags: what a key keeps on this machine, undo, and what is refused.
 
 use tessera::{
-    app::availability::unavailable_reason,
+    app::{
+        availability::unavailable_reason,
+        overlay::add_media::{AddMediaField, AddMediaForm},
+    },
     input::Action,
     message::{Lane, Request},
 };
@@ -91,6 +94,9 @@ fn a_local_service_behind_an_address_tags_cancels_and_manages_as_commands_do() {
     let files = unavailable_reason(&desk.app, Action::TrashFiles).unwrap();
     assert!(files.contains("may be on another machine"), "{files}");
     assert!(desk.app.has_local_service());
+    desk.press("esc A");
+    let fields = desk.app.dialog::<AddMediaForm>().unwrap().fields();
+    assert!(!fields.contains(&AddMediaField::Videos), "{fields:?}");
 }
 
 fn both(names: &[&str]) -> (Vec<String>, Vec<String>) {

@@ -371,7 +371,12 @@ impl AddMediaForm {
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(dataset) = app.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
-            let form = AddMediaForm::new(id, name, app.setup.deployment);
+            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
+            let deployment = match app.setup.deployment {
+                DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
+                deployment => deployment,
+            };
+            let form = AddMediaForm::new(id, name, deployment);
             app.overlays.open(form);
         }
     }
