@@ -174,6 +174,7 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Payload {
         }),
         Lane::LoadState(_) => Payload::StateLoaded(None),
         Lane::SaveState(_) => Payload::StateSaved,
+        Lane::CheckTarget => Payload::TargetIsFree,
         Lane::Enrichment(_) => {
             Payload::Enrichment(tessera_wire::enrichment::read_enrichment(&serde_json::Value::Null))
         }

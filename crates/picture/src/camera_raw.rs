@@ -7,7 +7,7 @@ use crate::{
     iso_boxes::{boxes, find_box, number},
     jpeg,
     limits::DecodeError,
-    tiff_structure::{TiffDirectory, TiffStructure},
+    tiff_structure::{TiffDirectory, TiffStructure, exif_orientation},
 };
 
 // Tags of TIFF, TIFF/EP and DNG.
@@ -99,9 +99,9 @@ impl<'a> RawPreview<'a> {
             RawFormat::Raf => (raf_preview(bytes).into_iter().collect(), None),
             RawFormat::Cr3 => {
                 let file = Cr3::read(bytes);
-                (file.jpegs, file.fields.and_then(tiff_orientation))
+                (file.jpegs, file.fields.and_then(exif_orientation))
             }
-            _ => (tiff_jpegs(bytes), tiff_orientation(bytes)),
+            _ => (tiff_jpegs(bytes), exif_orientation(bytes)),
         };
         let sized = jpegs.into_iter().filter_map(|jpeg| Some((decodable_pixels(jpeg)?, jpeg)));
         // `max_by_key` returns the last maximum, so the order is reversed to take the first of equally large JPEGs.
@@ -149,7 +149,6 @@ const SUBDIRECTORIES: u16 = 0x014A;
 // Tags of TIFF and Exif.
 const COMPRESSION: u16 = 0x0103;
 const STRIP_OFFSETS: u16 = 0x0111;
-const ORIENTATION: u16 = 0x0112;
 const STRIP_BYTE_COUNTS: u16 = 0x0117;
 const JPEG_OFFSET: u16 = 0x0201;
 const JPEG_LENGTH: u16 = 0x0202;
@@ -173,13 +172,6 @@ fn tiff_jpegs(bytes: &[u8]) -> Vec<&[u8]> {
         directories.into_iter().flat_map(|directory| jpegs_of(&structure, directory)).collect();
     found.extend(olympus_preview(&structure, first));
     found
-}
-
-/// Returns the orientation of the picture, which is in the first directory.
-fn tiff_orientation(bytes: &[u8]) -> Option<Orientation> {
-    let (structure, first) = TiffStructure::open(bytes)?;
-    let value = structure.integer(first, ORIENTATION)?;
-    Orientation::from_exif(u8::try_from(value).ok()?)
 }
 
 fn jpegs_of<'a>(

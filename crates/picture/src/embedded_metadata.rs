@@ -1,13 +1,14 @@
 //! Reads the metadata in picture files as it is stored: Exif, XMP, IPTC and the texts of PNG.
 
-use std::{borrow::Cow, io::Cursor};
+use std::borrow::Cow;
 
 use crate::{
     camera_raw::{Cr3, RawFormat, raf_preview},
     decode::catch_decoder_panic,
     format::PictureFormat,
-    jpeg,
+    jpeg::{self, EXIF_PREFIX, XMP_PREFIX},
     jpeg_xl::JpegXlContainer,
+    png_chunks,
     raster::RasterDecoder,
     tiff::Tiff,
     tiff_structure::TiffStructure,
@@ -15,10 +16,6 @@ use crate::{
 
 /// The size above which a block is ignored. Cameras and editors write at most some hundred KiB.
 const MAX_BLOCK_BYTES: usize = 1 << 20;
-/// The memory limit of the decoder for PNG texts, because they may be compressed.
-const MAX_PNG_BYTES: usize = 16 << 20;
-/// The keyword of the PNG text that contains XMP.
-const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";
 // Tags of TIFF fields that contain XMP and IPTC.
 const XMP: u16 = 0x02BC;
 const IPTC: u16 = 0x83BB;
@@ -33,7 +30,7 @@ pub struct EmbeddedMetadata<'a> {
     pub xmp: Option<Vec<u8>>,
     /// Image resources as in Photoshop files, which contain the IPTC records of a JPEG, or the bare records.
     pub iptc: Option<Vec<u8>>,
-    /// Keywords and texts that precede the pixels of a PNG.
+    /// Keywords and texts of a PNG.
     pub texts: Vec<(String, String)>,
 }
 
@@ -46,7 +43,7 @@ impl<'a> EmbeddedMetadata<'a> {
     fn read_format(bytes: &'a [u8]) -> Self {
         let read = match PictureFormat::detect(bytes) {
             Some(PictureFormat::Jpeg) => Self::read_jpeg(bytes),
-            Some(PictureFormat::Png) => Self::read_png(bytes).unwrap_or_default(),
+            Some(PictureFormat::Png) => Self::read_png(bytes),
             Some(PictureFormat::JpegXl) => Self::read_jpeg_xl(bytes),
             Some(format @ (PictureFormat::WebP | PictureFormat::Gif)) => {
                 Self::read_raster(bytes, format)
@@ -70,11 +67,11 @@ impl<'a> EmbeddedMetadata<'a> {
         let mut read = Self::default();
         for (marker, body) in jpeg::segments_before_scan(bytes) {
             if marker == 0xE1
-                && let Some(exif) = body.strip_prefix(b"Exif\0\0")
+                && let Some(exif) = body.strip_prefix(EXIF_PREFIX)
             {
                 read.exif.get_or_insert(Cow::Borrowed(exif));
             } else if marker == 0xE1
-                && let Some(xmp) = body.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")
+                && let Some(xmp) = body.strip_prefix(XMP_PREFIX)
             {
                 read.xmp.get_or_insert_with(|| xmp.to_vec());
             } else if marker == 0xED
@@ -87,30 +84,13 @@ impl<'a> EmbeddedMetadata<'a> {
         read
     }
 
-    fn read_png(bytes: &'a [u8]) -> Option<Self> {
-        let limits = png::Limits { bytes: MAX_PNG_BYTES };
-        let reader = png::Decoder::new_with_limits(Cursor::new(bytes), limits).read_info().ok()?;
-        let info = reader.info();
-        let mut texts: Vec<(String, String)> = Vec::new();
-        for mut chunk in info.utf8_text.iter().cloned() {
-            let text =
-                chunk.decompress_text_with_limit(MAX_BLOCK_BYTES).and_then(|()| chunk.get_text());
-            texts.extend(text.ok().map(|text| (chunk.keyword, text)));
+    fn read_png(bytes: &'a [u8]) -> Self {
+        Self {
+            exif: png_chunks::exif(bytes),
+            xmp: png_chunks::xmp(bytes),
+            iptc: png_chunks::raw_profile(bytes, "iptc"),
+            texts: png_chunks::texts(bytes),
         }
-        for mut chunk in info.compressed_latin1_text.iter().cloned() {
-            let text =
-                chunk.decompress_text_with_limit(MAX_BLOCK_BYTES).and_then(|()| chunk.get_text());
-            texts.extend(text.ok().map(|text| (chunk.keyword, text)));
-        }
-        let plain = info.uncompressed_latin1_text.iter();
-        texts.extend(plain.map(|chunk| (chunk.keyword.clone(), chunk.text.clone())));
-        let xmp = texts.iter().position(|(keyword, _)| keyword == PNG_XMP_KEYWORD);
-        Some(Self {
-            exif: info.exif_metadata.clone(),
-            xmp: xmp.map(|at| texts.remove(at).1.into_bytes()),
-            iptc: None,
-            texts,
-        })
     }
 
     fn read_tiff(bytes: &'a [u8]) -> Self {
@@ -183,32 +163,6 @@ mod tests {
         assert_eq!(read.exif.as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
         assert_eq!(read.iptc.as_deref(), Some(&b"8BIMrest"[..]));
-    }
-
-    #[test]
-    fn png_texts_are_read_and_xmp_is_separate() {
-        let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, 1, 1);
-        encoder.add_itxt_chunk(PNG_XMP_KEYWORD.to_owned(), "<x/>".to_owned()).unwrap();
-        encoder.add_text_chunk("Title".to_owned(), "A caf\u{e9}".to_owned()).unwrap();
-        encoder.add_ztxt_chunk("Description".to_owned(), "at noon".to_owned()).unwrap();
-        encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
-        let read = EmbeddedMetadata::read(&file);
-        let text = |keyword: &str, text: &str| (keyword.to_owned(), text.to_owned());
-        let expected = [text("Description", "at noon"), text("Title", "A caf\u{e9}")];
-        assert_eq!(read.texts, expected);
-        assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
-    }
-
-    #[test]
-    fn a_compressed_text_is_not_expanded_without_a_limit() {
-        let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, 1, 1);
-        let long = "x".repeat(MAX_BLOCK_BYTES + 1);
-        encoder.add_ztxt_chunk("Description".to_owned(), long).unwrap();
-        encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
-        assert!(file.len() < MAX_BLOCK_BYTES / 10);
-        assert_eq!(EmbeddedMetadata::read(&file), EmbeddedMetadata::default());
     }
 
     #[test]

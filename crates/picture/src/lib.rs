@@ -14,6 +14,7 @@ mod iso_boxes;
 mod jpeg;
 mod jpeg_xl;
 mod limits;
+mod png_chunks;
 mod raster;
 mod sixel;
 mod source_colors;

@@ -6,14 +6,16 @@ use std::{borrow::Cow, io::ErrorKind};
 
 use crate::{
     format::PictureFormat,
+    jpeg::EXIF_PREFIX,
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
         lock_memory, memory_limit,
     },
-    source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
+    png_chunks::{self, with_end},
+    source_colors::{SourceColors, bmp_profile, png_colors, to_srgb, translucent_to_srgb},
+    tiff_structure::exif_orientation,
     tone_map::to_eight_bits,
 };
-use flate2::Crc;
 use image::{ColorType, ImageDecoder, ImageError, RgbImage, codecs, metadata::Orientation};
 
 /// The background for transparent parts. Dark and light drawings are both visible on this gray.
@@ -46,17 +48,25 @@ impl<'a> RasterDecoder<'a> {
 
     /// Returns the stored orientation. Invalid metadata is ignored.
     pub fn orientation(&mut self) -> Orientation {
-        self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
+        let exif = match self.format {
+            // The decoder does not find fields that follow the pixels.
+            PictureFormat::Png => png_chunks::exif(&self.bytes),
+            _ => self.exif().map(Cow::Owned),
+        };
+        exif.and_then(|exif| exif_orientation(&exif)).unwrap_or(Orientation::NoTransforms)
+    }
+
+    /// Returns the Exif fields. Some programs keep the name that precedes them in a JPEG.
+    fn exif(&mut self) -> Option<Vec<u8>> {
+        let block = self.decoder.exif_metadata().ok().flatten()?;
+        Some(block.strip_prefix(EXIF_PREFIX).map(<[u8]>::to_vec).unwrap_or(block))
     }
 
     /// Returns the blocks of Exif, XMP and IPTC. Invalid blocks are ignored.
     pub fn metadata_blocks(&mut self) -> [Option<Vec<u8>>; 3] {
-        let read = [
-            self.decoder.exif_metadata(),
-            self.decoder.xmp_metadata(),
-            self.decoder.iptc_metadata(),
-        ];
-        read.map(|block| block.ok().flatten())
+        let [xmp, iptc] = [self.decoder.xmp_metadata(), self.decoder.iptc_metadata()]
+            .map(|block| block.ok().flatten());
+        [self.exif(), xmp, iptc]
     }
 
     /// Decodes the first frame to sRGB, with at least `min_side` pixels on the shorter side.
@@ -90,6 +100,7 @@ impl<'a> RasterDecoder<'a> {
         let profile = self.decoder.icc_profile().ok().flatten();
         match self.format {
             PictureFormat::Png => png_colors(&self.bytes, profile),
+            PictureFormat::Bmp => bmp_profile(&self.bytes).map(SourceColors::Profile),
             _ => profile.map(SourceColors::Profile),
         }
     }
@@ -316,46 +327,7 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned([&header[..4], &[1, 0], &entry[..12], &offset, picture].concat()))
 }
 
-const SIGNATURE_LENGTH: usize = 8;
-/// The last chunk: its length, its name, and its checksum.
-const END: [u8; 12] = [0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xAE, 0x42, 0x60, 0x82];
-
 const QOI_END: [u8; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
-
-/// Returns the file. If it has pixels but no end, returns a copy that ends after its last pixels.
-pub fn with_end(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if bytes.ends_with(&END) {
-        return Cow::Borrowed(bytes);
-    }
-    let (mut at, mut has_pixels) = (SIGNATURE_LENGTH, false);
-    while let Some((name, next)) = chunk(bytes, at) {
-        if name == END[4..8] {
-            return Cow::Borrowed(bytes);
-        }
-        has_pixels |= &name == b"IDAT";
-        at = next;
-    }
-    let complete = bytes.get(..at).unwrap_or(bytes);
-    let cut_pixels = cut_pixels(&bytes[complete.len()..]);
-    if !has_pixels && cut_pixels.is_empty() {
-        return Cow::Borrowed(bytes);
-    }
-    Cow::Owned([complete, &cut_pixels, &END].concat())
-}
-
-/// Returns a chunk with the pixels of a chunk that is cut off. Returns nothing if there are no pixels.
-fn cut_pixels(bytes: &[u8]) -> Vec<u8> {
-    let Some((length, rest)) = bytes.split_first_chunk() else { return Vec::new() };
-    let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
-    let body = rest.get(..length.saturating_add(4)).unwrap_or(rest);
-    if body.len() <= 4 || !body.starts_with(b"IDAT") {
-        return Vec::new();
-    }
-    let mut checksum = Crc::new();
-    checksum.update(body);
-    let length = u32::try_from(body.len() - 4).unwrap_or(u32::MAX).to_be_bytes();
-    [&length, body, &checksum.sum().to_be_bytes()].concat()
-}
 
 /// Returns an uncompressed BMP with the padding of its last row, which some programs omit.
 fn with_padding(bytes: &[u8]) -> Cow<'_, [u8]> {
@@ -380,12 +352,4 @@ fn missing_padding(bytes: &[u8]) -> Option<usize> {
         number(10)?.checked_add(stride.checked_mul(height.ok()?)?)?.checked_sub(bytes.len())?;
     let is_plain = number(14)? >= 40 && number(30)? == 0;
     (is_plain && (1..=stride - row).contains(&missing)).then_some(missing)
-}
-
-/// Returns the name of the complete chunk at `at`, and the position of the next one.
-fn chunk(bytes: &[u8], at: usize) -> Option<([u8; 4], usize)> {
-    let (length, rest) = bytes.get(at..)?.split_first_chunk()?;
-    let end =
-        at.checked_add(usize::try_from(u32::from_be_bytes(*length)).ok()?)?.checked_add(12)?;
-    (end <= bytes.len()).then_some((*rest.first_chunk()?, end))
 }

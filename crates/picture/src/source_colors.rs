@@ -8,12 +8,13 @@ use std::{
 
 use image::{Rgb, RgbImage};
 use moxcms::{
-    CicpColorPrimaries, CicpProfile, ColorProfile, DataColorSpace, Layout, MatrixCoefficients,
-    TransferCharacteristics, Transform8BitExecutor, TransformOptions, curve_from_gamma,
+    Chromaticity, CicpColorPrimaries, CicpProfile, ColorPrimaries, ColorProfile, DataColorSpace,
+    Layout, MatrixCoefficients, TransferCharacteristics, Transform8BitExecutor, TransformOptions,
+    XyY, curve_from_gamma,
 };
 
 use crate::{
-    iso_boxes::number,
+    png_chunks::chunk_before_pixels,
     tone_map::{HighDynamicRange, high_dynamic_range_to_srgb},
 };
 
@@ -31,6 +32,9 @@ const PROBES: [[u8; 3]; 8] = [
 /// Plausible exponents of samples in 100,000ths, and the exponents that programs write for sRGB.
 const USUAL_EXPONENTS: RangeInclusive<u32> = 20_000..=200_000;
 const SRGB_EXPONENTS: RangeInclusive<u32> = 43_000..=48_000;
+/// Twice the area of the triangle of primaries from which on they make sense, in squares of 100,000ths. That of sRGB
+/// has 2,240,000,000.
+const MIN_TWICE_AREA: i64 = 100_000_000;
 /// The largest difference (of 255) for which a conversion is not worth its time.
 const TOLERANCE: u8 = 3;
 
@@ -40,8 +44,13 @@ pub enum SourceColors {
     /// An ICC profile for RGB, gray or CMYK.
     Profile(Vec<u8>),
     Coded(CodedColors),
-    /// The exponent of samples with the primaries of sRGB, in 100,000ths. Linear light has 100,000.
-    Gamma(u32),
+    /// Samples with an exponent, and primaries or those of sRGB.
+    Calibrated {
+        /// In 100,000ths. Linear light has 100,000.
+        exponent: u32,
+        /// The chromaticities x and y of white, red, green and blue, in 100,000ths.
+        points: Option<[u32; 8]>,
+    },
 }
 
 impl SourceColors {
@@ -125,7 +134,7 @@ fn conversion(colors: &SourceColors) -> Option<Conversion> {
     let profile = match colors {
         SourceColors::Profile(bytes) => ColorProfile::new_from_slice(bytes).ok(),
         SourceColors::Coded(coded) => coded.profile(),
-        SourceColors::Gamma(exponent) => gamma_profile(*exponent),
+        SourceColors::Calibrated { exponent, points } => calibrated_profile(*exponent, *points),
     };
     let conversion = profile.and_then(|profile| create_conversion(&profile));
     if !matches!(colors, SourceColors::Profile(bytes) if bytes.len() > MAX_KEPT_BYTES) {
@@ -136,20 +145,46 @@ fn conversion(colors: &SourceColors) -> Option<Conversion> {
     conversion
 }
 
-/// Returns sRGB with another transfer curve. Returns `None` if the curve is close to that of sRGB, or makes no sense.
-fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
-    if !USUAL_EXPONENTS.contains(&exponent) || SRGB_EXPONENTS.contains(&exponent) {
+/// Returns sRGB with another transfer curve and other primaries. Returns `None` if both are close to those of sRGB, or
+/// make no sense.
+fn calibrated_profile(exponent: u32, points: Option<[u32; 8]>) -> Option<ColorProfile> {
+    if !USUAL_EXPONENTS.contains(&exponent) {
         return None;
     }
-    let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
-    let curve = curve_from_gamma(1.0 / exponent);
     let mut profile = ColorProfile::new_srgb();
-    // The coded colors are removed, because they would take precedence over the curves.
+    // The coded colors are removed, because they would take precedence over the curves and the primaries.
     profile.cicp = None;
-    profile.red_trc = Some(curve.clone());
-    profile.green_trc = Some(curve.clone());
-    profile.blue_trc = Some(curve);
-    Some(profile)
+    let has_other_curve = !SRGB_EXPONENTS.contains(&exponent);
+    if has_other_curve {
+        let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
+        let curve = curve_from_gamma(1.0 / exponent);
+        profile.red_trc = Some(curve.clone());
+        profile.green_trc = Some(curve.clone());
+        profile.blue_trc = Some(curve);
+    }
+    let points = points.and_then(chromaticities);
+    if let Some([white, red, green, blue]) = points {
+        let white = XyY { x: white.x.into(), y: white.y.into(), yb: 1.0 };
+        profile.update_rgb_colorimetry(white, ColorPrimaries { red, green, blue });
+    }
+    (has_other_curve || points.is_some()).then_some(profile)
+}
+
+/// Returns the white point and the primaries. Returns `None` if there are no such colors, or if the primaries lie almost
+/// on a line.
+fn chromaticities(points: [u32; 8]) -> Option<[Chromaticity; 4]> {
+    let [white, red, green, blue] = *points.as_chunks::<2>().0 else { return None };
+    let is_color = |[x, y]: [u32; 2]| y > 0 && x.checked_add(y).is_some_and(|sum| sum <= 100_000);
+    if ![white, red, green, blue].into_iter().all(is_color) {
+        return None;
+    }
+    let [x, y] = [0, 1].map(|axis| move |point: [u32; 2]| i64::from(point[axis]));
+    let twice_area =
+        (x(green) - x(red)) * (y(blue) - y(red)) - (x(blue) - x(red)) * (y(green) - y(red));
+    #[expect(clippy::cast_precision_loss, reason = "numbers up to 100,000 are exact")]
+    let coordinate = |number: u32| number as f32 / 100_000.0;
+    let chromaticity = |[x, y]: [u32; 2]| Chromaticity::new(coordinate(x), coordinate(y));
+    (twice_area.abs() > MIN_TWICE_AREA).then(|| [white, red, green, blue].map(chromaticity))
 }
 
 fn create_conversion(profile: &ColorProfile) -> Option<Conversion> {
@@ -227,38 +262,41 @@ impl CodedColors {
     }
 }
 
-/// The number of chunks that are read. A PNG has few chunks before its pixels.
-const MAX_CHUNKS: usize = 1000;
-const PNG_SIGNATURE_BYTES: usize = 8;
-/// The number of bytes for the length, the kind and the checksum of a chunk.
-const CHUNK_FRAME_BYTES: usize = 12;
-
 /// Returns the colors of a PNG. If it has several descriptions, the first of these is used: `cICP`, the ICC profile
-/// that was read, `sRGB`, and `gAMA`.
+/// that was read, `sRGB`, and `gAMA` with `cHRM`. As in browsers, `cHRM` has no effect without `gAMA`.
 pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors> {
     // The third number is 0, because RGB samples have no matrix.
-    if let Some(&[primaries, transfer, 0, _full_range]) = png_chunk(bytes, *b"cICP") {
+    if let Some(&[primaries, transfer, 0, _full_range]) = chunk_before_pixels(bytes, *b"cICP") {
         return Some(SourceColors::Coded(CodedColors { primaries, transfer }));
     }
-    if profile.is_some() || png_chunk(bytes, *b"sRGB").is_some() {
+    if profile.is_some() || chunk_before_pixels(bytes, *b"sRGB").is_some() {
         return profile.map(SourceColors::Profile);
     }
-    let exponent = number::<4>(png_chunk(bytes, *b"gAMA")?, 0)?;
-    u32::try_from(exponent).ok().map(SourceColors::Gamma)
+    let number = |bytes: &[u8; 4]| u32::from_be_bytes(*bytes);
+    let exponent = number(chunk_before_pixels(bytes, *b"gAMA")?.first_chunk()?);
+    let points = chunk_before_pixels(bytes, *b"cHRM").and_then(|points| {
+        <&[[u8; 4]; 8]>::try_from(points.as_chunks().0)
+            .ok()
+            .map(|points| points.map(|point| number(&point)))
+    });
+    Some(SourceColors::Calibrated { exponent, points })
 }
 
-/// Returns the body of the first chunk of a kind before the pixels.
-fn png_chunk(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
-    let mut rest = bytes.get(PNG_SIGNATURE_BYTES..)?;
-    for _ in 0..MAX_CHUNKS {
-        let length = usize::try_from(number::<4>(rest, 0)?).ok()?;
-        match *rest.get(4..)?.first_chunk()? {
-            found if found == kind => return rest.get(8..)?.get(..length),
-            [b'I', b'D', b'A', b'T'] => return None,
-            _ => rest = rest.get(length.checked_add(CHUNK_FRAME_BYTES)?..)?,
-        }
+/// The positions of the color space and of the profile in a BMP, whose first header has 14 bytes.
+const BMP_COLOR_SPACE: usize = 70;
+const BMP_PROFILE: usize = 126;
+const BMP_FIRST_HEADER: usize = 14;
+
+/// Returns the ICC profile in a BMP of version 5.
+pub fn bmp_profile(bytes: &[u8]) -> Option<Vec<u8>> {
+    let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
+    // The name of this color space is stored as a number.
+    if number(BMP_FIRST_HEADER)? < 124 || bytes.get(BMP_COLOR_SPACE..)?.get(..4)? != b"DEBM" {
+        return None;
     }
-    None
+    // The offset is counted from the second header.
+    let profile = bytes.get(BMP_FIRST_HEADER.checked_add(number(BMP_PROFILE)?)?..)?;
+    profile.get(..number(BMP_PROFILE + 4)?).map(<[u8]>::to_vec)
 }
 
 #[cfg(test)]
@@ -309,11 +347,46 @@ mod tests {
 
     #[test]
     fn samples_with_another_exponent_are_encoded_as_those_of_srgb() {
-        let gray = |exponent| converted_from(&SourceColors::Gamma(exponent), [55; 3])[0];
+        let gray = |exponent| {
+            converted_from(&SourceColors::Calibrated { exponent, points: None }, [55; 3])[0]
+        };
         // A linear light of 0.2157 is 0.502 in sRGB.
         assert!(gray(100_000).abs_diff(128) <= 1, "{}", gray(100_000));
         assert!(gray(55_556) > 55, "the exponent of old screens");
         assert_eq!([gray(45_455), gray(0), gray(u32::MAX)], [55; 3]);
+    }
+
+    #[test]
+    fn primaries_with_a_white_point_are_those_of_their_profile() {
+        let color = |exponent, points| {
+            let points = Some(points);
+            converted_from(&SourceColors::Calibrated { exponent, points }, [200, 80, 60])
+        };
+        let wide = converted(&ColorProfile::new_display_p3(), [200, 80, 60]);
+        let display_p3 = [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000];
+        let found = color(45_455, display_p3);
+        assert!(found.iter().zip(wide).all(|(one, other)| one.abs_diff(other) <= 1), "{found:?}");
+        assert!(color(100_000, display_p3)[2] > 120, "linear light");
+        let srgb = [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000];
+        let on_a_line = [31_270, 32_900, 10_000, 10_000, 20_000, 20_000, 30_000, 30_000];
+        for points in [srgb, on_a_line, [0; 8], [u32::MAX; 8]] {
+            assert_eq!(color(45_455, points), [200, 80, 60], "{points:?}");
+        }
+    }
+
+    #[test]
+    fn the_profile_of_a_bmp_is_found() {
+        let mut file = vec![0; 138];
+        let profile = b"a profile";
+        file[14] = 124;
+        file[70..74].copy_from_slice(b"DEBM");
+        file[126] = 124;
+        file[130] = 9;
+        file.extend_from_slice(profile);
+        assert_eq!(bmp_profile(&file).as_deref(), Some(&profile[..]));
+        assert_eq!(bmp_profile(&file[..file.len() - 1]), None, "a part is missing");
+        file[70] = b'L';
+        assert_eq!(bmp_profile(&file), None, "a file name");
     }
 
     #[test]
@@ -347,7 +420,15 @@ mod tests {
         let of_profile = Some(SourceColors::Profile(b"profile".to_vec()));
         assert_eq!(colors(&[&gamma, &coded, &pixels], profile), Some(display_p3));
         assert_eq!(colors(&[&gamma, &pixels, &coded], profile), of_profile);
-        assert_eq!(colors(&[&gamma, &pixels], None), Some(SourceColors::Gamma(100_000)));
+        let calibrated = |points| Some(SourceColors::Calibrated { exponent: 100_000, points });
+        let numbers: Vec<u8> = (1..=8_u32).flat_map(u32::to_be_bytes).collect();
+        let points = chunk(*b"cHRM", &numbers);
+        assert_eq!(colors(&[&gamma, &pixels], None), calibrated(None));
+        assert_eq!(
+            colors(&[&points, &gamma, &pixels], None),
+            calibrated(Some([1, 2, 3, 4, 5, 6, 7, 8]))
+        );
+        assert_eq!(colors(&[&points, &pixels], None), None);
         assert_eq!(colors(&[&gamma, &chunk(*b"sRGB", &[0]), &pixels], None), None);
         assert_eq!(colors(&[&chunk(*b"cICP", &[12]), &pixels, &gamma], None), None);
         assert_eq!(png_colors(b"a short file", None), None);

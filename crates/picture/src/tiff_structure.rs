@@ -2,9 +2,14 @@
 //! before it is needed, and texts are read up to a limit, because hostile fields can all claim the same large part of a
 //! file.
 
+use image::metadata::Orientation;
+
 /// Longer texts are truncated.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
+
+/// The tag of the orientation in TIFF and Exif.
+const ORIENTATION: u16 = 0x0112;
 
 pub struct TiffStructure<'a> {
     bytes: &'a [u8],
@@ -221,4 +226,13 @@ impl<'a> TiffStructure<'a> {
         let bytes = *bytes.first_chunk()?;
         Some(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
+}
+
+/// Returns the orientation of the picture, which is in the first directory. Some programs write it as a byte or as a
+/// long number.
+pub(crate) fn exif_orientation(bytes: &[u8]) -> Option<Orientation> {
+    let (structure, first) = TiffStructure::open(bytes)?;
+    let byte = || structure.bytes(first, ORIENTATION)?.first().copied().map(u32::from);
+    let value = structure.integer(first, ORIENTATION).or_else(byte)?;
+    Orientation::from_exif(u8::try_from(value).ok()?)
 }

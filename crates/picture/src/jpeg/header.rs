@@ -8,8 +8,12 @@ use super::{
     error::JpegError,
     huffman::{HuffmanTable, standard_table},
 };
+use crate::tiff_structure::exif_orientation;
 
 pub const START_OF_SCAN: u8 = 0xDA;
+/// The names before Exif fields and before XMP in a segment of metadata.
+pub const EXIF_PREFIX: &[u8] = b"Exif\0\0";
+pub const XMP_PREFIX: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 
 #[derive(Clone, Debug)]
 pub struct Component {
@@ -279,8 +283,8 @@ impl Header {
 
     /// Reads the orientation, which is the only Exif field that is used here.
     fn read_exif(&mut self, body: &[u8]) {
-        let exif = body.strip_prefix(b"Exif\0\0");
-        self.orientation = exif.and_then(Orientation::from_exif_chunk).or(self.orientation);
+        let exif = body.strip_prefix(EXIF_PREFIX);
+        self.orientation = exif.and_then(exif_orientation).or(self.orientation);
     }
 }
 
