@@ -155,7 +155,7 @@ impl FailureContext<'_> {
             .with_remedy("It may have started; sending it again would start another one"),
             AttemptError::NoResponse(cause) => Failure::new(
                 FailureKind::NoResponse,
-                format!("cannot {purpose}: {origin} did not respond ({cause})"),
+                format!("cannot {purpose}: no complete response came from {origin} ({cause})"),
             )
             .with_remedy(match self.request.url.scheme() {
                 "http" => "Check the service; if this port is encrypted, use https://",

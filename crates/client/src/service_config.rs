@@ -4,7 +4,10 @@
 use std::{fmt, fs, io::Read as _, path::Path, sync::Arc, time::Duration};
 
 use reqwest::Url;
-use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
+};
 use secrecy::SecretString;
 
 use crate::reach::target_error;
@@ -360,9 +363,16 @@ impl CertificateAuthorities {
             return Err(to_failure("the file contains no certificate"));
         }
         let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-        match certificates {
-            Ok(certificates) if certificates.len() == named => Ok(Self(certificates)),
-            Ok(_) | Err(_) => Err(to_failure("a certificate is damaged")),
+        let Ok(certificates) = certificates else {
+            return Err(to_failure("a certificate is damaged"));
+        };
+        let mut usable = RootCertStore::empty();
+        let damaged = certificates.iter().position(|it| usable.add(it.clone()).is_err());
+        match damaged.or_else(|| (certificates.len() < named).then_some(certificates.len())) {
+            None => Ok(Self(certificates)),
+            Some(index) => {
+                Err(to_failure(&format!("certificate {} of {named} is damaged", index + 1)))
+            }
         }
     }
 

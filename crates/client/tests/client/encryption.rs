@@ -20,12 +20,15 @@ fn invalid_certificate_files_are_reported_by_name() {
     let begin = "-----BEGIN CERTIFICATE-----\n";
     let end = "-----END CERTIFICATE-----\n";
     let key = "-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n";
+    let good = fs::read_to_string(Authority::new("good").file().path()).unwrap();
+    let one_bad = format!("{good}{begin}MC4=\n{end}");
     for (name, content, word) in [
         ("missing.pem", None, "No such file"),
         ("empty.pem", Some(b"\n".to_vec()), "is empty"),
         ("der.crt", Some(vec![0x30, 0x82, 0x03, 0xff]), "DER"),
         ("large.pem", Some(vec![b'a'; 10 << 20]), "1 MiB"),
         ("bad.pem", Some(format!("{begin}!!!\n{end}").into_bytes()), "damaged"),
+        ("one_bad.pem", Some(one_bad.into_bytes()), "certificate 2 of 2 is damaged"),
         ("key.pem", Some(key.as_bytes().to_vec()), "no certificate"),
     ] {
         let path = folder.path().join(name);

@@ -68,7 +68,7 @@ const CASES: [Case; 19] = [
     ("preflight", ["images/", "./", ".jpg"], Ok(())),
     ("page", ["image_filename", "", ""], Err("larger than 16 MiB")),
     ("rows", ["other", "", ""], Err("its pages have 77777")),
-    ("headers", ["HTTP/1.1 200 OK\r\n", "x: y\r\n", ""], Err("did not respond")),
+    ("headers", ["HTTP/1.1 200 OK\r\n", "x: y\r\n", ""], Err("no complete response")),
     ("download", ["images/a.bin", "", ""], Ok(())),
 ];
 

@@ -16,13 +16,13 @@ const PARQUET: &str = "not a Parquet file with images";
 /// The reason for skipping a list of faces, which no reader uses.
 const WIDER_FACE: &str = "annotations of WIDER FACE, which are not read; convert them to COCO";
 /// Beginnings of files that stand for a file that is elsewhere.
-const POINTERS: [(&str, &str); 2] = [
-    (
-        "version https://git-lfs.github.com/spec/",
-        "a Git LFS pointer instead of the file; run: git lfs pull",
-    ),
+const POINTERS: [(&str, &str); 3] = [
+    ("version https://git-lfs.github.com/spec/", LFS_POINTER),
+    // The address before Git LFS had its name.
+    ("version https://hawser.github.com/spec/", LFS_POINTER),
     ("/annex/objects/", ANNEX_POINTER),
 ];
+const LFS_POINTER: &str = "a Git LFS pointer instead of the file; run: git lfs pull";
 /// Beginnings of other files.
 const FORMATS: [(&[u8], &str); 9] = [
     (b"%PDF", "a PDF document"),

@@ -270,25 +270,49 @@ fn yaml_entries<'a>(start: &Event<'a>, rest: impl Iterator<Item = Event<'a>>) ->
     }
 }
 
-/// Reads a list up to its end. An entry that is not a scalar counts as a class without a name.
+/// Reads a list up to its end. An entry is a name, or a map of a number and a name: `{id: 3, name: dog}` or `3: dog`.
+/// Another entry counts as a class without a name.
 fn yaml_list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
     let (mut names, mut class, mut depth) = (ClassMap::new(), 0, 0_usize);
+    // The keys and values of an entry that is a map. A value that is not a scalar is empty.
+    let mut pairs: Vec<String> = Vec::new();
     for event in events {
         match event {
             Event::Scalar(text, ..) if depth == 0 => {
                 names.extend(normalized_name(&text).map(|name| (class, name)));
                 class += 1;
             }
-            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::Scalar(text, ..) if depth == 1 => pairs.push(text.into_owned()),
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                if depth == 1 {
+                    pairs.push(String::new());
+                }
+                depth += 1;
+            }
             Event::SequenceEnd | Event::MappingEnd if depth == 0 => break,
             Event::SequenceEnd | Event::MappingEnd => {
                 depth -= 1;
-                class += u64::from(depth == 0);
+                if depth == 0 {
+                    names.extend(named_class(&pairs, class));
+                    pairs.clear();
+                    class += 1;
+                }
             }
             _ => {}
         }
     }
     names
+}
+
+/// Returns the class that a map describes. A map without a number describes the class `next`.
+fn named_class(pairs: &[String], next: u64) -> Option<(u64, String)> {
+    let (pairs, _) = pairs.as_chunks::<2>();
+    let value = |wanted| pairs.iter().find(|[key, _]| key == wanted).map(|[_, value]| value);
+    let (class, name) = match value("name") {
+        Some(name) => (value("id").map_or(Some(next), |id| id.trim().parse().ok())?, name),
+        None => pairs.iter().find_map(|[key, name]| Some((key.trim().parse().ok()?, name)))?,
+    };
+    Some((class, normalized_name(name)?))
 }
 
 /// Reads the pairs of a map, up to the first pair that does not consist of two scalars.

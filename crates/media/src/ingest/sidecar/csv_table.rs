@@ -74,8 +74,7 @@ struct CsvTable<'a> {
     /// The position of the column of files.
     file_name: usize,
     lines: LineCounter<'a>,
-    /// Whether numbers may have a decimal comma, because it does not separate columns.
-    has_decimal_commas: bool,
+    delimiter: u8,
     /// Whether all other columns are classes.
     has_classes: bool,
 }
@@ -95,16 +94,8 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
-            let has_decimal_commas = *delimiter != b',';
-            let has_classes = false;
-            return Ok(CsvTable {
-                reader,
-                names,
-                file_name,
-                lines,
-                has_decimal_commas,
-                has_classes,
-            });
+            let (delimiter, has_classes) = (*delimiter, false);
+            return Ok(CsvTable { reader, names, file_name, lines, delimiter, has_classes });
         }
     }
     Err("it has no column file_name".to_owned())
@@ -128,19 +119,19 @@ fn read_table(
     sidecar: &Path,
     table: CsvTable<'_>,
 ) -> Option<String> {
-    let CsvTable {
-        reader: mut table,
-        names,
-        file_name,
-        mut lines,
-        has_decimal_commas,
-        has_classes,
-    } = table;
+    let CsvTable { reader: mut table, names, file_name, mut lines, delimiter, has_classes } = table;
+    // Numbers may have a decimal comma where it does not separate columns.
+    let has_decimal_commas = delimiter != b',';
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         diagnostics.set_position(lines.line_of(&record));
+        if table.position().byte() == lines.bytes.len() as u64 && lines.ends_in_quotes(delimiter) {
+            diagnostics
+                .report("a text in quotes has no end, so the rest of the file is part of it");
+            continue;
+        }
         if record.iter().skip(names.len()).any(|cell| !cell.trim_ascii().is_empty()) {
             diagnostics
                 .report("it has more cells than the header; put a text with commas in quotes");
@@ -190,6 +181,15 @@ impl LineCounter<'_> {
         self.line += self.bytes[self.offset..begin].split(|byte| *byte == b'\n').count() - 1;
         self.offset = begin;
         self.line
+    }
+
+    /// Whether a text in quotes of the last record, which was passed before, has no closing quote.
+    fn ends_in_quotes(&self, delimiter: u8) -> bool {
+        // A further record becomes part of the text.
+        let continued = [&self.bytes[self.offset..], b"\nrecord"].concat();
+        let mut builder = csv::ReaderBuilder::new();
+        builder.has_headers(false).flexible(true).delimiter(delimiter);
+        builder.from_reader(&continued[..]).byte_records().count() == 1
     }
 }
 

@@ -87,6 +87,20 @@ fn lists_of_python_and_other_encodings() {
 }
 
 #[test]
+fn a_text_whose_quotes_do_not_end_is_reported() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder
+        .write("metadata.csv", "file_name;caption\n1.jpg;a \"big\" dog\n2.jpg;\"a cat\n1.jpg;b\n");
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "a \"big\" dog", "", "", "")]);
+    let why = "line 3: a text in quotes has no end, so the rest of the file is part of it";
+    assert_eq!(folder.problem_of("metadata.csv"), why);
+    folder.write("metadata.csv", "file_name,caption\n1.jpg,\"a dog\"\n2.jpg,\"a\n\"\"cat\"\"\"");
+    let read =
+        [describe("1.jpg", "a dog", "", "", ""), describe("2.jpg", "a\n\"cat\"", "", "", "")];
+    assert_eq!(folder.descriptions(), read);
+}
+
+#[test]
 fn tables_of_spreadsheets_are_read() {
     let utf_16 = |text: &str| -> Vec<u8> {
         format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()

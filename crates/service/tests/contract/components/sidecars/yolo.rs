@@ -272,6 +272,8 @@ fn class_names_are_parsed_in_all_common_styles() {
         " names: ['traffic light', it's, dog]",
         "{train: a, names: ['traffic light', \"it's\", dog]}",
         "text: |\n  names: [x]\nnested: {names: [y]}\nnames: &all [traffic light, it's, dog]",
+        "names:\n  - {id: 0, name: traffic light}\n  - {name: it's, points: [1, 2], id: 1}\n  - id: 2\n    name: dog",
+        "names:\n  - 0: traffic light\n  - name: it's\n  - 2: dog",
         "classes: &all\n  0: traffic light\n  1: it's\n  2: dog\nnames: *all\n",
     ] {
         check("data.yaml", text, ["traffic light", "it's", "dog", "class 7", "class 80"]);
