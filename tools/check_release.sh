@@ -67,6 +67,31 @@ use() {
         "$(declare -f "$run"); $run '$root' '$program' open /home/user/pictures" || fail 'the interface did not open'
 }
 
+# Starts the service as its container does: with the user, the variables, the command and the check of health that the
+# recipe names, and with nothing but the program and empty folders.
+check_container() {
+    local root=$1 recipe=$files/Containerfile port server line health start
+    mkdir -p "$root"/{data,photos,tmp}
+    cp "$repository"/assets/screens/*.png "$root/photos"
+    tar -xzf "$(archive_of musl)" -C "$root" --strip-components 1
+    chown 10001:10001 "$root/data" "$root/tmp"
+    words() { sed -n "s/^$1 //p" "$recipe" | python3 -c 'import json, sys; [print(*json.loads(line)) for line in sys.stdin]'; }
+    inside() {
+        env -i $(sed -n 's/^ENV //p' "$recipe") /usr/sbin/chroot --userspec "$(sed -n 's/^USER //p' "$recipe")" "$root" "$@"
+    }
+    # The port of the recipe may be in use on this machine.
+    port=$(python3 -c 'import socket; free = socket.create_server(("127.0.0.1", 0)); print(free.getsockname()[1])')
+    start="$(words ENTRYPOINT) $(words CMD)" health=$(words ' \+CMD')
+    coproc inside ${start//8080/$port}
+    server=$COPROC_PID
+    read -r line <&"${COPROC[0]}" || fail 'the service of the container did not start'
+    [[ $line == *'"display_name":"photos"'* ]] || fail 'the container does not serve its folder'
+    inside ${health//8080/$port} >/dev/null || fail 'the container is not healthy'
+    kill "$(cat "/proc/$server/task/$server/children")"
+    wait "$server" || true
+    ! inside ${health//8080/$port} >/dev/null 2>&1 || fail 'a container without a service is healthy'
+}
+
 # Installs with the script, uses the program, and removes it. Nothing of it may stay.
 install_and_remove() {
     local root=$1 before after
@@ -128,6 +153,7 @@ if [ -e "$files"/tessera-*-"$machine-unknown-linux-musl.tar.gz" ]; then
     furnish "$empty"
     tar -xzf "$(archive_of musl)" -C "$empty" --strip-components 1
     use alone "$empty" /tessera
+    check_container "$work/container"
 else
     missing 'the static program, because these files have none'
 fi
