@@ -8,7 +8,7 @@ use tessera_model::{
     ResultCount, StateValue,
     set_algebra::{SetOperator, combine},
     text::{format_age, group_digits},
-    vql::MAX_FILTERS,
+    vql::{MAX_FILTERS, Number},
 };
 
 use crate::app::prelude::*;
@@ -123,9 +123,11 @@ fn relax_filter(filter: &mut Filter) -> Option<String> {
     }
 }
 
-fn lower_required_bound(name: &str, bound: &mut Fraction) -> Option<String> {
-    let (now, next) = (*bound, lower_bound(*bound)?);
-    *bound = next;
+/// Lowers a bound from 0.0 to 1.0. Returns `None` for a bound on the scale of another service, whose steps are unknown.
+fn lower_required_bound(name: &str, bound: &mut Number) -> Option<String> {
+    let now = Fraction::new(bound.value())?;
+    let next = lower_bound(now)?;
+    *bound = Number::new(next.value()).ok()?;
     Some(format!("with {name} {}", bound_change_text(now, Some(next))))
 }
 

@@ -34,10 +34,10 @@ pub enum Filter {
     /// The media item has all of these user tags.
     Tags(ValueList<TagId>),
     Issue(IssueFilter),
-    /// The media item has a near-duplicate with at least this similarity.
-    Duplicates(Fraction),
-    /// The media item has a uniqueness score above this.
-    Uniqueness(Fraction),
+    /// The media item has a near-duplicate with at least this similarity, whose scale the API document does not state.
+    Duplicates(Number),
+    /// The media item has a uniqueness score above this. The API document does not state its scale.
+    Uniqueness(Number),
     Similar {
         anchor: Anchor,
         /// The maximum cosine distance.
@@ -87,11 +87,11 @@ impl Filter {
     }
 
     pub fn duplicates(similarity: f64) -> Result<Self, InvalidField> {
-        Fraction::for_field("value", similarity).map(Self::Duplicates)
+        Number::new(similarity).map(Self::Duplicates)
     }
 
     pub fn uniqueness(score: f64) -> Result<Self, InvalidField> {
-        Fraction::for_field("value", score).map(Self::Uniqueness)
+        Number::new(score).map(Self::Uniqueness)
     }
 
     pub fn similar(anchor: Anchor, max_distance: Option<f64>) -> Result<Self, InvalidField> {
@@ -128,7 +128,8 @@ impl Filter {
         }
     }
 
-    /// Returns the key of a filter that only the local deployment knows.
+    /// Returns the key of a filter that only the local deployment knows. Filters that public clients send are not
+    /// additions, even if the API document does not have them, because hosted services may know them.
     pub fn local_addition(&self) -> Option<&'static str> {
         match self {
             Self::Property(filter) => Some(filter.property().keyword()),

@@ -16,7 +16,8 @@ use tessera_model::{
     Anchor, AnchorKind, SafeText,
     vql::{
         ColumnName, ColumnValue, FileProperty, Filter, Fraction, InvalidField, IssueFilter,
-        IssueKind, IssueMode, IssueName, Label, LabelRule, MAX_FILTERS, Property, PropertyFilter,
+        IssueKind, IssueMode, IssueName, Label, LabelRule, MAX_FILTERS, Number, Property,
+        PropertyFilter,
     },
 };
 
@@ -25,9 +26,13 @@ pub const MAX_BYTES: usize = 64 * 1024;
 /// The number of characters of foreign text that an error repeats.
 const MAX_QUOTED_CHARS: usize = 40;
 
+/// The reason for rejecting a number that is not a fraction.
+const FRACTION: &str = "must be a number from 0.0 to 1.0";
+
 type ReadFilter = fn(&FilterFields) -> Result<Filter, InvalidField>;
 
-/// The key, the fields and the reader of each filter of the API document.
+/// The key, the fields and the reader of each filter that hosted services may know. The API document does not have
+/// `similarity`, `confidence_min` and `confidence_max`, but public clients send them.
 const FILTERS: [(&str, &[&str], ReadFilter); 7] = [
     ("text", &["op", "value", "threshold"], text_filter),
     ("labels", &["op", "value"], label_filter),
@@ -62,29 +67,38 @@ impl fmt::Display for VqlError {
 
 impl std::error::Error for VqlError {}
 
-/// Reads a `vql` text as a service does, which accepts only known issue names.
+/// Reads a `vql` text as the local service does, which knows all issue names and has a range for each number.
 pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     let filters = read_lenient(text)?;
-    match filters.iter().position(has_unknown_issue) {
-        None => Ok(filters),
-        Some(index) => Err(VqlError {
-            filter: Some(index),
-            field: Some("issues.value".to_owned()),
-            reason: format!("must be one of {}", IssueKind::ALL.map(IssueKind::as_str).join(", ")),
-        }),
+    for (index, filter) in filters.iter().enumerate() {
+        if let Some((field, reason)) = refused_value(filter) {
+            return Err(VqlError { filter: Some(index), field: Some(field.to_owned()), reason });
+        }
     }
+    Ok(filters)
 }
 
-fn has_unknown_issue(filter: &Filter) -> bool {
+/// Returns the field whose value the local service refuses although a client sends it, and the reason.
+fn refused_value(filter: &Filter) -> Option<(&'static str, String)> {
+    let is_outside = |number: &Number| Fraction::new(number.value()).is_none();
+    let range = || FRACTION.to_owned();
     match filter {
-        Filter::Issue(IssueFilter { kind: IssueName::Other(_), .. }) => true,
-        Filter::AnyOf(filters) => filters.as_slice().iter().any(has_unknown_issue),
-        Filter::Not(negated) => has_unknown_issue(negated.filter()),
-        _ => false,
+        Filter::Issue(IssueFilter { kind: IssueName::Other(_), .. }) => {
+            let names = IssueKind::ALL.map(IssueKind::as_str).join(", ");
+            Some(("issues.value", format!("must be one of {names}")))
+        }
+        Filter::Duplicates(similarity) if is_outside(similarity) => {
+            Some(("duplicates.value", range()))
+        }
+        Filter::Uniqueness(score) if is_outside(score) => Some(("uniqueness.value", range())),
+        Filter::AnyOf(filters) => filters.as_slice().iter().find_map(refused_value),
+        Filter::Not(negated) => refused_value(negated.filter()),
+        _ => None,
     }
 }
 
-/// Reads a `vql` text as a client does, which accepts any issue name because not all names are published.
+/// Reads a `vql` text as a client does, which accepts any issue name, because not all names are published, and any value
+/// of `duplicates` and `uniqueness`, because the API document states no range.
 pub fn read_lenient(text: &str) -> Result<Vec<Filter>, VqlError> {
     read_each(text)?.into_iter().collect()
 }
@@ -223,11 +237,12 @@ impl<'a> FilterFields<'a> {
 
     fn number(&self, field: &'static str) -> Result<f64, InvalidField> {
         let number = self.get(field).and_then(Value::as_f64);
-        number.ok_or_else(|| InvalidField::new(field, "must be a number from 0.0 to 1.0"))
+        number.ok_or_else(|| InvalidField::new(field, "must be a number"))
     }
 
-    fn optional_number(&self, field: &'static str) -> Result<Option<f64>, InvalidField> {
-        self.get(field).map(|_| self.number(field)).transpose()
+    fn optional_fraction(&self, field: &'static str) -> Result<Option<f64>, InvalidField> {
+        let invalid = |_| InvalidField::new(field, FRACTION);
+        self.get(field).map(|_| self.number(field).map_err(invalid)).transpose()
     }
 
     fn keyword<T: Copy>(
@@ -253,7 +268,7 @@ fn text_filter(fields: &FilterFields) -> Result<Filter, InvalidField> {
     let semantic = fields.keyword("op", &[("fts", false), ("semantic", true)])?;
     let value = fields.text("value")?;
     if semantic {
-        return Filter::semantic(value, fields.optional_number("threshold")?);
+        return Filter::semantic(value, fields.optional_fraction("threshold")?);
     }
     if fields.get("threshold").is_some() {
         return Err(InvalidField::new("threshold", "is only for semantic, not for fts"));
@@ -279,8 +294,8 @@ fn issue_filter(fields: &FilterFields) -> Result<Filter, InvalidField> {
         None => IssueMode::In,
         Some(_) => fields.keyword("mode", &IssueMode::ALL.map(|mode| (mode.as_str(), mode)))?,
     };
-    let min = fields.optional_number("confidence_min")?;
-    Filter::issue(kind, mode, min, fields.optional_number("confidence_max")?)
+    let min = fields.optional_fraction("confidence_min")?;
+    Filter::issue(kind, mode, min, fields.optional_fraction("confidence_max")?)
 }
 
 fn duplicate_filter(fields: &FilterFields) -> Result<Filter, InvalidField> {
@@ -298,7 +313,7 @@ fn similarity_filter(fields: &FilterFields) -> Result<Filter, InvalidField> {
     let kind = fields.keyword("op", &choices)?;
     let media = fields.text("value")?.parse();
     let media = media.map_err(|_| InvalidField::new("value", "must be a UUID"))?;
-    Filter::similar(Anchor { media, kind }, fields.optional_number("threshold")?)
+    Filter::similar(Anchor { media, kind }, fields.optional_fraction("threshold")?)
 }
 
 fn quoted(foreign: &str) -> String {

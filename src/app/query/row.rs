@@ -165,10 +165,10 @@ impl FilterRow {
                 (FilterKind::Issues, issue.mode.as_str(), texts)
             }
             Filter::Duplicates(similarity) => {
-                (FilterKind::Duplicates, "duplicates", vec![number(Some(*similarity))])
+                (FilterKind::Duplicates, "duplicates", vec![similarity.value().to_string()])
             }
             Filter::Uniqueness(score) => {
-                (FilterKind::Uniqueness, "uniqueness", vec![number(Some(*score))])
+                (FilterKind::Uniqueness, "uniqueness", vec![score.value().to_string()])
             }
             Filter::Similar { anchor, max_distance } => {
                 let keyword = if anchor.kind == AnchorKind::Upload { "upload" } else { "media" };

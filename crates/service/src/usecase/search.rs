@@ -76,7 +76,7 @@ impl SearchParams {
     /// near-duplicates.
     fn grouping(&self, level: Granularity) -> Grouping {
         let similarity = |filter: &Filter| match filter {
-            Filter::Duplicates(similarity) => Some(*similarity),
+            Filter::Duplicates(similarity) => Fraction::new(similarity.value()),
             _ => None,
         };
         let highest = self.filters.iter().filter_map(similarity).max();

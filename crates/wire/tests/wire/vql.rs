@@ -163,6 +163,17 @@ fn errors_name_filter_and_field() {
 }
 
 #[test]
+fn a_client_sends_numbers_on_the_scale_of_another_service() {
+    for key in ["duplicates", "uniqueness"] {
+        let text = json!([{ key: {"op": key, "value": 95.5} }]).to_string();
+        let filters = read_lenient(&text).unwrap();
+        assert_eq!(write(&filters), text);
+        let expected = format!("filter 0, {key}.value: must be a number from 0.0 to 1.0");
+        assert_eq!(rejection(&text), expected);
+    }
+}
+
+#[test]
 fn sizes_depth_and_numbers_are_bounded() {
     assert!(rejection(&" ".repeat(MAX_BYTES + 1)).contains("64 KiB"));
     assert!(rejection(&"[".repeat(60_000)).contains("recursion limit"));
