@@ -90,15 +90,16 @@ impl<'a> BitReader<'a> {
         self.count = self.count.wrapping_sub(count);
     }
 
-    /// Reads a signed value of `size` bits (0 to 15).
+    /// Reads a signed value of `size` bits (0 to 15): the lower half of the range is negative. Sizes change from value to
+    /// value, so no step depends on a condition, which the processor would often predict wrongly.
     #[inline]
     pub fn value(&mut self, size: u32) -> i32 {
-        if size == 0 {
-            return 0;
-        }
-        let bits = self.peek(size);
+        let size = size & 15;
+        // The casts are lossless, because there are at most 15 bits.
+        let bits = (self.buffer >> 1 >> (63 - size)) as i32;
+        let is_negative = !(self.buffer as i64 >> 63) as i32;
         self.consume(size);
-        extend(bits, size)
+        bits + (is_negative & (1 - (1 << size)))
     }
 
     /// Whether bits past the end were consumed.
@@ -136,6 +137,8 @@ fn has_ff(word: u64) -> bool {
 
 const LOOKUP_BITS: u32 = 11;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
+/// A wider lookup skips more coefficients at once, but takes more time to make and more of the cache.
+const SKIP_BITS: u32 = 12;
 /// The run of an end-of-block symbol, which leads past the last coefficient from any position.
 pub const END_OF_BLOCK: usize = 64;
 
@@ -148,7 +151,6 @@ pub struct HuffmanTable {
     offset: [i32; 17],
     symbols: Vec<u8>,
     /// A lookup is made when it is first used, because not every file is decoded and a table needs only some lookups.
-    dc_lookup: OnceLock<Box<CoefficientLookup>>,
     ac_lookup: OnceLock<Box<CoefficientLookup>>,
     skip_lookup: OnceLock<Box<SkipLookup>>,
 }
@@ -159,7 +161,7 @@ type CoefficientLookup = [u32; LOOKUP_SIZE];
 
 /// Maps the next bits to the total number of bits and, from bit 8 on, to the number of skipped coefficients, plus
 /// [`ENDS`] if the block ends.
-type SkipLookup = [u16; LOOKUP_SIZE];
+type SkipLookup = [u16; 1 << SKIP_BITS];
 
 /// A number above any number of coefficients, so that one comparison finds the end of a block.
 const ENDS: usize = 128;
@@ -175,7 +177,6 @@ impl HuffmanTable {
             last: [-1; 17],
             offset: [0; 17],
             symbols: symbols.to_vec(),
-            dc_lookup: OnceLock::new(),
             ac_lookup: OnceLock::new(),
             skip_lookup: OnceLock::new(),
         };
@@ -199,21 +200,29 @@ impl HuffmanTable {
         Ok(table)
     }
 
-    /// Returns a reader of DC coefficients, for which a symbol of this table is a size.
-    pub fn dc_reader(&self) -> CoefficientReader<'_> {
-        let make = || coefficient_lookup(self, false);
-        CoefficientReader { table: self, lookup: self.dc_lookup.get_or_init(make) }
+    /// Reads the difference of a DC coefficient, for which a symbol of this table is its size.
+    #[inline(always)]
+    pub fn dc_difference(&self, bits: &mut BitReader) -> Result<i32, JpegError> {
+        bits.refill();
+        let entry = self.codes[bits.peek(LOOKUP_BITS)];
+        if entry == 0 {
+            let (rest, symbol) = self.long_symbol(*bits)?;
+            *bits = rest;
+            return Ok(bits.value(symbol.into()));
+        }
+        bits.consume(u32::from(entry >> 8));
+        Ok(bits.value(entry.into()))
     }
 
     /// Returns a reader of AC coefficients, for which a symbol of this table is a run and a size.
     pub fn ac_reader(&self) -> CoefficientReader<'_> {
-        let make = || coefficient_lookup(self, true);
+        let make = || coefficient_lookup(self);
         CoefficientReader { table: self, lookup: self.ac_lookup.get_or_init(make) }
     }
 
     pub fn skipper(&self) -> CoefficientSkipper<'_> {
         let lookup = self.skip_lookup.get_or_init(|| {
-            let mut lookup = Box::new([0; LOOKUP_SIZE]);
+            let mut lookup = Box::new([0; 1 << SKIP_BITS]);
             for (next, entry) in lookup.iter_mut().enumerate() {
                 *entry = skip_entry(self, next);
             }
@@ -237,14 +246,18 @@ impl HuffmanTable {
     fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
         let entry = self.codes[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
-            return self.long_symbol(bits);
+            let (rest, symbol) = self.long_symbol(*bits)?;
+            *bits = rest;
+            return Ok(symbol);
         }
         bits.consume(u32::from(entry >> 8));
         Ok(entry as u8)
     }
 
+    /// Reads a symbol whose code is too long for the lookup. Like [`BitReader::filled_bytewise`], it takes the reader by
+    /// value.
     #[cold]
-    fn long_symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
+    fn long_symbol<'a>(&self, mut bits: BitReader<'a>) -> Result<(BitReader<'a>, u8), JpegError> {
         let next = bits.peek(16) as i32;
         for length in 1..=16 {
             let code = next >> (16 - length);
@@ -252,29 +265,30 @@ impl HuffmanTable {
                 bits.consume(length as u32);
                 let index = usize::try_from(code + self.offset[length]).ok();
                 let symbol = index.and_then(|index| self.symbols.get(index));
-                return symbol.copied().ok_or(JpegError::Damaged("bad Huffman code"));
+                let symbol = symbol.copied().ok_or(JpegError::Damaged("bad Huffman code"))?;
+                return Ok((bits, symbol));
             }
         }
         Err(JpegError::Damaged("bad Huffman code"))
     }
 
-    /// Returns the symbol after the first `used` bits of `next`, and the length of its code.
-    fn lookup(&self, next: usize, used: u32) -> Option<(u8, u32)> {
-        let entry = self.codes[(next << used) & (LOOKUP_SIZE - 1)];
+    /// Returns the symbol after the first `used` of the `WIDTH` bits of `next`, and the length of its code.
+    fn lookup<const WIDTH: u32>(&self, next: usize, used: u32) -> Option<(u8, u32)> {
+        let entry = self.codes[next << used >> (WIDTH - LOOKUP_BITS) & (LOOKUP_SIZE - 1)];
         let length = u32::from(entry >> 8);
-        (length > 0 && used + length <= LOOKUP_BITS).then_some((entry as u8, length))
+        (length > 0 && used + length <= WIDTH).then_some((entry as u8, length))
     }
 }
 
-fn coefficient_lookup(table: &HuffmanTable, ac: bool) -> Box<CoefficientLookup> {
+fn coefficient_lookup(table: &HuffmanTable) -> Box<CoefficientLookup> {
     let mut lookup = Box::new([0; LOOKUP_SIZE]);
     for (next, entry) in lookup.iter_mut().enumerate() {
-        let Some((symbol, length)) = table.lookup(next, 0) else {
+        let Some((symbol, length)) = table.lookup::<LOOKUP_BITS>(next, 0) else {
             continue;
         };
         let size = u32::from(symbol & 15);
         let total = length + size;
-        if total > LOOKUP_BITS || (!ac && symbol > 15) {
+        if total > LOOKUP_BITS {
             continue;
         }
         let value = if size == 0 {
@@ -282,8 +296,7 @@ fn coefficient_lookup(table: &HuffmanTable, ac: bool) -> Box<CoefficientLookup> 
         } else {
             extend(next >> (LOOKUP_BITS - total) & ((1 << size) - 1), size)
         };
-        let run = if ac { zero_run(symbol) } else { 0 };
-        *entry = (value as u32) << 16 | (run as u32) << 8 | total;
+        *entry = (value as u32) << 16 | (zero_run(symbol) as u32) << 8 | total;
     }
     lookup
 }
@@ -333,11 +346,18 @@ impl CoefficientSkipper<'_> {
     #[inline(always)]
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
-            bits.refill();
-            if let Some(next) = self.skip_entry(bits, at) {
-                at = next;
-            } else {
+            // An entry has at most 12 bits and a value of 15, so this is enough for two. Whether `refill` would have
+            // to do something is a condition that the processor often predicts wrongly.
+            bits.fill();
+            let Some(next) = self.skip_entry(bits, at) else {
                 (*bits, at) = self.skip_symbol(*bits, at)?;
+                continue;
+            };
+            at = next;
+            if at < 64
+                && let Some(next) = self.skip_entry(bits, at)
+            {
+                at = next;
             }
         }
         if at == 64 { Ok(()) } else { Err(JpegError::Damaged("too many coefficients")) }
@@ -347,7 +367,7 @@ impl CoefficientSkipper<'_> {
     /// `None` if the entry includes bits of the next block, or if the code is too long for the lookup.
     #[inline(always)]
     fn skip_entry(&self, bits: &mut BitReader, at: usize) -> Option<usize> {
-        let entry = self.lookup[bits.peek(LOOKUP_BITS)];
+        let entry = self.lookup[bits.peek(SKIP_BITS)];
         let reach = at.wrapping_add(usize::from(entry >> 8));
         let next = match reach {
             0..=64 => reach,
@@ -379,7 +399,7 @@ impl CoefficientSkipper<'_> {
 /// `next`.
 fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     let (mut used, mut passed) = (0, 0);
-    while let Some((symbol, length)) = table.lookup(next, used) {
+    while let Some((symbol, length)) = table.lookup::<SKIP_BITS>(next, used) {
         let run = zero_run(symbol);
         if run == END_OF_BLOCK {
             return ((passed + ENDS) as u16) << 8 | (used + length) as u16;
@@ -389,7 +409,7 @@ fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
         }
         used += length + u32::from(symbol & 15);
         passed += run + 1;
-        if used >= LOOKUP_BITS {
+        if used >= SKIP_BITS {
             break;
         }
     }

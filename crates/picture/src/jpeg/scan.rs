@@ -7,11 +7,12 @@
 )]
 
 use image::RgbImage;
+use pulp::{Arch, NullaryFnOnce};
 
 use super::{
     error::JpegError,
     header::{ColorSpace, Component, Header},
-    huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
+    huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK, HuffmanTable},
 };
 
 /// The positions (8 times the row plus the column) of the coefficients in zigzag order, up to the last one that 4x4
@@ -28,6 +29,7 @@ pub struct ComponentPlane {
 
 impl ComponentPlane {
     /// Returns the samples of a row of the picture. If necessary, they are upsampled into `buffer`.
+    #[inline(always)]
     pub fn row<'a>(&'a self, y: usize, buffer: &'a mut [u8]) -> &'a [u8] {
         let row = &self.samples[y / self.pixels_per_sample.1 * self.stride..][..self.stride];
         if self.pixels_per_sample.0 == 1 {
@@ -77,38 +79,72 @@ pub fn decode<const SIDE: usize>(
 }
 
 /// Decodes all MCUs. An MCU is the smallest rectangle with whole blocks of every component.
-fn decode_mcus<const SIDE: usize>(
-    bits: &mut BitReader,
+fn decode_mcus<'a, const SIDE: usize>(
+    bits: &mut BitReader<'a>,
     header: &Header,
-    channels: &mut [ComponentDecoder<'_, SIDE>],
+    channels: &mut [ComponentDecoder<'a, SIDE>],
 ) -> Result<(), JpegError> {
     let (across, down) = header.mcu_counts();
     let blocks: Vec<Vec<usize>> = channels.iter().map(ComponentDecoder::mcu_blocks).collect();
     // Without restart markers, no restart is ever due.
     let interval = if header.restart_interval == 0 { usize::MAX } else { header.restart_interval };
     let mut until_restart = interval;
+    let arch = Arch::new();
     for y in 0..down {
         for channel in &mut *channels {
             channel.position = y * channel.blocks.1 * SIDE * channel.plane.stride;
         }
-        for _ in 0..across {
+        let mut left = across;
+        while left > 0 {
             if until_restart == 0 {
                 restart(bits, channels)?;
                 until_restart = interval;
             }
-            until_restart -= 1;
-            for (channel, blocks) in channels.iter_mut().zip(&blocks) {
-                for &block in blocks {
-                    channel.decode_block(bits, channel.position.wrapping_add(block))?;
-                }
-                channel.position += channel.blocks.0 * SIDE;
-            }
+            let count = left.min(until_restart);
+            let run = McuRun { bits: *bits, count, channels, blocks: &blocks };
+            let (read, decoded) = arch.dispatch(run);
+            *bits = read;
+            decoded?;
+            left -= count;
+            until_restart -= count;
         }
         if bits.is_overrun() {
             return Err(JpegError::Truncated);
         }
     }
     Ok(())
+}
+
+/// MCUs between which no restart is due. This is a type, because the body of a closure would not be inlined and therefore
+/// not be compiled for the processor, which has faster shifts by a variable number of bits.
+struct McuRun<'c, 'a, const SIDE: usize> {
+    /// The reader is passed by value, so that it stays in registers.
+    bits: BitReader<'a>,
+    count: usize,
+    channels: &'c mut [ComponentDecoder<'a, SIDE>],
+    /// The positions of the blocks of an MCU for each channel.
+    blocks: &'c [Vec<usize>],
+}
+
+impl<'a, const SIDE: usize> NullaryFnOnce for McuRun<'_, 'a, SIDE> {
+    type Output = (BitReader<'a>, Result<(), JpegError>);
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let Self { mut bits, count, channels, blocks } = self;
+        for _ in 0..count {
+            for (channel, blocks) in channels.iter_mut().zip(blocks) {
+                for &block in blocks {
+                    let at = channel.position.wrapping_add(block);
+                    if let Err(error) = channel.decode_block(&mut bits, at) {
+                        return (bits, Err(error));
+                    }
+                }
+                channel.position += channel.blocks.0 * SIDE;
+            }
+        }
+        (bits, Ok(()))
+    }
 }
 
 fn restart<const SIDE: usize>(
@@ -128,7 +164,7 @@ struct ComponentDecoder<'a, const SIDE: usize> {
     plane: ComponentPlane,
     /// The number of blocks in one MCU (horizontally, vertically).
     blocks: (usize, usize),
-    dc: CoefficientReader<'a>,
+    dc: &'a HuffmanTable,
     /// `None` if there is one sample per block, for which no AC coefficient is needed.
     ac: Option<CoefficientReader<'a>>,
     skipper: CoefficientSkipper<'a>,
@@ -161,7 +197,7 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
                 ),
             },
             blocks: component.sampling,
-            dc: dc.dc_reader(),
+            dc,
             ac: (SIDE > 1).then(|| ac.ac_reader()),
             skipper: ac.skipper(),
             quantization_table: header.quantization_table(component)?,
@@ -178,18 +214,9 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     }
 
     /// Decodes a block. Its samples begin at `at`.
-    #[inline]
-    fn decode_block(&mut self, reader: &mut BitReader, at: usize) -> Result<(), JpegError> {
-        // The copy stays in registers, while every bit that is read through the reference would be stored and loaded.
-        let mut bits = *reader;
-        let decoded = self.decode_next_block(&mut bits, at);
-        *reader = bits;
-        decoded
-    }
-
     #[inline(always)]
-    fn decode_next_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
-        let (_, difference) = self.dc.next(bits)?;
+    fn decode_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
+        let difference = self.dc.dc_difference(bits)?;
         // The sum wraps only for invalid data.
         self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
         // The product does not overflow for valid data, because both factors have at most 16 bits.
@@ -318,32 +345,50 @@ fn clamp(level: i32) -> u8 {
 
 pub fn to_rgb(planes: &[ComponentPlane], color: ColorSpace, width: u32, height: u32) -> RgbImage {
     let mut picture = RgbImage::new(width, height);
-    let width = width as usize;
-    let mut spread = [vec![0; width], vec![0; width], vec![0; width]];
-    for (y, row) in picture.chunks_exact_mut(3 * width.max(1)).enumerate() {
-        let pixels = row.as_chunks_mut::<3>().0;
-        if let [first, second, third] = planes {
-            let [a, b, c] = &mut spread;
-            let rows = [first.row(y, a), second.row(y, b), third.row(y, c)];
-            match color {
-                ColorSpace::Rgb => interleave_rgb(rows, pixels),
-                ColorSpace::YCbCr => convert_ycbcr(rows, pixels),
-            }
-        } else if let [gray] = planes {
-            for (pixel, &sample) in pixels.iter_mut().zip(gray.row(y, &mut spread[0])) {
-                *pixel = [sample; 3];
-            }
-        }
-    }
+    Arch::new().dispatch(Conversion { planes, color, picture: &mut picture });
     picture
 }
 
+/// The conversion of planes to a picture. It is a type for the same reason as [`McuRun`].
+struct Conversion<'a> {
+    planes: &'a [ComponentPlane],
+    color: ColorSpace,
+    picture: &'a mut RgbImage,
+}
+
+impl NullaryFnOnce for Conversion<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let width = self.picture.width() as usize;
+        let mut spread = [vec![0; width], vec![0; width], vec![0; width]];
+        for (y, row) in self.picture.chunks_exact_mut(3 * width.max(1)).enumerate() {
+            let pixels = row.as_chunks_mut::<3>().0;
+            if let [first, second, third] = self.planes {
+                let [a, b, c] = &mut spread;
+                let rows = [first.row(y, a), second.row(y, b), third.row(y, c)];
+                match self.color {
+                    ColorSpace::Rgb => interleave_rgb(rows, pixels),
+                    ColorSpace::YCbCr => convert_ycbcr(rows, pixels),
+                }
+            } else if let [gray] = self.planes {
+                for (pixel, &sample) in pixels.iter_mut().zip(gray.row(y, &mut spread[0])) {
+                    *pixel = [sample; 3];
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
 fn interleave_rgb([red, green, blue]: [&[u8]; 3], pixels: &mut [[u8; 3]]) {
     for (((pixel, &red), &green), &blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
         *pixel = [red, green, blue];
     }
 }
 
+#[inline(always)]
 fn convert_ycbcr([luma, cb, cr]: [&[u8]; 3], pixels: &mut [[u8; 3]]) {
     for (((pixel, &luma), &cb), &cr) in pixels.iter_mut().zip(luma).zip(cb).zip(cr) {
         *pixel = ycbcr_to_rgb([luma, cb, cr]);
