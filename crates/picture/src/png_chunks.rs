@@ -1,5 +1,6 @@
 //! Reads the chunks of a PNG that surround its pixels: texts and Exif fields, which programs write before or after the
-//! pixels, and the end, which a file that was cut off lacks.
+//! pixels, and the end, which a file that was cut off lacks. The crate `png` finds what follows the pixels only after it
+//! has decoded them.
 
 use std::{borrow::Cow, io::Read};
 

@@ -26,6 +26,7 @@ pub use header::{EXIF_PREFIX, XMP_PREFIX, segments_before_scan};
 pub use scan::ycbcr_to_rgb;
 
 use image::{RgbImage, metadata::Orientation};
+use memchr::memchr;
 
 use self::header::{Header, START_OF_SCAN, segment};
 use crate::{
@@ -203,7 +204,7 @@ pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
 /// Returns the position of the next marker that is neither stuffing nor a restart.
 fn next_marker(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at += bytes.get(at..)?.iter().position(|&byte| byte == 0xFF)?;
+        at += memchr(0xFF, bytes.get(at..)?)?;
         match bytes.get(at + 1)? {
             0x00 | 0xD0..=0xD7 => at += 2,
             0xFF => at += 1,
