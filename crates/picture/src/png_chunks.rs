@@ -17,8 +17,11 @@ const PIXELS: [u8; 4] = *b"IDAT";
 
 /// The size above which a text is ignored.
 const MAX_TEXT_BYTES: usize = 1 << 20;
-/// The size of all texts together from which on further texts are ignored, because texts can be compressed a
-/// thousandfold.
+/// The longest keyword, by the PNG specification.
+const MAX_KEYWORD_BYTES: usize = 79;
+/// The number of texts, and their size together, from which on further texts are ignored, because a hostile file can
+/// have millions of texts, and texts can be compressed a thousandfold.
+const MAX_TEXTS: usize = 1_000;
 const MAX_TEXTS_BYTES: usize = 16 << 20;
 /// The start of the keywords of texts in which `ImageMagick` and other programs store blocks of metadata as hexadecimal
 /// digits.
@@ -91,11 +94,13 @@ pub fn texts(bytes: &[u8]) -> Vec<(String, String)> {
     let mut left = MAX_TEXTS_BYTES;
     let mut texts = Vec::new();
     let is_text = |keyword: &str| keyword != XMP_KEYWORD && !keyword.starts_with(RAW_PROFILE);
-    for chunk in text_chunks(bytes).filter(|chunk| is_text(&chunk.keyword)) {
-        let Some(text) = chunk.text() else { continue };
-        let Some(rest) = left.checked_sub(chunk.keyword.len() + text.len()) else { break };
+    for chunk in text_chunks(bytes).filter(|chunk| is_text(&chunk.keyword)).take(MAX_TEXTS) {
+        let text = chunk.text();
+        // A text that is refused may have been expanded up to the limit.
+        let length = text.as_ref().map_or(MAX_TEXT_BYTES, String::len);
+        let Some(rest) = left.checked_sub(chunk.keyword.len() + length) else { break };
         left = rest;
-        texts.push((chunk.keyword, text));
+        texts.extend(text.map(|text| (chunk.keyword, text)));
     }
     texts
 }
@@ -109,22 +114,22 @@ struct TextChunk<'a> {
 }
 
 fn text_chunks(bytes: &[u8]) -> impl Iterator<Item = TextChunk<'_>> {
-    chunks(bytes).filter_map(|(kind, body)| {
+    let is_text = |(kind, _): &([u8; 4], _)| [*b"tEXt", *b"zTXt", *b"iTXt"].contains(kind);
+    chunks(bytes).filter(is_text).filter_map(|(kind, body)| {
         let (keyword, stored) = split_at_zero(body)?;
-        let keyword = latin1(keyword);
+        let keyword = (keyword.len() <= MAX_KEYWORD_BYTES).then(|| latin1(keyword))?;
         match &kind {
             b"tEXt" => Some(TextChunk { keyword, stored, is_compressed: false, is_utf8: false }),
             b"zTXt" => {
                 let (_method, stored) = stored.split_first()?;
                 Some(TextChunk { keyword, stored, is_compressed: true, is_utf8: false })
             }
-            b"iTXt" => {
+            _ => {
                 let ([compressed, _method], rest) = stored.split_first_chunk()?;
                 let (_language, rest) = split_at_zero(rest)?;
                 let (_translated_keyword, stored) = split_at_zero(rest)?;
                 Some(TextChunk { keyword, stored, is_compressed: *compressed != 0, is_utf8: true })
             }
-            _ => None,
         }
     })
 }
@@ -241,6 +246,17 @@ mod tests {
         encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
         assert!(bytes.len() < MAX_TEXT_BYTES / 10);
         assert_eq!(texts(&bytes), []);
+    }
+
+    #[test]
+    fn a_hostile_file_cannot_have_any_number_of_texts() {
+        let text = chunk(*b"tEXt", b"a\0b");
+        assert_eq!(texts(&file(&vec![&text[..]; 2 * MAX_TEXTS])).len(), MAX_TEXTS);
+        let damaged = chunk(*b"zTXt", b"a\0\0b");
+        assert_eq!(texts(&file(&[&damaged, &text])).len(), 1);
+        let mut many = vec![&damaged[..]; MAX_TEXTS_BYTES / MAX_TEXT_BYTES];
+        many.push(&text);
+        assert_eq!(texts(&file(&many)), [], "the damaged texts have used up the limit");
     }
 
     #[test]
