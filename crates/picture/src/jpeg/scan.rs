@@ -345,18 +345,18 @@ fn clamp(level: i32) -> u8 {
 
 pub fn to_rgb(planes: &[ComponentPlane], color: ColorSpace, width: u32, height: u32) -> RgbImage {
     let mut picture = RgbImage::new(width, height);
-    Arch::new().dispatch(Conversion { planes, color, picture: &mut picture });
+    Arch::new().dispatch(RgbConversion { planes, color, picture: &mut picture });
     picture
 }
 
 /// The conversion of planes to a picture. It is a type for the same reason as [`McuRun`].
-struct Conversion<'a> {
+struct RgbConversion<'a> {
     planes: &'a [ComponentPlane],
     color: ColorSpace,
     picture: &'a mut RgbImage,
 }
 
-impl NullaryFnOnce for Conversion<'_> {
+impl NullaryFnOnce for RgbConversion<'_> {
     type Output = ();
 
     #[inline(always)]
