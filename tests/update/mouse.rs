@@ -237,6 +237,16 @@ fn fields_of_forms_can_be_clicked() {
     desk.press("esc A");
     click(&mut desk, "reindex the whole dataset");
     assert_eq!(desk.app.dialog::<AddMediaForm>().unwrap().field, AddMediaField::Reindex);
+    let reindexes = |desk: &Desk| desk.app.dialog::<AddMediaForm>().unwrap().auto_reindex;
+    for (choice, expected) in [
+        ("reindex the whole dataset", true),
+        ("only index the new media", false),
+        ("only index the new media", false),
+        ("reindex the whole dataset", true),
+    ] {
+        click(&mut desk, choice);
+        assert_eq!(reindexes(&desk), expected, "{choice}");
+    }
     desk.press("up");
     click(&mut desk, "Ctrl-F browse");
     assert!(desk.app.dialog::<FilePicker>().is_some());

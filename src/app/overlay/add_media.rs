@@ -147,6 +147,11 @@ impl AddMediaForm {
         AddMediaField::of_tab(self.tab, self.deployment)
     }
 
+    /// Returns the place of a field among those that apply.
+    fn position(&self, name: AddMediaField) -> Option<usize> {
+        self.fields().iter().position(|field| *field == name)
+    }
+
     fn key_in_field(&mut self, chord: Chord) {
         let by = match chord.key {
             Key::Left => -1,
@@ -423,11 +428,9 @@ const NOTE_COLUMN: u16 = 29;
 
 /// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
-    let is_choice = matches!(name, AddMediaField::Source | AddMediaField::Reindex);
     let focused = form.field == name;
     let field = rows.field(&label(rows, form, name), focused);
-    let index = form.fields().iter().position(|field| *field == name);
-    rows.clickable(field, index, focused && is_choice);
+    rows.clickable(field, form.position(name), focused && name == AddMediaField::Source);
     field
 }
 
@@ -507,10 +510,12 @@ fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
         (false, "only index the new media", "no exports until a reindex (R)"),
     ];
     let first = draw_label(rows, form, AddMediaField::Reindex);
+    let focused = form.field == AddMediaField::Reindex;
     for (reindex, text, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
         let row = if reindex { first } else { rows.below(first) };
+        rows.clickable(row, form.position(AddMediaField::Reindex), focused && !selected);
         rows.value(row, &format!("{mark}{text}"), style);
         rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }
@@ -537,8 +542,7 @@ fn draw_options(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let style = if focused { theme.accent } else { theme.dim };
     let name = AddMediaField::SpotInstances;
     let field = rows.choice(&label(rows, form, name), &Span::styled(text, style), focused);
-    let index = form.fields().iter().position(|field| *field == name);
-    rows.clickable(field, index, focused);
+    rows.clickable(field, form.position(name), focused);
 }
 
 fn draw_optional_field(
