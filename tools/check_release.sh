@@ -75,10 +75,9 @@ check_container() {
     cp "$repository"/assets/screens/*.png "$root/photos"
     tar -xzf "$(archive_of musl)" -C "$root" --strip-components 1
     chown 10001:10001 "$root/data" "$root/tmp"
-    words() { sed -n "s/^$1 //p" "$recipe" | python3 -c 'import json, sys; [print(*json.loads(line)) for line in sys.stdin]'; }
-    inside() {
-        env -i $(sed -n 's/^ENV //p' "$recipe") /usr/sbin/chroot --userspec "$(sed -n 's/^USER //p' "$recipe")" "$root" "$@"
-    }
+    stated() { sed -n "s/^$1 //p" "$recipe"; }
+    words() { stated "$1" | python3 -c 'import json, sys; print(*json.load(sys.stdin))'; }
+    inside() { env -i $(stated ENV) /usr/sbin/chroot --userspec "$(stated USER)" "$root" "$@"; }
     # The port of the recipe may be in use on this machine.
     port=$(python3 -c 'import socket; free = socket.create_server(("127.0.0.1", 0)); print(free.getsockname()[1])')
     start="$(words ENTRYPOINT) $(words CMD)" health=$(words ' \+CMD')

@@ -8,7 +8,7 @@ async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     let mut person = Person::at(&service).await;
     person.press("3 a 6").await;
     person.paste("2");
-    person.sees("this service accepts numbers from 0.0 to 1.0");
+    person.sees("uniqueness.value must be a number from 0.0 to 1.0");
     person.press("f5 3").await;
     person.sees("filter 1, uniqueness.value: must be a number from 0.0 to 1.0");
     person.press("enter ctrl-u 0 f5").await;

@@ -362,18 +362,17 @@ impl CertificateAuthorities {
         if named == 0 {
             return Err(to_failure("the file contains no certificate"));
         }
-        let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
-        let Ok(certificates) = certificates else {
-            return Err(to_failure("a certificate is damaged"));
-        };
-        let mut usable = RootCertStore::empty();
-        let damaged = certificates.iter().position(|it| usable.add(it.clone()).is_err());
-        match damaged.or_else(|| (certificates.len() < named).then_some(certificates.len())) {
-            None => Ok(Self(certificates)),
-            Some(index) => {
-                Err(to_failure(&format!("certificate {} of {named} is damaged", index + 1)))
-            }
+        let mut trusted = RootCertStore::empty();
+        let mut is_usable =
+            |certificate: &CertificateDer<'static>| trusted.add(certificate.clone()).is_ok();
+        let certificates: Vec<_> = CertificateDer::pem_slice_iter(&bytes)
+            .map_while(|certificate| certificate.ok().filter(&mut is_usable))
+            .collect();
+        if certificates.len() < named {
+            let damaged = certificates.len() + 1;
+            return Err(to_failure(&format!("certificate {damaged} of {named} is damaged")));
         }
+        Ok(Self(certificates))
     }
 
     pub(super) fn certificates(&self) -> &[CertificateDer<'static>] {

@@ -30,7 +30,7 @@ const RAW_PROFILE: &str = "Raw profile type ";
 const XMP_KEYWORD: &str = "XML:com.adobe.xmp";
 
 /// Returns the kind and the body of each complete chunk. Checksums are not compared.
-pub fn chunks(bytes: &[u8]) -> impl Iterator<Item = ([u8; 4], &[u8])> {
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = ([u8; 4], &[u8])> {
     let mut rest = bytes.get(SIGNATURE_LENGTH..).unwrap_or_default();
     std::iter::from_fn(move || {
         let (length, after) = rest.split_first_chunk()?;

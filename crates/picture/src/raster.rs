@@ -12,7 +12,7 @@ use crate::{
         lock_memory, memory_limit,
     },
     png_chunks::{self, with_end},
-    source_colors::{SourceColors, bmp_profile, png_colors, to_srgb, translucent_to_srgb},
+    source_colors::{SourceColors, png_colors, to_srgb, translucent_to_srgb},
     tiff_structure::exif_orientation,
     tone_map::to_eight_bits,
 };
@@ -48,16 +48,16 @@ impl<'a> RasterDecoder<'a> {
 
     /// Returns the stored orientation. Invalid metadata is ignored.
     pub fn orientation(&mut self) -> Orientation {
-        let exif = match self.format {
-            // The decoder does not find fields that follow the pixels.
-            PictureFormat::Png => png_chunks::exif(&self.bytes),
-            _ => self.exif().map(Cow::Owned),
-        };
+        let exif = self.exif();
         exif.and_then(|exif| exif_orientation(&exif)).unwrap_or(Orientation::NoTransforms)
     }
 
     /// Returns the Exif fields. Some programs keep the name that precedes them in a JPEG.
     fn exif(&mut self) -> Option<Vec<u8>> {
+        if self.format == PictureFormat::Png {
+            // The decoder does not find fields that follow the pixels.
+            return png_chunks::exif(&self.bytes).map(Cow::into_owned);
+        }
         let block = self.decoder.exif_metadata().ok().flatten()?;
         Some(block.strip_prefix(EXIF_PREFIX).map(<[u8]>::to_vec).unwrap_or(block))
     }
@@ -313,10 +313,7 @@ pub fn largest_picture(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         let side = |stored: u8| if stored == 0 { 256 } else { u32::from(stored) };
         (side(entry[0]) * side(entry[1]), u16::from_le_bytes([entry[6], entry[7]]))
     })?;
-    let number = |at: usize| {
-        let number = entry.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
-        usize::try_from(number).ok()
-    };
+    let number = |at| little_endian(entry, at);
     let rest = bytes.get(number(12)?..)?;
     // The last picture may be cut off.
     let picture = rest.get(..number(8)?).unwrap_or(rest);
@@ -338,10 +335,7 @@ fn with_padding(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn missing_padding(bytes: &[u8]) -> Option<usize> {
-    let number = |at: usize| {
-        let number = bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
-        usize::try_from(number).ok()
-    };
+    let number = |at| little_endian(bytes, at);
     let height =
         usize::try_from(i32::from_le_bytes(*bytes.get(22..)?.first_chunk()?).unsigned_abs());
     // The number of bits follows the number of planes, which is 1.
@@ -352,4 +346,27 @@ fn missing_padding(bytes: &[u8]) -> Option<usize> {
         number(10)?.checked_add(stride.checked_mul(height.ok()?)?)?.checked_sub(bytes.len())?;
     let is_plain = number(14)? >= 40 && number(30)? == 0;
     (is_plain && (1..=stride - row).contains(&missing)).then_some(missing)
+}
+
+/// The positions of the color space and of the profile in a BMP, whose first header has 14 bytes.
+const BMP_COLOR_SPACE: usize = 70;
+const BMP_PROFILE: usize = 126;
+const BMP_FIRST_HEADER: usize = 14;
+
+/// Returns the ICC profile in a BMP of version 5.
+fn bmp_profile(bytes: &[u8]) -> Option<Vec<u8>> {
+    let number = |at| little_endian(bytes, at);
+    // The name of this color space is stored as a number.
+    if number(BMP_FIRST_HEADER)? < 124 || bytes.get(BMP_COLOR_SPACE..)?.get(..4)? != b"DEBM" {
+        return None;
+    }
+    // The offset is counted from the second header.
+    let profile = bytes.get(BMP_FIRST_HEADER.checked_add(number(BMP_PROFILE)?)?..)?;
+    profile.get(..number(BMP_PROFILE + 4)?).map(<[u8]>::to_vec)
+}
+
+/// Returns the number of four bytes at `at`, the lowest byte first.
+fn little_endian(bytes: &[u8], at: usize) -> Option<usize> {
+    let number = bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
+    usize::try_from(number).ok()
 }

@@ -282,23 +282,6 @@ pub fn png_colors(bytes: &[u8], profile: Option<Vec<u8>>) -> Option<SourceColors
     Some(SourceColors::Calibrated { exponent, points })
 }
 
-/// The positions of the color space and of the profile in a BMP, whose first header has 14 bytes.
-const BMP_COLOR_SPACE: usize = 70;
-const BMP_PROFILE: usize = 126;
-const BMP_FIRST_HEADER: usize = 14;
-
-/// Returns the ICC profile in a BMP of version 5.
-pub fn bmp_profile(bytes: &[u8]) -> Option<Vec<u8>> {
-    let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?) as usize);
-    // The name of this color space is stored as a number.
-    if number(BMP_FIRST_HEADER)? < 124 || bytes.get(BMP_COLOR_SPACE..)?.get(..4)? != b"DEBM" {
-        return None;
-    }
-    // The offset is counted from the second header.
-    let profile = bytes.get(BMP_FIRST_HEADER.checked_add(number(BMP_PROFILE)?)?..)?;
-    profile.get(..number(BMP_PROFILE + 4)?).map(<[u8]>::to_vec)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,21 +355,6 @@ mod tests {
         for points in [srgb, on_a_line, [0; 8], [u32::MAX; 8]] {
             assert_eq!(color(45_455, points), [200, 80, 60], "{points:?}");
         }
-    }
-
-    #[test]
-    fn the_profile_of_a_bmp_is_found() {
-        let mut file = vec![0; 138];
-        let profile = b"a profile";
-        file[14] = 124;
-        file[70..74].copy_from_slice(b"DEBM");
-        file[126] = 124;
-        file[130] = 9;
-        file.extend_from_slice(profile);
-        assert_eq!(bmp_profile(&file).as_deref(), Some(&profile[..]));
-        assert_eq!(bmp_profile(&file[..file.len() - 1]), None, "a part is missing");
-        file[70] = b'L';
-        assert_eq!(bmp_profile(&file), None, "a file name");
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
 }
 
 /// Returns the field whose value the local service refuses although a client sends it, and the reason.
-fn refused_value(filter: &Filter) -> Option<(&'static str, String)> {
+pub fn refused_value(filter: &Filter) -> Option<(&'static str, String)> {
     let is_outside = |number: &Number| Fraction::new(number.value()).is_none();
     let range = || FRACTION.to_owned();
     match filter {

@@ -1,10 +1,7 @@
 //! Computes the diagnostics of a draft at every key, without a request.
 
-use tessera_model::{
-    EnrichmentModel, FailureKind, enrichment,
-    vql::{self, Fraction},
-};
-use tessera_wire::vql::write;
+use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
+use tessera_wire::vql::{refused_value, write};
 
 use crate::{
     app::{
@@ -145,9 +142,8 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
             missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_LABELS)
         }
         FilterKind::Duplicates | FilterKind::Uniqueness if app.has_local_service() => {
-            let number = row.text(0).trim().parse();
-            let is_outside = number.is_ok_and(|number| Fraction::new(number).is_none());
-            is_outside.then(|| "this service accepts numbers from 0.0 to 1.0".to_owned())
+            let (field, reason) = refused_value(&row.filter().ok()?)?;
+            Some(format!("{field} {reason}"))
         }
         kind if !FilterKind::known_by(app.has_local_service()).contains(&kind) => Some(format!(
             "{} is an addition of the local deployment; this service does not know it",

@@ -27,7 +27,11 @@ fn invalid_certificate_files_are_reported_by_name() {
         ("empty.pem", Some(b"\n".to_vec()), "is empty"),
         ("der.crt", Some(vec![0x30, 0x82, 0x03, 0xff]), "DER"),
         ("large.pem", Some(vec![b'a'; 10 << 20]), "1 MiB"),
-        ("bad.pem", Some(format!("{begin}!!!\n{end}").into_bytes()), "damaged"),
+        (
+            "bad.pem",
+            Some(format!("{begin}!!!\n{end}").into_bytes()),
+            "certificate 1 of 1 is damaged",
+        ),
         ("one_bad.pem", Some(one_bad.into_bytes()), "certificate 2 of 2 is damaged"),
         ("key.pem", Some(key.as_bytes().to_vec()), "no certificate"),
     ] {

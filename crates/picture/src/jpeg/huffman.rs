@@ -204,14 +204,8 @@ impl HuffmanTable {
     #[inline(always)]
     pub fn dc_difference(&self, bits: &mut BitReader) -> Result<i32, JpegError> {
         bits.refill();
-        let entry = self.codes[bits.peek(LOOKUP_BITS)];
-        if entry == 0 {
-            let (rest, symbol) = self.long_symbol(*bits)?;
-            *bits = rest;
-            return Ok(bits.value(symbol.into()));
-        }
-        bits.consume(u32::from(entry >> 8));
-        Ok(bits.value(entry.into()))
+        let size = self.symbol(bits)?;
+        Ok(bits.value(size.into()))
     }
 
     /// Returns a reader of AC coefficients, for which a symbol of this table is a run and a size.
@@ -242,7 +236,7 @@ impl HuffmanTable {
     }
 
     /// Reads one symbol. The caller must have refilled the reader.
-    #[inline]
+    #[inline(always)]
     fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
         let entry = self.codes[bits.peek(LOOKUP_BITS)];
         if entry == 0 {

@@ -195,3 +195,78 @@ fn a_rotated_picture_is_turned_upright() {
     assert!(top[0] > 200 && bottom[2] > 200, "{top:?} {bottom:?}");
     assert!(to_common_jpeg(b"II*\0 a kind that is not opened").is_err());
 }
+
+/// Puts chunks before or after the pixels of a PNG.
+fn with_chunks(png: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
+    let (start, rest) = png.split_at(33);
+    let (middle, end) = rest.split_at(rest.len() - 12);
+    [start, before, middle, after, end].concat()
+}
+
+#[test]
+fn the_orientation_of_a_png_is_found_in_all_places_and_types() {
+    let plain = encoded(RgbImage::new(8, 4), ImageFormat::Png);
+    let digits = "49492a00080000000100120103000100000006000000";
+    let exif = |kind: u8| {
+        let mut exif = b"II*\0\x08\0\0\0\x01\0\x12\x01".to_vec();
+        exif.extend([kind, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]);
+        chunk(*b"eXIf", &exif)
+    };
+    let raw = format!("Raw profile type exif\0\nexif\n 22\n{digits}\n");
+    let raw = chunk(*b"tEXt", raw.as_bytes());
+    let [byte, short, long] = [1, 3, 4].map(exif);
+    for (name, file) in [
+        ("before the pixels", with_chunks(&plain, &short, &[])),
+        ("after the pixels", with_chunks(&plain, &[], &short)),
+        ("a long number", with_chunks(&plain, &[], &long)),
+        ("a byte", with_chunks(&plain, &byte, &[])),
+        ("a raw profile", with_chunks(&plain, &[], &raw)),
+    ] {
+        let decoded = decode(&file, u32::MAX).expect("decoded");
+        assert_eq!((decoded.original, decoded.pixels.dimensions()), ((4, 8), (4, 8)), "{name}");
+    }
+    assert_eq!(decode(&plain, u32::MAX).expect("decoded").original, (8, 4));
+}
+
+#[test]
+fn the_colors_of_a_png_and_of_a_bmp_are_those_that_the_file_describes() {
+    let picture = RgbImage::from_pixel(4, 4, image::Rgb([200, 80, 60]));
+    // Reference: Display P3 (200, 80, 60) is (216, 69, 50) in sRGB, by the matrices of CSS Color 4.
+    let is_wide = |file: &[u8]| {
+        let found = decode(file, u32::MAX).expect("decoded").pixels.get_pixel(1, 1).0;
+        found.iter().zip([216, 69, 50]).all(|(one, other)| one.abs_diff(other) <= 1)
+    };
+    let png = encoded(picture.clone(), ImageFormat::Png);
+    let points: [u32; 8] = [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000];
+    let points = chunk(*b"cHRM", points.map(u32::to_be_bytes).as_flattened());
+    let gamma = chunk(*b"gAMA", &45_455_u32.to_be_bytes());
+    assert!(is_wide(&with_chunks(&png, &[gamma, points.clone()].concat(), &[])));
+    assert!(!is_wide(&with_chunks(&png, &points, &[])) && !is_wide(&png));
+    let profile = moxcms::ColorProfile::new_display_p3().encode().expect("encoded");
+    let bmp = bmp_with_profile(&picture, &profile);
+    assert!(is_wide(&bmp));
+    assert!(!is_wide(&bmp[..bmp.len() - 1]), "a profile that is cut off has no effect");
+}
+
+/// A BMP of version 5 with 24 bits per pixel, whose width is a multiple of four.
+fn bmp_with_profile(picture: &RgbImage, profile: &[u8]) -> Vec<u8> {
+    const HEADERS: u32 = 14 + 124;
+    let long = |length: usize| u32::try_from(length).expect("short").to_le_bytes();
+    let (width, height) = picture.dimensions();
+    let rows = picture.as_raw().chunks(3 * width as usize).rev();
+    let pixels: Vec<u8> = rows
+        .flat_map(|row| row.chunks(3).flat_map(|pixel| [pixel[2], pixel[1], pixel[0]]))
+        .collect();
+    let mut file = vec![0; HEADERS as usize];
+    let mut put = |at: usize, bytes: &[u8]| file[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, b"BM");
+    put(10, &HEADERS.to_le_bytes());
+    put(14, &124_u32.to_le_bytes());
+    put(18, &width.to_le_bytes());
+    put(22, &height.to_le_bytes());
+    put(26, &[1, 0, 24, 0]);
+    put(70, b"DEBM");
+    put(126, &long(124 + pixels.len()));
+    put(130, &long(profile.len()));
+    [&file[..], &pixels, profile].concat()
+}

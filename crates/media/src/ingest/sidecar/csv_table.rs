@@ -127,9 +127,9 @@ fn read_table(
     // The only possible error here is a record of different length, which is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         diagnostics.set_position(lines.line_of(&record));
-        if table.position().byte() == lines.bytes.len() as u64 && lines.ends_in_quotes(delimiter) {
+        if lines.ends_in_quotes(table.position(), delimiter) {
             diagnostics
-                .report("a text in quotes has no end, so the rest of the file is part of it");
+                .report("a text in quotes goes on to the end of the file; add the closing quotes");
             continue;
         }
         if record.iter().skip(names.len()).any(|cell| !cell.trim_ascii().is_empty()) {
@@ -183,8 +183,12 @@ impl LineCounter<'_> {
         self.line
     }
 
-    /// Whether a text in quotes of the last record, which was passed before, has no closing quote.
-    fn ends_in_quotes(&self, delimiter: u8) -> bool {
+    /// Whether the record that was passed before, and after which the reader is at `next`, is the last one and ends
+    /// within a text in quotes.
+    fn ends_in_quotes(&self, next: &csv::Position, delimiter: u8) -> bool {
+        if next.byte() < self.bytes.len() as u64 {
+            return false;
+        }
         // A further record becomes part of the text.
         let continued = [&self.bytes[self.offset..], b"\nrecord"].concat();
         let mut builder = csv::ReaderBuilder::new();

@@ -92,7 +92,7 @@ fn a_text_whose_quotes_do_not_end_is_reported() {
     folder
         .write("metadata.csv", "file_name;caption\n1.jpg;a \"big\" dog\n2.jpg;\"a cat\n1.jpg;b\n");
     assert_eq!(folder.descriptions(), [describe("1.jpg", "a \"big\" dog", "", "", "")]);
-    let why = "line 3: a text in quotes has no end, so the rest of the file is part of it";
+    let why = "line 3: a text in quotes goes on to the end of the file; add the closing quotes";
     assert_eq!(folder.problem_of("metadata.csv"), why);
     folder.write("metadata.csv", "file_name,caption\n1.jpg,\"a dog\"\n2.jpg,\"a\n\"\"cat\"\"\"");
     let read =
