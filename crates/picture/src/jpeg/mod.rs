@@ -1,4 +1,4 @@
-//! A JPEG decoder that decodes directly to a half, a quarter or an eighth of the size.
+//! A JPEG decoder that decodes directly to one to six eighths of the size.
 //!
 //! A thumbnail of a 12-megapixel photograph has a few hundred pixels on a side, so a full decode wastes most of its
 //! work. This decoder skips the coefficients that are invisible at the reduced size, and applies the cosine transform
@@ -37,9 +37,24 @@ use crate::{
 /// The number of samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegScale {
-    Eighth = 1,
-    Quarter = 2,
-    Half = 4,
+    OneEighth = 1,
+    TwoEighths = 2,
+    ThreeEighths = 3,
+    FourEighths = 4,
+    FiveEighths = 5,
+    SixEighths = 6,
+}
+
+impl JpegScale {
+    /// All scales, smallest first.
+    const ALL: [Self; 6] = [
+        Self::OneEighth,
+        Self::TwoEighths,
+        Self::ThreeEighths,
+        Self::FourEighths,
+        Self::FiveEighths,
+        Self::SixEighths,
+    ];
 }
 
 pub struct Jpeg<'a> {
@@ -99,17 +114,18 @@ impl<'a> Jpeg<'a> {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
-        [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half]
-            .into_iter()
-            .find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
+        JpegScale::ALL.into_iter().find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
     }
 
     /// Decodes the picture to sRGB at a reduced size. Each side is the original side times the scale, rounded up.
     pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
         let planes = match scale {
-            JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
-            JpegScale::Quarter => scan::decode::<2>(self.bytes, &self.header),
-            JpegScale::Half => scan::decode::<4>(self.bytes, &self.header),
+            JpegScale::OneEighth => scan::decode::<1>(self.bytes, &self.header),
+            JpegScale::TwoEighths => scan::decode::<2>(self.bytes, &self.header),
+            JpegScale::ThreeEighths => scan::decode::<3>(self.bytes, &self.header),
+            JpegScale::FourEighths => scan::decode::<4>(self.bytes, &self.header),
+            JpegScale::FiveEighths => scan::decode::<5>(self.bytes, &self.header),
+            JpegScale::SixEighths => scan::decode::<6>(self.bytes, &self.header),
         }?;
         let (width, height) = self.size();
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);

@@ -1,10 +1,12 @@
 //! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size, and the planes to pixels. The inverse
-//! cosine transform treats the low frequencies of an 8x8 block as a block of 4x4, 2x2 or 1x1.
+//! cosine transform treats the low frequencies of an 8x8 block as a block of 1x1 to 6x6.
 
 #![expect(
     clippy::inline_always,
     reason = "the reader stays in registers only if all that reads bits is inlined into the loop over blocks"
 )]
+
+use std::f32::consts::PI;
 
 use image::RgbImage;
 use pulp::{Arch, NullaryFnOnce};
@@ -15,10 +17,17 @@ use super::{
     huffman::{BitReader, CoefficientReader, CoefficientSkipper, END_OF_BLOCK, HuffmanTable},
 };
 
-/// The positions (8 times the row plus the column) of the coefficients in zigzag order, up to the last one that 4x4
-/// samples need.
-const ZIGZAG: [u8; 25] =
-    [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27];
+/// The positions (8 times the row plus the column) of the coefficients in zigzag order.
+#[rustfmt::skip]
+const ZIGZAG: [u8; 64] = [
+     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+];
+
+/// The coefficients of a block by rows.
+type Coefficients = [[i16; LANES]; LANES];
 
 pub struct ComponentPlane {
     samples: Vec<u8>,
@@ -58,16 +67,17 @@ fn repeat<const TIMES: usize>(samples: &[u8], buffer: &mut [u8]) {
     rest.fill(samples.next().copied().unwrap_or_default());
 }
 
-/// Decodes the scan to `SIDE` x `SIDE` samples (1, 2 or 4) for each block of 8x8 pixels.
+/// Decodes the scan to `SIDE` x `SIDE` samples (1 to 6) for each block of 8x8 pixels.
 pub fn decode<const SIDE: usize>(
     bytes: &[u8],
     header: &Header,
 ) -> Result<Vec<ComponentPlane>, JpegError> {
     let mut bits = BitReader::new(bytes, header.scan_start);
+    let basis = cosine_basis();
     let mut channels = header
         .components
         .iter()
-        .map(|component| ComponentDecoder::<SIDE>::new(component, header))
+        .map(|component| ComponentDecoder::<SIDE>::new(component, header, &basis))
         .collect::<Result<Vec<_>, _>>()?;
     let decoded = decode_mcus(&mut bits, header, &mut channels);
     // Zeros past the end may look like damage, but the file is truncated.
@@ -168,7 +178,11 @@ struct ComponentDecoder<'a, const SIDE: usize> {
     /// `None` if there is one sample per block, for which no AC coefficient is needed.
     ac: Option<CoefficientReader<'a>>,
     skipper: CoefficientSkipper<'a>,
-    quantization_table: [u16; 64],
+    /// The quantization step of the DC coefficient.
+    dc_step: i32,
+    /// The quantization steps by rows.
+    steps: [Row; LANES],
+    basis: &'a [Row; SIDE],
     last_dc: i32,
     /// The position at which the samples of the next MCU begin.
     position: usize,
@@ -179,14 +193,26 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     const LAST: usize = match SIDE {
         1 => 0,
         2 => 4,
-        _ => 24,
+        3 => 12,
+        4 => 24,
+        5 => 39,
+        _ => 51,
     };
 
-    fn new(component: &Component, header: &'a Header) -> Result<Self, JpegError> {
+    fn new(
+        component: &Component,
+        header: &'a Header,
+        basis: &'a [Row; SIDE],
+    ) -> Result<Self, JpegError> {
         let (across, down) = header.mcu_counts();
         let stride = across * component.sampling.0 * SIDE;
         let [dc, ac] = header.huffman_tables(component)?;
         let (max_across, max_down) = header.max_sampling();
+        let table = header.quantization_table(component)?;
+        let mut steps = [[0.0; LANES]; LANES];
+        for (step, position) in table.into_iter().zip(ZIGZAG) {
+            steps.as_flattened_mut()[usize::from(position)] = f32::from(step);
+        }
         Ok(Self {
             plane: ComponentPlane {
                 samples: vec![0; stride * down * component.sampling.1 * SIDE],
@@ -200,7 +226,9 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
             dc,
             ac: (SIDE > 1).then(|| ac.ac_reader()),
             skipper: ac.skipper(),
-            quantization_table: header.quantization_table(component)?,
+            dc_step: table[0].into(),
+            steps,
+            basis,
             last_dc: 0,
             position: 0,
         })
@@ -220,34 +248,35 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         // The sum wraps only for invalid data.
         self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
         // The product does not overflow for valid data, because both factors have at most 16 bits.
-        let dc = self.last_dc.wrapping_mul(i32::from(self.quantization_table[0]));
+        let dc = self.last_dc.wrapping_mul(self.dc_step);
         let plain = idct_1x1(dc.clamp(-1 << 16, 1 << 16));
         let Some(ac) = self.ac else {
             self.plane.samples[at] = plain;
             return self.skipper.skip_block(bits, 1);
         };
-        let mut low = LowFrequencies::default();
-        low[0][0] = dc as f32;
-        let is_plain = self.read_low_frequencies(ac, bits, &mut low)?;
-        if is_plain {
-            self.store(at, [[plain; SIDE]; SIDE]);
-        } else if SIDE == 2 {
-            self.store(at, idct_2x2(&low));
+        // The cast is lossless, because the sum is a number of 16 bits.
+        let mut coefficients = Coefficients::default();
+        coefficients[0][0] = self.last_dc as i16;
+        let is_plain = self.read_low_frequencies(ac, bits, &mut coefficients)?;
+        let samples = if is_plain {
+            [[plain; LANES]; SIDE]
         } else {
-            self.store(at, idct_4x4(&low));
-        }
+            idct(&self.dequantize(&coefficients), self.basis)
+        };
+        self.store(at, &samples);
         Ok(())
     }
 
-    /// Reads the low AC coefficients into `low` and skips the rest. Returns whether the block has no AC coefficient at
-    /// all, as on plain surfaces.
+    /// Reads the low AC coefficients and skips the rest. Returns whether the block has no AC coefficient at all, as on
+    /// plain surfaces.
     #[inline(always)]
     fn read_low_frequencies(
         &self,
         ac: CoefficientReader,
         bits: &mut BitReader,
-        low: &mut LowFrequencies,
+        coefficients: &mut Coefficients,
     ) -> Result<bool, JpegError> {
+        let coefficients = coefficients.as_flattened_mut();
         let mut at = 1;
         while at <= Self::LAST {
             let (run, value) = ac.next(bits)?;
@@ -258,29 +287,32 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
                     _ => Err(JpegError::Damaged("too many coefficients")),
                 };
             }
-            if let Some(&position) = ZIGZAG.get(at)
-                && let Some(row) = low.get_mut(usize::from(position / 8))
-                && let Some(coefficient) = row.get_mut(usize::from(position % 8))
-            {
-                *coefficient = (value * i32::from(self.quantization_table[at])) as f32;
-            }
+            coefficients[usize::from(ZIGZAG[at])] = value as i16;
             at += 1;
         }
         self.skipper.skip_block(bits, at)?;
         Ok(false)
     }
 
-    #[inline]
-    fn store<const N: usize>(&mut self, at: usize, block: [[u8; N]; N]) {
+    #[inline(always)]
+    fn dequantize(&self, coefficients: &Coefficients) -> [Row; SIDE] {
+        let mut low = [[0.0; LANES]; SIDE];
+        for ((row, coefficients), steps) in low.iter_mut().zip(coefficients).zip(&self.steps) {
+            for ((value, &coefficient), step) in row.iter_mut().zip(coefficients).zip(steps) {
+                *value = f32::from(coefficient) * step;
+            }
+        }
+        low
+    }
+
+    #[inline(always)]
+    fn store(&mut self, at: usize, block: &[[u8; LANES]; SIDE]) {
         let rows = self.plane.samples[at..].chunks_mut(self.plane.stride);
         for (row, samples) in rows.zip(block) {
-            row[..N].copy_from_slice(&samples);
+            row[..SIDE].copy_from_slice(&samples[..SIDE]);
         }
     }
 }
-
-/// The dequantized low frequencies of a block, as rows of four.
-pub type LowFrequencies = [[f32; 4]; 4];
 
 /// Returns the mean of a block, which follows from its DC coefficient.
 #[inline]
@@ -288,54 +320,54 @@ pub fn idct_1x1(dc: i32) -> u8 {
     clamp(((dc + 4) >> 3) + 128)
 }
 
-#[inline]
-pub fn idct_2x2(low: &LowFrequencies) -> [[u8; 2]; 2] {
-    let [[a, b, ..], [c, d, ..], ..] = *low;
-    [
-        [sample((a + b + c + d) / 8.0), sample((a - b + c - d) / 8.0)],
-        [sample((a + b - c - d) / 8.0), sample((a - b - c + d) / 8.0)],
-    ]
+/// The length of a row of coefficients or samples. It is the same at every scale, so that the compiler uses vectors.
+const LANES: usize = 8;
+
+type Row = [f32; LANES];
+
+/// Returns the basis of the inverse cosine transform to `SIDE` samples: a row for each frequency, with its amplitudes at
+/// the samples.
+fn cosine_basis<const SIDE: usize>() -> [Row; SIDE] {
+    std::array::from_fn(|frequency| {
+        let scale = if frequency == 0 { 0.125_f32.sqrt() } else { 0.5 };
+        std::array::from_fn(|at| {
+            let turn = (2 * at + 1) as f32 * frequency as f32 * PI / (2 * SIDE) as f32;
+            if at < SIDE { scale * turn.cos() } else { 0.0 }
+        })
+    })
 }
 
-#[inline]
-pub fn idct_4x4(low: &LowFrequencies) -> [[u8; 4]; 4] {
-    let rows = transpose(transform_columns(*low));
-    let columns = transpose(transform_columns(rows));
-    columns.map(|row| row.map(sample))
-}
+/// The sample of the level zero.
+const ZERO_SAMPLE: f32 = 128.0;
+/// A float of this size (2^23) has no bits after the point.
+const INTEGER_BITS: f32 = 8_388_608.0;
 
-/// The four-point transform down each column.
-fn transform_columns([x0, x1, x2, x3]: LowFrequencies) -> LowFrequencies {
-    // cos(k pi / 8) / 2 for k = 1, 2, 3.
-    const C1: f32 = 0.461_939_77;
-    const C2: f32 = 0.353_553_4;
-    const C3: f32 = 0.191_341_72;
-    let mut out = LowFrequencies::default();
-    for i in 0..4 {
-        let (near, far) = (C2 * (x0[i] + x2[i]), C2 * (x0[i] - x2[i]));
-        let (outer, inner) = (C1 * x1[i] + C3 * x3[i], C3 * x1[i] - C1 * x3[i]);
-        out[0][i] = near + outer;
-        out[1][i] = far + inner;
-        out[2][i] = far - inner;
-        out[3][i] = near - outer;
-    }
-    out
-}
-
-fn transpose(low: LowFrequencies) -> LowFrequencies {
-    let mut out = LowFrequencies::default();
-    for (y, row) in low.into_iter().enumerate() {
-        for (x, value) in row.into_iter().enumerate() {
-            out[x][y] = value;
+/// Returns the samples of a block with these low frequencies: the first `SIDE` of each row.
+#[inline(always)]
+fn idct<const SIDE: usize>(low: &[Row; SIDE], basis: &[Row; SIDE]) -> [[u8; LANES]; SIDE] {
+    let mut block = [[0; LANES]; SIDE];
+    for (y, row) in block.iter_mut().enumerate() {
+        let mut across = [0.0; LANES];
+        for (frequencies, amplitudes) in low.iter().zip(basis) {
+            add_product(&mut across, frequencies, amplitudes[y]);
+        }
+        let mut levels = [ZERO_SAMPLE; LANES];
+        for (frequency, amplitudes) in across.into_iter().zip(basis) {
+            add_product(&mut levels, amplitudes, frequency);
+        }
+        for (sample, level) in row.iter_mut().zip(levels) {
+            // The sum has the rounded level in its lowest bits. A cast of a float would not be compiled to vectors.
+            *sample = (level.clamp(0.0, 255.0) + INTEGER_BITS).to_bits() as u8;
         }
     }
-    out
+    block
 }
 
-/// Converts a level around zero to a sample. The cast saturates.
-#[inline]
-fn sample(level: f32) -> u8 {
-    (level + 128.5) as u8
+#[inline(always)]
+fn add_product(sums: &mut Row, values: &Row, factor: f32) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum += factor * value;
+    }
 }
 
 #[inline]

@@ -26,20 +26,29 @@ fn encode(picture: &RgbImage, adjust: impl FnOnce(&mut Encoder<&mut Vec<u8>>)) -
     bytes
 }
 
-/// Returns the peak signal-to-noise ratio, in decibels, between `small` and the averages of squares in `full`.
-fn psnr(full: &RgbImage, small: &RgbImage, factor: u32) -> f64 {
+/// Returns the peak signal-to-noise ratio, in decibels, between `small` and the averages in `full` of the areas of its
+/// pixels, which have a side of eight pixels divided by the scale.
+fn psnr(full: &RgbImage, small: &RgbImage, scale: JpegScale) -> f64 {
+    let side = 8.0 / f64::from(scale as u32);
+    // The pixels of a row or column that an area covers, and how much of each.
+    let covered = |at: u32| {
+        let (first, last) = (f64::from(at) * side, f64::from(at + 1) * side);
+        (first as u32..last.ceil() as u32)
+            .map(move |pixel| (pixel, last.min(f64::from(pixel + 1)) - first.max(f64::from(pixel))))
+    };
     let (mut error, mut count) = (0.0, 0.0);
-    // Squares that the edge of the picture cuts contain pixels that the encoder made up.
+    // Areas that the edge of the picture cuts contain pixels that the encoder made up.
+    let is_whole = |at: u32, pixels: u32| f64::from(at + 1) * side <= f64::from(pixels);
     for (x, y, pixel) in small.enumerate_pixels() {
-        if (x + 1) * factor > full.width() || (y + 1) * factor > full.height() {
+        if !is_whole(x, full.width()) || !is_whole(y, full.height()) {
             continue;
         }
         for channel in 0..3 {
-            let square = (0..factor * factor).map(|i| {
-                let at = (x * factor + i % factor, y * factor + i / factor);
-                f64::from(full.get_pixel(at.0, at.1)[channel])
+            let area = covered(y).flat_map(|row| covered(x).map(move |column| (row, column)));
+            let sum = area.map(|((y, down), (x, across))| {
+                down * across * f64::from(full.get_pixel(x, y)[channel])
             });
-            let mean = square.sum::<f64>() / f64::from(factor * factor);
+            let mean = sum.sum::<f64>() / (side * side);
             error += (mean - f64::from(pixel[channel])).powi(2);
             count += 1.0;
         }
@@ -51,14 +60,18 @@ fn assert_close_to_full_decode(bytes: &[u8], context: &str) {
     let full = decode(bytes, u32::MAX).expect("decoded in full").pixels;
     let jpeg = Jpeg::open(bytes).expect("a header");
     assert!(jpeg.header.is_baseline, "{context}");
-    // In a small picture, the few samples of chroma are coarse.
-    let scales =
-        [(JpegScale::Eighth, 8, 24.0), (JpegScale::Quarter, 4, 28.0), (JpegScale::Half, 2, 30.0)];
-    for (scale, factor, least) in scales {
+    for scale in JpegScale::ALL {
         let small = jpeg.decode(scale).expect("decoded at a scale");
-        let size = (full.width().div_ceil(factor), full.height().div_ceil(factor));
+        let reduced = |side: u32| (side * scale as u32).div_ceil(8);
+        let size = (reduced(full.width()), reduced(full.height()));
         assert_eq!(small.dimensions(), size, "{context}");
-        let psnr = psnr(&full, &small, factor);
+        let psnr = psnr(&full, &small, scale);
+        // In a small picture, the few samples of chroma are coarse.
+        let least = match scale {
+            JpegScale::OneEighth => 24.0,
+            JpegScale::TwoEighths => 28.0,
+            _ => 30.0,
+        };
         assert!(psnr > least, "{context} {scale:?}: {psnr:.1} dB");
     }
 }
@@ -108,15 +121,14 @@ proptest! {
     #[test]
     fn any_bytes_after_a_header_are_decoded_or_refused(
         noise in proptest::collection::vec(any::<u8>(), 0..2000),
-        scale in 0_usize..3,
+        scale in proptest::sample::select(&JpegScale::ALL[..]),
     ) {
         let mut bytes = encode(&test_picture(61, 47), |_| {});
         let start = Jpeg::open(&bytes).expect("a header").header.scan_start;
         bytes.truncate(start);
         bytes.extend(noise);
-        let scale = [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half][scale];
         if let Ok(picture) = Jpeg::open(&bytes).expect("a header").decode(scale) {
-            let size = [61, 47].map(|side: u32| side.div_ceil(8 / scale as u32));
+            let size = [61, 47].map(|side: u32| (side * scale as u32).div_ceil(8));
             prop_assert_eq!(picture.dimensions(), (size[0], size[1]));
         }
     }

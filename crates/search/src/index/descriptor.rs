@@ -4,7 +4,10 @@
 //! mean of ordinary photographs and weighted. Without centering, all images would be close together; with it, unrelated
 //! images have a distance of about 1.
 
-use std::{f32::consts::PI, sync::LazyLock};
+use std::{
+    f32::consts::{FRAC_PI_2, PI, TAU},
+    sync::LazyLock,
+};
 
 use half::f16;
 use image::RgbImage;
@@ -92,11 +95,10 @@ impl OpponentChannels {
     pub fn new(square: &RgbImage) -> Self {
         let roots: Vec<[f32; 3]> =
             square.pixels().map(|pixel| pixel.0.map(|value| ROOTS[usize::from(value)])).collect();
-        let plane = |mix: fn(&[f32; 3]) -> f32| roots.iter().map(mix).collect();
         Self {
-            lightness: plane(|[r, g, b]| (r + g + b) / 3.0),
-            red_green: plane(|[r, g, _]| r - g),
-            yellow_blue: plane(|[r, g, b]| f32::midpoint(*r, *g) - b),
+            lightness: roots.iter().map(|[r, g, b]| (r + g + b) / 3.0).collect(),
+            red_green: roots.iter().map(|[r, g, _]| r - g).collect(),
+            yellow_blue: roots.iter().map(|[r, g, b]| f32::midpoint(*r, *g) - b).collect(),
         }
     }
 
@@ -114,12 +116,16 @@ impl OpponentChannels {
     /// Returns the square roots of the shares of each lightness and hue bin (15 hues and gray): 48 numbers.
     pub fn histogram(&self) -> Vec<f32> {
         let mut bins = [[0.0_f32; HUE_BINS + 1]; LIGHTNESS_BINS];
-        let colors = self.red_green.iter().zip(&self.yellow_blue);
-        for (lightness, (red_green, yellow_blue)) in self.lightness.iter().zip(colors) {
+        // The loop without a condition comes first, because the compiler uses vectors for it.
+        let mut colors = vec![(0.0, 0.0); self.lightness.len()];
+        let channels = self.red_green.iter().zip(&self.yellow_blue);
+        for ((hue, colored), (red_green, yellow_blue)) in colors.iter_mut().zip(channels) {
             let chroma = (red_green * red_green + yellow_blue * yellow_blue).sqrt();
-            let colored = (chroma / FULL_SATURATION).min(1.0);
-            let turn = yellow_blue.atan2(*red_green) / std::f32::consts::TAU + 1.0;
-            let (hue, towards_next) = split_fraction(turn * HUE_BINS as f32);
+            *colored = (chroma / FULL_SATURATION).min(1.0);
+            *hue = (angle(*red_green, *yellow_blue) / TAU + 1.0) * HUE_BINS as f32;
+        }
+        for (lightness, (hue, colored)) in self.lightness.iter().zip(colors) {
+            let (hue, towards_next) = split_fraction(hue);
             let step =
                 (lightness * LIGHTNESS_BINS as f32 - 0.5).clamp(0.0, (LIGHTNESS_BINS - 1) as f32);
             let (level, towards_light) = split_fraction(step);
@@ -150,6 +156,19 @@ fn standardized(values: &[f32]) -> Vec<f32> {
 pub(super) fn split_fraction(value: f32) -> (usize, f32) {
     let whole = value as u32;
     (whole as usize, value - whole as f32)
+}
+
+/// Returns the angle of the vector (`x`, `y`) in radians, like `atan2`, with an error of at most 1e-5. The polynomial is
+/// from Abramowitz and Stegun, "Handbook of Mathematical Functions", 4.4.49. It takes a third of the time of `atan2`.
+fn angle(x: f32, y: f32) -> f32 {
+    const POLYNOMIAL: [f32; 5] = [0.020_835_1, -0.085_133, 0.180_141, -0.330_299_5, 0.999_866];
+    let (across, up) = (x.abs(), y.abs());
+    let ratio = across.min(up) / across.max(up).max(f32::MIN_POSITIVE);
+    let square = ratio * ratio;
+    let angle = ratio * POLYNOMIAL.into_iter().fold(0.0, |sum, factor| sum * square + factor);
+    let angle = if up > across { FRAC_PI_2 - angle } else { angle };
+    let angle = if x < 0.0 { PI - angle } else { angle };
+    angle.copysign(y)
 }
 
 /// Orientation bins over a half turn (edges have no sign).
@@ -191,31 +210,33 @@ fn row_histograms(
 ) -> Vec<f32> {
     let mut across = vec![0.0; width];
     let row = &gray[y * side..][..side];
-    let inner = (1..side - 1).contains(&y);
     let above = &gray[y.saturating_sub(1) * side..][..side];
     let below = &gray[(y + 1).min(side - 1) * side..][..side];
-    for (x, share) in shares.iter().enumerate() {
-        let dx = if x > 0 && x + 1 < side { row[x + 1] - row[x - 1] } else { 0.0 };
-        let dy = if inner { below[x] - above[x] } else { 0.0 };
-        let strength = (dx * dx + dy * dy).sqrt();
-        if strength == 0.0 {
-            continue;
+    // The loops without a condition come first, because the compiler uses vectors for them.
+    let mut gradients = vec![(0.0, 0.0); side];
+    for ((dx, _), pair) in gradients[1..side - 1].iter_mut().zip(row.iter().zip(&row[2..])) {
+        *dx = pair.1 - pair.0;
+    }
+    if (1..side - 1).contains(&y) {
+        for ((_, dy), pair) in gradients.iter_mut().zip(above.iter().zip(below)) {
+            *dy = pair.1 - pair.0;
         }
-        let (direction, part) = direction_bin(dx, dy);
+    }
+    let mut edges = vec![(0.0, 0.0); side];
+    for ((strength, direction), (dx, dy)) in edges.iter_mut().zip(gradients) {
+        *strength = (dx * dx + dy * dy).sqrt();
+        // The numbers are at least 0. The bin precedes the orientation.
+        *direction = (angle(dx, dy) / PI + 2.0) * DIRECTION_BINS as f32 - 0.5;
+    }
+    for (share, (strength, direction)) in shares.iter().zip(edges) {
+        let (bin, part) = split_fraction(direction);
         for (cell, weight) in [share.first, share.second] {
             let bins = &mut across[cell * DIRECTION_BINS..][..DIRECTION_BINS];
-            bins[direction] += strength * weight * (1.0 - part);
-            bins[(direction + 1) % DIRECTION_BINS] += strength * weight * part;
+            bins[bin % DIRECTION_BINS] += strength * weight * (1.0 - part);
+            bins[(bin + 1) % DIRECTION_BINS] += strength * weight * part;
         }
     }
     across
-}
-
-/// Returns the bin whose center precedes the orientation, and the fraction towards the next bin.
-fn direction_bin(dx: f32, dy: f32) -> (usize, f32) {
-    let turn = dy.atan2(dx) / std::f32::consts::PI * DIRECTION_BINS as f32;
-    let (bin, part) = split_fraction(turn + 2.0 * DIRECTION_BINS as f32 - 0.5);
-    (bin % DIRECTION_BINS, part)
 }
 
 /// Divides every cell by the geometric mean of its own strength and the mean strength, which is a compromise between
@@ -401,3 +422,17 @@ pub const DESCRIPTOR_MEAN: [f32; DIMENSION] = [
     0.0244, 0.0596, 0.1327, 0.1562, 0.0887, 0.0437, 0.0256, 0.0234,
     0.0302, 0.0525, 0.0623, 0.0313, 0.0181, 0.0127, 0.0146, 0.5505,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_are_those_of_atan2() {
+        let sides = [-255.0, -3.0, -1.0, -0.01, 0.0, 1e-30, 0.5, 1.0, 2.0, 255.0];
+        for (x, y) in sides.into_iter().flat_map(|x| sides.map(|y| (x, y))) {
+            let (found, exact) = (angle(x, y), y.atan2(x));
+            assert!((found - exact).abs() <= 1.1e-5, "({x}, {y}): {found} for {exact}");
+        }
+    }
+}

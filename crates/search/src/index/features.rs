@@ -37,7 +37,7 @@ pub struct Features {
 }
 
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
-    let decoded = decode(bytes, THUMBNAIL_SIDE)?;
+    let decoded = decode_for(bytes, min_decode_side_of_whole)?;
     compute_features(&decoded.pixels, decoded.original)
 }
 
@@ -142,6 +142,12 @@ pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u
     let shortest = regions.iter().map(shortest).min().unwrap_or(1);
     let scale = f64::from(min_side) / f64::from(shortest);
     (f64::from(size.0.min(size.1)) * scale).ceil() as u32
+}
+
+/// Returns the minimum shorter side for a scaled decode of a picture whose thumbnail is made from all of it.
+fn min_decode_side_of_whole(size: (u32, u32)) -> u32 {
+    let (shorter, longer) = (size.0.min(size.1), size.0.max(size.1));
+    (shorter * THUMBNAIL_SIDE).div_ceil(longer)
 }
 
 /// Longest side of a thumbnail, in pixels.

@@ -26,8 +26,6 @@ const MAX_CORRESPONDENCES: usize = 40;
 /// Number of bits for the number of a corner, enough for all corners of a picture.
 const NUMBER_BITS: u32 = 16;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
-/// Number of corners that are compared at once.
-const LANES: usize = 8;
 
 type Correspondence = (Point, Point);
 
@@ -35,35 +33,21 @@ type Correspondence = (Point, Point);
 #[derive(Default)]
 pub struct CornerColumns {
     positions: Vec<Point>,
-    chunks: Vec<CornerChunk>,
-}
-
-#[derive(Clone, Copy)]
-struct CornerChunk {
     /// The lower halves of the descriptors. `high` has the upper halves.
-    low: [u64; LANES],
-    high: [u64; LANES],
-    /// The numbers of the corners. Entries after the last corner are [`u32::MAX`].
-    numbers: [u32; LANES],
+    low: Vec<u64>,
+    high: Vec<u64>,
 }
 
 impl CornerColumns {
     /// Replaces the corners.
     pub fn fill(&mut self, corners: impl Iterator<Item = Keypoint>) {
         self.positions.clear();
-        self.chunks.clear();
-        for (number, Keypoint { x, y, descriptor }) in (0..).zip(corners) {
+        self.low.clear();
+        self.high.clear();
+        for Keypoint { x, y, descriptor } in corners {
             self.positions.push((f32::from(x), f32::from(y)));
-            let lane = number as usize % LANES;
-            if lane == 0 {
-                let (low, high) = ([0; LANES], [0; LANES]);
-                self.chunks.push(CornerChunk { low, high, numbers: [u32::MAX; LANES] });
-            }
-            if let Some(chunk) = self.chunks.last_mut() {
-                chunk.low[lane] = descriptor as u64;
-                chunk.high[lane] = (descriptor >> 64) as u64;
-                chunk.numbers[lane] = number;
-            }
+            self.low.push(descriptor as u64);
+            self.high.push((descriptor >> 64) as u64);
         }
     }
 
@@ -95,18 +79,10 @@ pub fn copy_similarity(inlier_score: f32) -> f32 {
 
 /// Returns the pairs in which each corner is the most similar one to the other. The most similar pairs come first.
 fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspondence> {
-    let mut nearest_right = vec![[u32::MAX; LANES]; left.chunks.len()];
-    let mut nearest_left = vec![[u32::MAX; LANES]; right.chunks.len()];
-    Arch::new().dispatch(NearestCorners {
-        left: &left.chunks,
-        right: &right.chunks,
-        nearest_right: &mut nearest_right,
-        nearest_left: &mut nearest_left,
-    });
-    let nearest_left = nearest_left.as_flattened();
+    let (nearest_right, nearest_left) = Arch::new().dispatch(NearestCorners { left, right });
     let number = |nearest: u32| (nearest & NUMBER_MASK) as usize;
     let mut mutual: Vec<(u32, usize, usize)> = (0..left.len())
-        .zip(nearest_right.into_flattened())
+        .zip(nearest_right)
         .map(|(a, nearest)| (nearest >> NUMBER_BITS, a, number(nearest)))
         .filter(|&(bits, a, b)| bits <= MAX_DIFFERING_BITS && number(nearest_left[b]) == a)
         .collect();
@@ -119,33 +95,32 @@ fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspond
 /// of the corner (lower bits), so that the least value is the nearest corner, and the first of equally near ones. This
 /// is a type, because the body of a closure would not be inlined and therefore not be compiled for the processor.
 struct NearestCorners<'a> {
-    left: &'a [CornerChunk],
-    right: &'a [CornerChunk],
-    nearest_right: &'a mut [[u32; LANES]],
-    nearest_left: &'a mut [[u32; LANES]],
+    left: &'a CornerColumns,
+    right: &'a CornerColumns,
 }
 
 impl pulp::NullaryFnOnce for NearestCorners<'_> {
-    type Output = ();
+    /// The value for each left corner, and for each right corner.
+    type Output = (Vec<u32>, Vec<u32>);
 
     #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the processor")]
     #[inline(always)]
-    fn call(self) {
-        for (left, nearest) in self.left.iter().zip(self.nearest_right) {
-            let corners = left.low.into_iter().zip(left.high).zip(left.numbers);
-            for (((low, high), number), nearest) in corners.zip(nearest) {
-                let mut least = [u32::MAX; LANES];
-                for (right, others) in self.right.iter().zip(&mut *self.nearest_left) {
-                    for b in 0..LANES {
-                        let bits =
-                            (low ^ right.low[b]).count_ones() + (high ^ right.high[b]).count_ones();
-                        least[b] = least[b].min(bits << NUMBER_BITS | right.numbers[b]);
-                        others[b] = others[b].min(bits << NUMBER_BITS | number);
-                    }
-                }
-                *nearest = least.into_iter().fold(u32::MAX, u32::min);
+    fn call(self) -> Self::Output {
+        let Self { left, right } = self;
+        let mut nearest_right = vec![u32::MAX; left.len()];
+        let mut nearest_left = vec![u32::MAX; right.len()];
+        let descriptors = left.low.iter().zip(&left.high);
+        for ((a, nearest), (low, high)) in (0_u32..).zip(&mut nearest_right).zip(descriptors) {
+            let mut least = u32::MAX;
+            let others = right.low.iter().zip(&right.high).zip(&mut nearest_left);
+            for (b, ((other_low, other_high), nearest)) in (0..right.len() as u32).zip(others) {
+                let bits = (low ^ other_low).count_ones() + (high ^ other_high).count_ones();
+                least = least.min(bits << NUMBER_BITS | b);
+                *nearest = (*nearest).min(bits << NUMBER_BITS | a);
             }
+            *nearest = least;
         }
+        (nearest_right, nearest_left)
     }
 }
 
