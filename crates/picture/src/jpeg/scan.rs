@@ -180,7 +180,7 @@ struct ComponentDecoder<'a, const SIDE: usize> {
     skipper: CoefficientSkipper<'a>,
     /// The quantization step of the DC coefficient.
     dc_step: i32,
-    /// The quantization steps by rows.
+    /// The quantization steps by rows, times the share of the frequency that remains.
     steps: [Row; LANES],
     basis: &'a [Row; SIDE],
     last_dc: i32,
@@ -211,7 +211,9 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
         let table = header.quantization_table(component)?;
         let mut steps = [[0.0; LANES]; LANES];
         for (step, position) in table.into_iter().zip(ZIGZAG) {
-            steps.as_flattened_mut()[usize::from(position)] = f32::from(step);
+            let weight = averaging_response::<SIDE>;
+            steps.as_flattened_mut()[usize::from(position)] =
+                f32::from(step) * weight(position / 8) * weight(position % 8);
         }
         Ok(Self {
             plane: ComponentPlane {
@@ -335,6 +337,13 @@ fn cosine_basis<const SIDE: usize>() -> [Row; SIDE] {
             if at < SIDE { scale * turn.cos() } else { 0.0 }
         })
     })
+}
+
+/// Returns the share of a frequency that remains in the averages of the areas of the `SIDE` samples. Without this factor,
+/// the frequencies that are cut off would leave ripples beside edges.
+fn averaging_response<const SIDE: usize>(frequency: u8) -> f32 {
+    let turn = f32::from(frequency) * PI / (2 * SIDE) as f32;
+    if frequency == 0 { 1.0 } else { turn.sin() / turn }
 }
 
 /// The sample of the level zero.

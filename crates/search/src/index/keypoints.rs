@@ -211,18 +211,26 @@ fn corner_strengths(plane: &Channel) -> Channel {
 #[inline(always)]
 fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
     let (width, height) = (strengths.width, strengths.height());
+    let margin = margin.max(1);
     let mut peaks = Vec::new();
-    for y in margin.max(1)..height.saturating_sub(margin.max(1)) {
-        let lines = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
-        for x in margin.max(1)..width.saturating_sub(margin.max(1)) {
-            let strength = lines[1][x];
-            // Most points are below their neighbors in the same line.
-            if strength > MIN_CORNER_STRENGTH
-                && lines[1][x - 1].max(lines[1][x + 1]) <= strength
-                && [lines[0], lines[2]]
-                    .iter()
-                    .all(|l| l[x - 1..=x + 1].iter().all(|v| *v <= strength))
-            {
+    if width <= 2 * margin {
+        return peaks;
+    }
+    let columns = margin..width - margin;
+    // The maxima come first, because the compiler uses vectors for them.
+    let (mut in_column, mut around) = (vec![0.0_f32; width], vec![0.0_f32; width]);
+    for y in margin..height.saturating_sub(margin) {
+        let [above, line, below] = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
+        for (((most, above), here), below) in in_column.iter_mut().zip(above).zip(line).zip(below) {
+            *most = above.max(*here).max(*below);
+        }
+        let neighbors = in_column.iter().zip(&in_column[1..]).zip(&in_column[2..]);
+        for (most, ((left, here), right)) in around[1..].iter_mut().zip(neighbors) {
+            *most = left.max(*here).max(*right);
+        }
+        let strengths = columns.clone().zip(&line[columns.clone()]).zip(&around[columns.clone()]);
+        for ((x, &strength), &most) in strengths {
+            if strength >= most && strength > MIN_CORNER_STRENGTH {
                 peaks.push((strength, (x, y)));
             }
         }

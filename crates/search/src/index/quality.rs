@@ -65,7 +65,8 @@ pub(super) fn luma(pixels: &RgbImage) -> Vec<u8> {
 /// Returns the mean luma, 0.0 black to 1.0 white.
 #[inline(always)]
 pub(super) fn brightness(luma: &[u8]) -> f32 {
-    let sum: u64 = luma.iter().map(|&value| u64::from(value)).sum();
+    // The sum of the pixels of a small copy does not overflow, which is checked only outside of the loop over vectors.
+    let sum: u32 = luma.iter().fold(0, |sum, &value| sum.wrapping_add(u32::from(value)));
     sum as f32 / (255 * luma.len().max(1)) as f32
 }
 
