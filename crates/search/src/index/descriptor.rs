@@ -278,17 +278,20 @@ pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
 /// Averages `values` (`side` x `side`) over a soft grid of `cells` x `cells`.
 pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let shares = cell_weights(side, cells);
-    let mut grid = vec![0.0; cells * cells];
+    // The rows come first, because the compiler uses vectors for them.
+    let mut rows = vec![0.0; cells * side];
     for (line, down) in values.chunks_exact(side).zip(&shares) {
-        let mut across = vec![0.0; cells];
-        for (value, share) in line.iter().zip(&shares) {
-            across[share.first.0] += value * share.first.1;
-            across[share.second.0] += value * share.second.1;
-        }
         for (row, weight) in [down.first, down.second] {
-            for (cell, sum) in grid[row * cells..][..cells].iter_mut().zip(&across) {
-                *cell += weight * sum;
+            for (sum, value) in rows[row * side..][..side].iter_mut().zip(line) {
+                *sum += weight * value;
             }
+        }
+    }
+    let mut grid = vec![0.0; cells * cells];
+    for (row, sums) in grid.chunks_exact_mut(cells).zip(rows.chunks_exact(side)) {
+        for (sum, share) in sums.iter().zip(&shares) {
+            row[share.first.0] += sum * share.first.1;
+            row[share.second.0] += sum * share.second.1;
         }
     }
     let scale = (cells * cells) as f32 / (side * side) as f32;

@@ -154,6 +154,9 @@ const DIVISION_EPSILON: f32 = 1e-6;
 /// A corner is suppressed only by a corner that is stronger by this ratio.
 const SUPPRESSION_RATIO: f32 = 0.9;
 
+/// The strength of a point (x, y) that is stronger than its neighbors.
+type Peak = (f32, (usize, usize));
+
 /// Returns up to `limit` corners (x, y) that are at least `margin` from the border. By their minimum eigenvalue, these
 /// are points that can be found again in an edited copy. Corners are ordered by the distance to the nearest stronger
 /// corner (adaptive non-maximum suppression), so that they are spread over the image.
@@ -161,8 +164,12 @@ const SUPPRESSION_RATIO: f32 = 0.9;
 pub fn detect_corners(plane: &Channel, margin: usize, limit: usize) -> Vec<(usize, usize)> {
     let strengths = corner_strengths(plane);
     let mut peaks = local_maxima(&strengths, margin);
-    peaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    peaks.truncate(limit * 8);
+    let stronger_first = |a: &Peak, b: &Peak| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if peaks.len() > limit * 8 {
+        peaks.select_nth_unstable_by(limit * 8, stronger_first);
+        peaks.truncate(limit * 8);
+    }
+    peaks.sort_unstable_by(stronger_first);
     // The compiler uses vectors for these loops, because the coordinates are in separate columns and the arithmetic is
     // not checked. No side of a picture has more than `THUMBNAIL_SIDE` pixels, so nothing overflows.
     let (xs, ys): (Vec<i32>, Vec<i32>) =
@@ -209,7 +216,7 @@ fn corner_strengths(plane: &Channel) -> Channel {
 
 /// Returns the local maxima in 3 x 3 neighborhoods, with their strength.
 #[inline(always)]
-fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
+fn local_maxima(strengths: &Channel, margin: usize) -> Vec<Peak> {
     let (width, height) = (strengths.width, strengths.height());
     let margin = margin.max(1);
     let mut peaks = Vec::new();
