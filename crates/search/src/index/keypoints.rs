@@ -340,3 +340,33 @@ fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)
         split_fraction(exact)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a plane with points that are brighter than their surroundings, one of which is a plateau of two.
+    fn plane(width: usize, height: usize, points: &[(usize, usize)]) -> Channel {
+        let mut values = vec![0.0; width * height];
+        for (x, y) in points {
+            values[y * width + x] = 9.0;
+        }
+        Channel::new(width, values)
+    }
+
+    #[test]
+    fn maxima_are_at_least_as_strong_as_their_neighbors_and_inside_of_the_margin() {
+        let points = [(2, 2), (3, 2), (9, 7), (12, 7), (0, 5), (9, 11)];
+        let found = local_maxima(&plane(13, 12, &points), 2);
+        let positions: Vec<(usize, usize)> = found.iter().map(|(_, at)| *at).collect();
+        assert_eq!(positions, [(2, 2), (3, 2), (9, 7)]);
+    }
+
+    #[test]
+    fn pictures_within_the_margins_have_no_corners() {
+        for (width, height) in [(1, 1), (1, 256), (256, 1), (22, 256), (256, 22)] {
+            let plane = plane(width, height, &[(width / 2, height / 2)]);
+            assert!(Keypoints::detect(&plane).is_empty(), "{width}x{height}");
+        }
+    }
+}
