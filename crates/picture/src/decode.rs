@@ -157,19 +157,23 @@ fn open_jpeg(
     let orientation = orientation.unwrap_or(jpeg.orientation());
     let original = upright_size(jpeg.size(), orientation);
     let min_side = min_side(original);
-    let pixels = if let Some(scale) = jpeg.scale(min_side) {
-        jpeg.decode(scale)?
-    } else {
-        jpeg.check_complete()?;
-        if jpeg.is_cmyk() {
-            decode_cmyk_jpeg(bytes, &jpeg, min_side)?
-        } else if !jpeg.has_common_layout() {
-            jpeg.decode_uncommon(min_side)?
-        } else {
-            RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
-        }
+    let pixels = match jpeg.scale(min_side).map(|scale| jpeg.decode(scale)) {
+        Some(Ok(pixels)) => pixels,
+        // The general decoders show what they can read of a damaged picture.
+        Some(Err(_)) | None => decode_full_jpeg(bytes, &jpeg, min_side)?,
     };
     Ok(apply_orientation(pixels, orientation, original))
+}
+
+fn decode_full_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
+    jpeg.check_complete()?;
+    if jpeg.is_cmyk() {
+        decode_cmyk_jpeg(bytes, jpeg, min_side)
+    } else if !jpeg.has_common_layout() {
+        jpeg.decode_uncommon(min_side)
+    } else {
+        RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)
+    }
 }
 
 /// Decodes an AVIF or HEIC picture with `ffmpeg`, if that is installed.

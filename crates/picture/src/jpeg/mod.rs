@@ -30,7 +30,7 @@ use memchr::memchr;
 
 use self::header::{Header, START_OF_SCAN, segment};
 use crate::{
-    limits::DecodeError,
+    limits::{DecodeError, lock_memory},
     source_colors::{SourceColors, to_srgb},
 };
 
@@ -118,7 +118,8 @@ impl<'a> Jpeg<'a> {
     }
 
     /// Decodes the picture to sRGB at a reduced size. Each side is the original side times the scale, rounded up.
-    pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
+    pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, DecodeError> {
+        let _lock = lock_memory(self.estimated_bytes() * (scale as u64).pow(2) / 64)?;
         let planes = match scale {
             JpegScale::OneEighth => scan::decode::<1>(self.bytes, &self.header),
             JpegScale::TwoEighths => scan::decode::<2>(self.bytes, &self.header),

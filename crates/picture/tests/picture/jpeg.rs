@@ -35,6 +35,28 @@ fn a_file_cut_anywhere_is_truncated() {
 }
 
 #[test]
+fn damaged_pixels_are_shown_at_every_size() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
+    let start = bytes.windows(2).position(|pair| pair == [0xFF, 0xDA]).expect("a scan") + 14;
+    let mut differing = 0;
+    for at in (start..bytes.len() - 2).step_by(3) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x15;
+        // An end of the pixels, or the rest of one.
+        if bytes[at - 1..=at].contains(&0xFF) || damaged[at] == 0xFF {
+            continue;
+        }
+        let full = decode(&damaged, 48).expect("shown in full").pixels;
+        differing += usize::from(full != decode(&bytes, 48).expect("complete").pixels);
+        for enough in [6, 12, 18, 24, 30, 36] {
+            let height = decode(&damaged, enough).map(|decoded| decoded.pixels.height());
+            assert!(height.as_ref().is_ok_and(|height| *height >= enough), "byte {at}: {height:?}");
+        }
+    }
+    assert!(differing > 50, "{differing}");
+}
+
+#[test]
 fn only_the_end_marker_missing_is_no_damage() {
     for is_progressive in [false, true] {
         let bytes = encode(&test_picture(64, 48), |it| it.set_progressive(is_progressive));
