@@ -6,7 +6,10 @@ use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use image::{Rgb, RgbImage, imageops::crop_imm};
 
-use crate::fit::{Canvas, Fit, Protocol};
+use crate::{
+    decode::with_spare_pixels,
+    fit::{Canvas, Fit, Protocol},
+};
 use tessera_model::{MediaId, Region};
 
 /// A picture, identified independently of its link, because links expire.
@@ -81,7 +84,9 @@ impl Crop {
     /// Returns the shorter side, in pixels, that a decode of the picture must have so that the crop is not enlarged on
     /// the canvas.
     pub fn min_decoded_side(&self, original: (u32, u32), canvas: Canvas) -> u32 {
-        self.fit(original, canvas).min_decoded_side(self.size_in(original), original)
+        let fit = self.fit(original, canvas);
+        let side = fit.min_decoded_side(self.size_in(original), original);
+        if matches!(self, Self::Zoomed(..)) { with_spare_pixels(side) } else { side }
     }
 
     pub(super) fn apply<'a>(&self, picture: &'a RgbImage) -> Cow<'a, RgbImage> {

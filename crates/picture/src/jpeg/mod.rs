@@ -114,7 +114,7 @@ impl<'a> Jpeg<'a> {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
-        JpegScale::ALL.into_iter().find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
+        JpegScale::ALL.into_iter().find(|&scale| shorter * scale as u32 / 8 >= min_side)
     }
 
     /// Decodes the picture to sRGB at a reduced size. Each side is the original side times the scale, rounded up.

@@ -26,6 +26,15 @@ const ZIGZAG: [u8; 64] = [
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
+/// Returns the last coefficient in zigzag order that `side` x `side` samples show.
+const fn last_coefficient(side: u8) -> usize {
+    let mut last = ZIGZAG.len() - 1;
+    while ZIGZAG[last] / 8 >= side || ZIGZAG[last] % 8 >= side {
+        last -= 1;
+    }
+    last
+}
+
 /// The coefficients of a block by rows.
 type Coefficients = [[i16; LANES]; LANES];
 
@@ -190,14 +199,7 @@ struct ComponentDecoder<'a, const SIDE: usize> {
 
 impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     /// The last coefficient that is read, in zigzag order.
-    const LAST: usize = match SIDE {
-        1 => 0,
-        2 => 4,
-        3 => 12,
-        4 => 24,
-        5 => 39,
-        _ => 51,
-    };
+    const LAST: usize = last_coefficient(SIDE as u8);
 
     fn new(
         component: &Component,

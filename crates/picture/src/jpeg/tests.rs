@@ -90,6 +90,26 @@ fn every_sampling_and_odd_size_looks_like_the_full_decode() {
     }
 }
 
+/// A picture of waves has power at many frequencies, so that no coefficient may be missing or in another place.
+#[test]
+fn every_frequency_that_a_scale_shows_is_decoded() {
+    let waves = RgbImage::from_fn(128, 96, |x, y| {
+        let (x, y) = (f64::from(x), f64::from(y));
+        let level = 128.0 + 50.0 * (x * 0.9 + 0.01 * y * y).sin() + 40.0 * (y * 0.5).cos();
+        image::Rgb([level as u8; 3])
+    });
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, 99);
+    encoder.set_sampling_factor(SamplingFactor::F_1_1);
+    encoder.encode(waves.as_raw(), 128, 96, ColorType::Rgb).expect("encoded");
+    let full = decode(&bytes, u32::MAX).expect("decoded in full").pixels;
+    for scale in JpegScale::ALL {
+        let small = Jpeg::open(&bytes).expect("a header").decode(scale).expect("decoded");
+        let psnr = psnr(&full, &small, scale);
+        assert!(psnr > 33.0, "{scale:?}: {psnr:.1} dB");
+    }
+}
+
 #[test]
 fn restarts_and_gray() {
     let picture = test_picture(150, 100);

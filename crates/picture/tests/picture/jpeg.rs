@@ -42,7 +42,7 @@ fn damaged_pixels_are_shown_at_every_size() {
     for at in (start..bytes.len() - 2).step_by(3) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x15;
-        // An end of the pixels, or the rest of one.
+        // A marker would end the pixels, and a file without all pixels is truncated.
         if bytes[at - 1..=at].contains(&0xFF) || damaged[at] == 0xFF {
             continue;
         }

@@ -225,7 +225,7 @@ fn row_histograms(
     let mut edges = vec![(0.0, 0.0); side];
     for ((strength, direction), (dx, dy)) in edges.iter_mut().zip(gradients) {
         *strength = (dx * dx + dy * dy).sqrt();
-        // The numbers are at least 0. The bin precedes the orientation.
+        // The whole part is the bin whose center precedes the orientation, plus a multiple of the number of bins.
         *direction = (angle(dx, dy) / PI + 2.0) * DIRECTION_BINS as f32 - 0.5;
     }
     for (share, (strength, direction)) in shares.iter().zip(edges) {

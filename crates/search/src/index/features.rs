@@ -6,7 +6,7 @@ use image::{RgbImage, imageops};
 use pulp::Arch;
 use tessera_model::Region;
 use tessera_picture::{
-    decode::{DecodeError, decode, decode_for},
+    decode::{DecodeError, decode, decode_for, with_spare_pixels},
     resize,
 };
 
@@ -43,7 +43,7 @@ pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
 
 /// Computes the features of regions of one image, in the order of `regions`. The image is decoded only once.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
-    let parts = decode_regions(bytes, regions, THUMBNAIL_SIDE)?;
+    let parts = decode_regions(bytes, regions, with_spare_pixels(THUMBNAIL_SIDE))?;
     parts.map(|(pixels, size)| compute_features(&pixels, size)).collect()
 }
 
@@ -144,12 +144,11 @@ pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u
     (f64::from(size.0.min(size.1)) * scale).ceil() as u32
 }
 
-/// Returns the minimum shorter side for a scaled decode of a whole picture. The longer side has at least 1.4 times the
-/// pixels of the thumbnail, because the blocks of a JPEG leave traces at a reduced size. With fewer pixels, fewer edited
-/// copies are recognized (bench `quality`).
+/// Returns the minimum shorter side for a scaled decode of a whole picture, so that its longer side has enough pixels for
+/// the thumbnail. With fewer pixels, fewer edited copies are recognized (bench `quality`).
 fn min_decode_side_of_whole(size: (u32, u32)) -> u32 {
     let (shorter, longer) = (size.0.min(size.1), size.0.max(size.1));
-    (shorter * THUMBNAIL_SIDE * 7).div_ceil(longer * 5)
+    (shorter * with_spare_pixels(THUMBNAIL_SIDE)).div_ceil(longer)
 }
 
 /// Longest side of a thumbnail, in pixels.

@@ -154,7 +154,7 @@ const DIVISION_EPSILON: f32 = 1e-6;
 /// A corner is suppressed only by a corner that is stronger by this ratio.
 const SUPPRESSION_RATIO: f32 = 0.9;
 
-/// The strength of a point (x, y) that is stronger than its neighbors.
+/// The strength of a point (x, y) that is at least as strong as its neighbors.
 type Peak = (f32, (usize, usize));
 
 /// Returns up to `limit` corners (x, y) that are at least `margin` from the border. By their minimum eigenvalue, these
@@ -228,16 +228,17 @@ fn local_maxima(strengths: &Channel, margin: usize) -> Vec<Peak> {
     let (mut in_column, mut around) = (vec![0.0_f32; width], vec![0.0_f32; width]);
     for y in margin..height.saturating_sub(margin) {
         let [above, line, below] = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
-        for (((most, above), here), below) in in_column.iter_mut().zip(above).zip(line).zip(below) {
-            *most = above.max(*here).max(*below);
+        let lines = above.iter().zip(line).zip(below);
+        for (greatest, ((above, here), below)) in in_column.iter_mut().zip(lines) {
+            *greatest = above.max(*here).max(*below);
         }
         let neighbors = in_column.iter().zip(&in_column[1..]).zip(&in_column[2..]);
-        for (most, ((left, here), right)) in around[1..].iter_mut().zip(neighbors) {
-            *most = left.max(*here).max(*right);
+        for (greatest, ((left, here), right)) in around[1..].iter_mut().zip(neighbors) {
+            *greatest = left.max(*here).max(*right);
         }
-        let strengths = columns.clone().zip(&line[columns.clone()]).zip(&around[columns.clone()]);
-        for ((x, &strength), &most) in strengths {
-            if strength >= most && strength > MIN_CORNER_STRENGTH {
+        let points = columns.clone().zip(&line[columns.clone()]).zip(&around[columns.clone()]);
+        for ((x, &strength), &greatest) in points {
+            if strength >= greatest && strength > MIN_CORNER_STRENGTH {
                 peaks.push((strength, (x, y)));
             }
         }
@@ -345,28 +346,36 @@ fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)
 mod tests {
     use super::*;
 
-    /// Returns a plane with points that are brighter than their surroundings, one of which is a plateau of two.
-    fn plane(width: usize, height: usize, points: &[(usize, usize)]) -> Channel {
-        let mut values = vec![0.0; width * height];
-        for (x, y) in points {
-            values[y * width + x] = 9.0;
-        }
-        Channel::new(width, values)
-    }
-
     #[test]
     fn maxima_are_at_least_as_strong_as_their_neighbors_and_inside_of_the_margin() {
-        let points = [(2, 2), (3, 2), (9, 7), (12, 7), (0, 5), (9, 11)];
-        let found = local_maxima(&plane(13, 12, &points), 2);
-        let positions: Vec<(usize, usize)> = found.iter().map(|(_, at)| *at).collect();
-        assert_eq!(positions, [(2, 2), (3, 2), (9, 7)]);
+        let mut strengths = Channel::new(13, vec![5.0; 13 * 12]);
+        let mut set = |x: usize, y: usize, value: f32| strengths.values[y * 13 + x] = value;
+        // The first two are a plateau, and the last three are outside of the margin.
+        for (x, y) in [(2, 3), (3, 3), (9, 7), (12, 7), (0, 5), (9, 11)] {
+            set(x, y, 9.0);
+        }
+        for (x, y) in [(8, 6), (9, 6), (10, 6), (8, 7), (10, 7), (8, 8), (9, 8), (10, 8)] {
+            set(x, y, 8.0);
+        }
+        let found = local_maxima(&strengths, 2);
+        let strong = found.iter().filter(|(strength, _)| *strength > 5.0).map(|(_, at)| *at);
+        assert_eq!(strong.collect::<Vec<_>>(), [(2, 3), (3, 3), (9, 7)]);
     }
 
     #[test]
     fn pictures_within_the_margins_have_no_corners() {
-        for (width, height) in [(1, 1), (1, 256), (256, 1), (22, 256), (256, 22)] {
-            let plane = plane(width, height, &[(width / 2, height / 2)]);
-            assert!(Keypoints::detect(&plane).is_empty(), "{width}x{height}");
+        let with_square = |width: usize, height: usize| {
+            let is_inside = |at: usize, side: usize| side / 2 <= at + 3 && at < side / 2 + 3;
+            let value = |at: usize| {
+                let is_bright = is_inside(at % width, width) && is_inside(at / width, height);
+                if is_bright { 255.0 } else { 0.0 }
+            };
+            Channel::new(width, (0..width * height).map(value).collect())
+        };
+        assert!(Keypoints::detect(&with_square(64, 64)).len() >= 4);
+        for (width, height) in [(1, 1), (1, 256), (256, 1), (28, 256), (256, 28)] {
+            let found = Keypoints::detect(&with_square(width, height));
+            assert!(found.is_empty(), "{width}x{height}");
         }
     }
 }

@@ -18,7 +18,7 @@ use image::RgbImage;
 use tessera_encoder::{Encoder, HashedFile};
 use tessera_media::ingest::{OriginalFiles, is_unavailable, sidecar::push_name};
 use tessera_model::{DatasetId, Region};
-use tessera_picture::decode::{DecodeError, decode};
+use tessera_picture::decode::{DecodeError, decode, with_spare_pixels};
 use tessera_search::index::{THUMBNAIL_SIDE, decode_regions};
 use tessera_store::{
     applied_model::{self, AppliedModel, ModelFile, ModelRecord},
@@ -198,10 +198,11 @@ fn decode_all(
 ) -> Result<(), DecodeError> {
     let regions: Vec<Region> = pictures.iter().filter_map(|picture| picture.region).collect();
     if regions.is_empty() {
-        each(pictures[0].row, &decode(bytes, side)?.pixels);
+        each(pictures[0].row, &decode(bytes, with_spare_pixels(side))?.pixels);
         return Ok(());
     }
-    for (picture, (pixels, _)) in pictures.iter().zip(decode_regions(bytes, &regions, side)?) {
+    let parts = decode_regions(bytes, &regions, with_spare_pixels(side))?;
+    for (picture, (pixels, _)) in pictures.iter().zip(parts) {
         each(picture.row, &pixels);
     }
     Ok(())

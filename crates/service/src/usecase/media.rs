@@ -19,7 +19,7 @@ use tessera_media::ingest::{
     read_first_bytes,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
-use tessera_picture::decode::decode;
+use tessera_picture::decode::{decode, with_spare_pixels};
 use tessera_retrieval::stored_pictures::REQUEST_LIMIT;
 use tessera_search::index::{self, Features, region_in_pixels, whole_pixels};
 use tessera_store::{
@@ -197,7 +197,7 @@ impl Deployment {
         let Features { descriptor, keypoints, thumbnail, .. } =
             index::extract(&file).map_err(|cause| ServiceError::Invalid(unreadable(&cause)))?;
         let model_vector = self.user_model(dataset)?.and_then(|model| {
-            let pixels = decode(&file, model.input_side()).ok()?.pixels;
+            let pixels = decode(&file, with_spare_pixels(model.input_side())).ok()?.pixels;
             Some(model.encode_image(&pixels).ok()?.vector)
         });
         Ok((PictureFeatures { descriptor, keypoints, model_vector }, thumbnail))
