@@ -8,7 +8,7 @@ use image::{Rgb, RgbImage};
 use jpeg_encoder::{ColorType, Encoder};
 
 use crate::{
-    decode::{Decoded, decode, decode_for, is_rotated, with_spare_pixels},
+    decode::{Decoded, decode, decode_for, is_rotated},
     fit::{Canvas, Fit, Protocol, resize},
     format::PictureFormat,
     limits::DecodeError,
@@ -182,8 +182,7 @@ fn count_differing_pixels(
 
 /// Returns the crop of a picture, scaled to the size of another picture.
 fn fit_to(bytes: &[u8], crop: &Crop, fit: Fit) -> Result<RgbImage, DecodeError> {
-    let min_side = |original| fit.min_decoded_side(crop.size_in(original), original);
-    let decoded = decode_for(bytes, |original| with_spare_pixels(min_side(original)))?;
+    let decoded = decode_for(bytes, |original| crop.min_decoded_side_for(fit, original))?;
     resize(&crop.apply(&decoded.pixels), fit.pixels)
 }
 

@@ -84,7 +84,11 @@ impl Crop {
     /// Returns the shorter side, in pixels, that a decode of the picture must have so that the crop is not enlarged on
     /// the canvas.
     pub fn min_decoded_side(&self, original: (u32, u32), canvas: Canvas) -> u32 {
-        let fit = self.fit(original, canvas);
+        self.min_decoded_side_for(self.fit(original, canvas), original)
+    }
+
+    /// Like [`Self::min_decoded_side`], for a crop that is fitted to the size of another picture.
+    pub(super) fn min_decoded_side_for(&self, fit: Fit, original: (u32, u32)) -> u32 {
         let side = fit.min_decoded_side(self.size_in(original), original);
         if matches!(self, Self::Zoomed(..)) { with_spare_pixels(side) } else { side }
     }
