@@ -2,7 +2,7 @@
 
 use std::{io::Cursor, path::PathBuf};
 
-use image::{ImageFormat, RgbImage, imageops};
+use image::{DynamicImage, RgbImage, codecs::jpeg::JpegDecoder, imageops};
 
 use super::{
     drawing::Canvas,
@@ -207,9 +207,9 @@ fn apply_tone_curve(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage
 /// Encodes the image as a JPEG of quality 30 and decodes it again. If that fails, the image is returned unchanged.
 fn recompress(image: RgbImage) -> RgbImage {
     match tessera_picture::encode_jpeg(&image, 30) {
-        Ok(bytes) => image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Jpeg)
-            .decode()
-            .map_or(image, image::DynamicImage::into_rgb8),
+        Ok(bytes) => JpegDecoder::new(Cursor::new(bytes))
+            .and_then(DynamicImage::from_decoder)
+            .map_or(image, DynamicImage::into_rgb8),
         Err(_) => image,
     }
 }

@@ -18,6 +18,7 @@ pub mod explore;
 pub mod export;
 pub mod fields;
 pub mod local_dataset;
+pub mod long_body;
 pub mod map;
 pub mod preview;
 pub mod selection;

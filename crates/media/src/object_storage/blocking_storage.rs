@@ -2,6 +2,7 @@
 //! needed.
 
 use std::{
+    any::Any,
     io,
     ops::Range,
     path::PathBuf,
@@ -10,6 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use tokio::{
     runtime::{Builder, Runtime},
     time::timeout,
@@ -96,12 +98,17 @@ impl BlockingStorage {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, StorageError> {
-        let (sender, result) = mpsc::sync_channel(1);
+        // The result is boxed, because the compiler would otherwise generate a channel and a task for every request.
+        let (sender, result) = mpsc::sync_channel::<Box<dyn Any + Send>>(1);
         if let Some(runtime) = &self.runtime {
             // The receiver blocks below.
-            runtime.spawn(async move { sender.send(task.await).unwrap_or_default() });
+            let task = async move { sender.send(Box::new(task.await)).unwrap_or_default() };
+            runtime.spawn(task.boxed());
         }
-        result.recv().map_err(|_| StorageError::service("the request was interrupted"))
+        let result = result.recv().ok().and_then(|result| result.downcast().ok());
+        result
+            .map(|result| *result)
+            .ok_or_else(|| StorageError::service("the request was interrupted"))
     }
 }
 

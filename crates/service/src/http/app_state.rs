@@ -4,7 +4,7 @@
 //! When a server stops, a load balancer first sees that the server is not ready. Then further requests are refused, and
 //! open responses are finished.
 
-use std::{sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
 use axum::{
     extract::{Request, State},
@@ -47,13 +47,18 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
+    /// Runs work on a blocking thread. A panic becomes an internal error. The work is boxed, because the compiler would
+    /// otherwise generate the tasks of the runtime once for every handler.
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Deployment) -> Result<T, ServiceError> + Send + 'static,
     ) -> Result<T, Problem> {
         let deployment = self.deployment.clone();
-        let result = tokio::task::spawn_blocking(move || work(&deployment)).await;
-        Ok(result.unwrap_or_else(|_| Err(ServiceError::internal()))?)
+        let boxed: Box<dyn FnOnce() -> Box<dyn Any + Send> + Send> =
+            Box::new(move || Box::new(work(&deployment)));
+        let result = tokio::task::spawn_blocking(boxed).await.ok();
+        let result = result.and_then(|result| result.downcast::<Result<T, ServiceError>>().ok());
+        Ok(result.map_or_else(|| Err(ServiceError::internal()), |result| *result)?)
     }
 
     /// Runs work that ranks or decodes, which only a few requests may do at a time. The work waits for a free slot, and is

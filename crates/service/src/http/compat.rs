@@ -283,13 +283,13 @@ pub(crate) async fn similarity_cluster(
     ClusterPath(id, cluster): ClusterPath,
     links: SignedLinks,
     params: QueryParams,
-) -> Result<Json<Option<ClusterBody>>, Problem> {
+) -> Result<LongJson<Option<ClusterBody>>, Problem> {
     let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
     let members = state
         .run_expensive(move |deployment| deployment.member_page(id, cluster, &search, page))
         .await?;
-    Ok(Json(members.map(|members| cluster_body(id, members, &links))))
+    Ok(LongJson(members.map(|members| cluster_body(id, members, &links))))
 }
 
 /// Returns one media item: names, links, labels.

@@ -44,7 +44,7 @@ pub(crate) async fn explore(
     DatasetPath(id): DatasetPath,
     links: SignedLinks,
     params: QueryParams,
-) -> Result<Json<ExploreBody>, Problem> {
+) -> Result<LongJson<ExploreBody>, Problem> {
     let search = parse_sorted_search(&state, &params)?;
     let page = params.page()?;
     let is_cheap = search.is_browse();
@@ -56,7 +56,7 @@ pub(crate) async fn explore(
     };
     let ClusterPage { clusters, is_bounded: bounded } = found;
     let clusters = clusters.into_iter().map(|found| cluster_body(id, found, &links));
-    Ok(Json(ExploreBody {
+    Ok(LongJson(ExploreBody {
         clusters: clusters.collect(),
         metadata: MetadataBody { used_duckdb: false, bounded },
     }))
@@ -282,7 +282,7 @@ pub(crate) async fn map(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
-) -> Result<Json<MapBody>, Problem> {
+) -> Result<LongJson<MapBody>, Problem> {
     let search = parse_optional_search(&state, &params)?;
-    Ok(Json(state.run_expensive(move |deployment| deployment.map(id, &search)).await?))
+    Ok(LongJson(state.run_expensive(move |deployment| deployment.map(id, &search)).await?))
 }

@@ -12,6 +12,7 @@ mod dataset;
 mod explore;
 mod export;
 mod local_dataset;
+mod long_json;
 mod media;
 mod metrics;
 mod monitored_stream;

@@ -10,6 +10,7 @@ pub(super) use super::{
     AppState,
     checked_routes::CheckedRoutes,
     connections::ClientConnection,
+    long_json::LongJson,
     openapi::{BusyError, CommonErrors, DatasetErrors, StatusErrors},
     parameters::{DatasetPath, ExploreParams, QueryParams},
     problem::Problem,

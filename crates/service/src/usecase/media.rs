@@ -4,11 +4,10 @@
 use std::{
     borrow::Cow,
     fmt::Display,
-    io::Cursor,
     path::{Path, PathBuf},
 };
 
-use image::{ImageFormat, imageops};
+use image::{ExtendedColorType, codecs::bmp::BmpEncoder, imageops};
 use rustix::io::Errno;
 use uuid::Uuid;
 
@@ -212,9 +211,12 @@ fn cut_out(bytes: &[u8], region: QueryRegion) -> Result<Vec<u8>, String> {
         QueryRegion::Pixels(sides) => whole_pixels(sides, whole.dimensions()),
     };
     let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
-    let mut lossless = Cursor::new(Vec::new());
-    part.write_to(&mut lossless, ImageFormat::Bmp).map_err(|cause| unreadable(&cause))?;
-    Ok(lossless.into_inner())
+    let (width, height) = part.dimensions();
+    let mut lossless = Vec::new();
+    BmpEncoder::new(&mut lossless)
+        .encode(&part, width, height, ExtendedColorType::Rgb8)
+        .map_err(|cause| unreadable(&cause))?;
+    Ok(lossless)
 }
 
 fn unreadable(cause: &dyn Display) -> String {

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use image::{ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder as _, Limits, codecs::png::PngDecoder};
 use tessera_model::Mask;
 
 /// The pixels of all masks of a document, so that a small document cannot take hours.
@@ -62,11 +62,15 @@ impl MaskReader {
     pub fn of_png(&mut self, corner: [u32; 2], base64: &str) -> Option<Mask> {
         self.read(corner, |reader| {
             let bytes = STANDARD.decode(base64).map_err(|_| WRONG_PICTURE)?;
-            let mut decoder = ImageReader::with_format(Cursor::new(bytes), ImageFormat::Png);
             let mut limits = Limits::default();
             limits.max_alloc = Some(MAX_BYTES);
-            decoder.limits(limits);
-            let picture = decoder.decode().map_err(|_| WRONG_PICTURE)?.into_luma8();
+            let picture = PngDecoder::with_limits(Cursor::new(bytes), limits.clone())
+                .and_then(|decoder| {
+                    limits.reserve(decoder.total_bytes())?;
+                    DynamicImage::from_decoder(decoder)
+                })
+                .map_err(|_| WRONG_PICTURE)?
+                .into_luma8();
             let width = usize::try_from(picture.width()).unwrap_or(0);
             reader.take(picture.len())?;
             Ok((width, picture.iter().map(|level| *level > 0).collect()))
