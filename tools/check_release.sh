@@ -91,6 +91,34 @@ check_container() {
     ! inside ${health//8080/$port} >/dev/null 2>&1 || fail 'a container without a service is healthy'
 }
 
+# Builds the image with a container engine, and runs it. Everything that the engine stores is in a folder of its own. The
+# container needs no network, because the check of health runs inside.
+check_image() {
+    local root=$1 context=$1/context container
+    mkdir -p "$context" "$root/photos"
+    cp "$files/Containerfile" "$(archive_of musl)" "$context"
+    cp "$repository"/assets/screens/*.png "$root/photos"
+    engine() { podman --root "$root/storage" --runroot "$root/run" --storage-driver vfs "$@"; }
+    # The registry may be out of reach, and every system with certificates can unpack the archive.
+    mkdir -p "$old/etc/ssl/certs"
+    cp /etc/ssl/certs/ca-certificates.crt "$old/etc/ssl/certs"
+    tar -C "$old" --exclude ./proc --exclude ./release -c . \
+        | engine import - "$(sed -n 's/^FROM \(.*\) AS files$/\1/p' "$files/Containerfile")" >&2
+    engine build --pull=never --format docker --tag tessera "$context" >&2
+    container=$(engine run --detach --network none --volume "$root/photos:/photos:ro" tessera)
+    # The engine runs the check of health itself only with systemd.
+    for _ in $(seq 50); do
+        ! engine healthcheck run "$container" >/dev/null 2>&1 || break
+        sleep 0.2
+    done
+    engine healthcheck run "$container" >/dev/null || fail 'the container of the image is not healthy'
+    engine logs "$container" 2>&1 | grep -q '"display_name":"photos"' || fail 'the image does not serve its folder'
+    [ "$(engine inspect --format '{{.Config.User}}' "$container")" = 10001:10001 ] || fail 'the image runs as root'
+    engine stop --time 20 "$container" >/dev/null
+    [ "$(engine inspect --format '{{.State.ExitCode}}' "$container")" = 0 ] || fail 'the container was not stopped properly'
+    engine rm --volumes "$container" >/dev/null
+}
+
 # Installs with the script, uses the program, and removes it. Nothing of it may stay.
 install_and_remove() {
     local root=$1 before after
@@ -153,6 +181,12 @@ if [ -e "$files"/tessera-*-"$machine-unknown-linux-musl.tar.gz" ]; then
     tar -xzf "$(archive_of musl)" -C "$empty" --strip-components 1
     use alone "$empty" /tessera
     check_container "$work/container"
+    if command -v podman >/dev/null; then
+        step 'the image in a container engine'
+        check_image "$work/image"
+    else
+        missing 'the image in a container engine, because podman is missing'
+    fi
 else
     missing 'the static program, because these files have none'
 fi
