@@ -94,18 +94,21 @@ check_container() {
 # Builds the image with a container engine, and runs it. Everything that the engine stores is in a folder of its own. The
 # container needs no network, because the check of health runs inside.
 check_image() {
-    local root=$1 context=$1/context container
+    local root=$1 context=$1/context runtime=() container
     mkdir -p "$context" "$root/photos"
     cp "$files/Containerfile" "$(archive_of musl)" "$context"
     cp "$repository"/assets/screens/*.png "$root/photos"
-    engine() { podman --root "$root/storage" --runroot "$root/run" --storage-driver vfs "$@"; }
+    # The usual runtime refuses a system with control groups of both versions.
+    [ ! -d /sys/fs/cgroup/unified ] || runtime=(--runtime runc)
+    engine() { podman --root "$root/storage" --runroot "$root/run" --storage-driver vfs "${runtime[@]}" "$@"; }
     # The registry may be out of reach, and every system with certificates can unpack the archive.
     mkdir -p "$old/etc/ssl/certs"
     cp /etc/ssl/certs/ca-certificates.crt "$old/etc/ssl/certs"
     tar -C "$old" --exclude ./proc --exclude ./release -c . \
         | engine import - "$(sed -n 's/^FROM \(.*\) AS files$/\1/p' "$files/Containerfile")" >&2
-    engine build --pull=never --format docker --tag tessera "$context" >&2
-    container=$(engine run --detach --network none --volume "$root/photos:/photos:ro" tessera)
+    engine build --pull=never --network none --format docker --tag tessera "$context" >&2
+    # An engine that itself has limits may not raise them, as it would without a number here.
+    container=$(engine run --detach --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --volume "$root/photos:/photos:ro" tessera)
     # The engine runs the check of health itself only with systemd.
     for _ in $(seq 50); do
         ! engine healthcheck run "$container" >/dev/null 2>&1 || break
