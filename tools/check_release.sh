@@ -107,7 +107,7 @@ check_image() {
     tar -C "$old" --exclude ./proc --exclude ./release -c . \
         | engine import - "$(sed -n 's/^FROM \(.*\) AS files$/\1/p' "$files/Containerfile")" >&2
     engine build --pull=never --network none --format docker --tag tessera "$context" >&2
-    # An engine that itself has limits may not raise them, as it would without a number here.
+    # The engine would otherwise raise the limits of the container, which a system with limits of its own refuses.
     container=$(engine run --detach --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --volume "$root/photos:/photos:ro" tessera)
     # The engine runs the check of health itself only with systemd.
     for _ in $(seq 50); do

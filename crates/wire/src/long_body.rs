@@ -1,6 +1,6 @@
-//! Bodies with a part for each of many media items. The code that serializes a type is compiled with the crate that calls
-//! it, and this crate is compiled for speed, while the service is compiled for its size. In the service, half of the
-//! time of a page of clusters would be spent on its texts.
+//! Bodies that describe many media items. The code that serializes a type is compiled in the crate that calls it. This
+//! crate is compiled for speed, while the service is compiled for its size: if the service serialized a page of clusters,
+//! browsing would take 1.7 times the processor time.
 
 use serde_json::Result;
 

@@ -1,4 +1,4 @@
-//! Responses with a body that may be long, which the crate of the bodies serializes.
+//! Responses with a body that may be long. The crate `wire` serializes such a body, because it is compiled for speed.
 
 use axum::{
     http::{HeaderValue, header::CONTENT_TYPE},
