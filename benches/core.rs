@@ -14,17 +14,16 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use ratatui::{
     Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, buffer::Buffer, layout::Rect,
 };
-use tessera::{
+use tessera::runtime::frames::FrameWriter;
+use tessera_config::{DeploymentKind, input::Keymap};
+use tessera_interface::{
     app::{App, Effect, Event, Setup},
-    config::DeploymentKind,
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    input::Keymap,
     message::{Lane, Payload, Response, Ticket},
-    runtime::frames::FrameWriter,
     ui,
 };
 use tessera_model::{

@@ -8,12 +8,12 @@ use tessera::{
         TerminalInfo,
     },
     credentials,
-    drawing::{picture_layer::ColorDepth, theme::Theme},
     runtime::{
         self,
         probe::{Capabilities, Environment, TerminalExplanation, probe_for_command},
     },
 };
+use tessera_interface::drawing::{picture_layer::ColorDepth, theme::Theme};
 
 mod launcher;
 

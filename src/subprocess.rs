@@ -10,10 +10,11 @@ use std::{
     process::Command,
 };
 
+use tessera_config::custom_command::ReadyCommand;
 use tessera_model::{Failure, FailureKind};
 use tessera_subprocess::user_command;
 
-use crate::{credentials::LOGIN_VARIABLES, custom_command::ReadyCommand};
+use crate::credentials::LOGIN_VARIABLES;
 
 /// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
 /// an editor or the command of `--on-change` may need them.

@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, process::Command};
 
 /// The maximum number of crates, ours included, that a build of the program for this machine
 /// compiles.
-const BUDGET: usize = 479;
+const BUDGET: usize = 481;
 /// The maximum number of crates without the local service.
-const CLIENT_BUDGET: usize = 357;
+const CLIENT_BUDGET: usize = 359;
 
 fn crates(features: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))

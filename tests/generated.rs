@@ -4,8 +4,8 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use tessera::cli::Exit;
-use tessera::config::key::KEYS;
-use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
+use tessera_config::input::{Action, KeyContext, Keymap, action::ActionGroup};
+use tessera_config::key::KEYS;
 
 fn key_table() -> String {
     let keymap = Keymap::built_in().unwrap();

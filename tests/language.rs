@@ -137,7 +137,7 @@ fn comments_messages_and_documents_use_plain_english() {
 
 #[test]
 fn help_of_commands_and_keys_uses_plain_english() {
-    let texts: Vec<String> = tessera::input::Action::ALL
+    let texts: Vec<String> = tessera_config::input::Action::ALL
         .iter()
         .flat_map(|action| [action.help().to_owned(), action.hint().to_owned()])
         .collect();

@@ -9,13 +9,11 @@ use std::{
     time::Duration,
 };
 
+use tessera_interface::app::{App, Dialog, Job, Level, Uptime};
 use tessera_model::SafeText;
 use tokio::task::JoinHandle;
 
-use crate::{
-    accessible::Reading,
-    app::{App, Dialog, Job, Level, Uptime},
-};
+use crate::accessible::Reading;
 
 /// A line to print, with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub use pictures::Reading;
 pub use session::{AccessibleOptions, run};
 pub use typed_line::TypedLine;
 
-use crate::app::{Presentation, Setup};
+use tessera_interface::app::{Presentation, Setup};
 use tessera_picture::Protocol;
 
 /// The columns and rows of the drawing that text is read from. They are large enough that no line

@@ -3,22 +3,20 @@
 
 use std::{cmp::Ordering, ops::Range};
 
+use tessera_interface::app::{
+    App, Results, ServiceData,
+    overlay::{
+        facets::Facets,
+        map::MapView,
+        score_histogram::{ScoreHistogram, SplitClusters},
+    },
+};
 use tessera_model::{
     Cluster, Histogram, Preview, Region,
     text::{count_with_noun, format_bytes},
 };
 
-use crate::{
-    accessible::sentences::{join_phrases, picture, score},
-    app::{
-        App, Results, ServiceData,
-        overlay::{
-            facets::Facets,
-            map::MapView,
-            score_histogram::{ScoreHistogram, SplitClusters},
-        },
-    },
-};
+use crate::accessible::sentences::{join_phrases, picture, score};
 
 /// The text of a dialog or pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,7 @@ use ratatui::{
     layout::{Margin, Rect},
     style::Modifier,
 };
-
-use crate::{
-    accessible::{Reading, pictures, sentences},
+use tessera_interface::{
     app::{
         App, Pane, Remote,
         overlay::{
@@ -28,6 +26,8 @@ use crate::{
     },
     ui,
 };
+
+use crate::accessible::{Reading, pictures, sentences};
 
 impl Reading {
     pub fn of(app: &App) -> Self {

@@ -1,7 +1,9 @@
 //! Builds the sentences of the accessible interface. The most important part of a sentence comes
 //! first.
 
-use crate::app::{App, Remote, Results, Tile, View, basket::SelectionState, dataset_names};
+use tessera_interface::app::{
+    App, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
+};
 use tessera_model::{
     Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
 };

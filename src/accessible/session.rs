@@ -8,6 +8,10 @@ use std::{
 };
 
 use tessera_client::Trace;
+use tessera_interface::{
+    app::{App, CopyOutcome, Effect, Event, Setup},
+    message::Lane,
+};
 use tessera_model::{Failure, FailureKind};
 use tokio::time::timeout;
 
@@ -16,8 +20,6 @@ use crate::{
         Announcement, Announcements, Announcer, TypedLine,
         announcements::{self, ProgressStatus},
     },
-    app::{App, CopyOutcome, Effect, Event, Setup},
-    message::Lane,
     runtime::{RunOutcome, RunningApp, edit_text, run_in_terminal},
     worker::StartedWorker,
 };

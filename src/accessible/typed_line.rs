@@ -1,12 +1,10 @@
 //! Interprets a typed line: an action by its name or key, the number of an item, or text for a
 //! dialog.
 
-use crate::{
-    app::{
-        App, Dialog, Event,
-        overlay::{command_list::CommandList, palette::Palette},
-    },
-    input::{Action, Chord, Key, KeyContext, KeyMatch},
+use tessera_config::input::{Action, Chord, Key, KeyContext, KeyMatch};
+use tessera_interface::app::{
+    App, Dialog, Event,
+    overlay::{command_list::CommandList, palette::Palette},
 };
 
 /// A typed line in the state that it was typed in.

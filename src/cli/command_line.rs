@@ -6,26 +6,24 @@ use std::{collections::HashSet, ffi::OsString, path::PathBuf, pin::pin, time::Du
 use clap::{
     Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
 };
+use tessera_interface::printable_text::PrintableText;
 use tokio::time::timeout;
 
 use super::help::with_examples;
-use crate::{
-    cli::{
-        CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
-        PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
-        dataset_folder, duplicates, enrichment, export,
-        global_options::hide_rare_option,
-        help::{self, OVERVIEW},
-        image, jobs,
-        keyboard::watch_interrupts,
-        mcp, media,
-        messages::write_stderr,
-        output::write_stdout,
-        profile, query, reindex, search, selection,
-        service_options::{ModelCommand, StoreCommand},
-        set_algebra, tag,
-    },
-    printable_text::PrintableText,
+use crate::cli::{
+    CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
+    PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
+    dataset_folder, duplicates, enrichment, export,
+    global_options::hide_rare_option,
+    help::{self, OVERVIEW},
+    image, jobs,
+    keyboard::watch_interrupts,
+    mcp, media,
+    messages::write_stderr,
+    output::write_stdout,
+    profile, query, reindex, search, selection,
+    service_options::{ModelCommand, StoreCommand},
+    set_algebra, tag,
 };
 
 /// See, search and curate image and video datasets from a terminal.

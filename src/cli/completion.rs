@@ -15,7 +15,6 @@ use super::{
     connection::target_state, dataset_folder::DATASET_ARGUMENTS, deployment, info::SHELL_VARIABLE,
     output::write_candidates,
 };
-use crate::config::Settings;
 use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::{
     engine::{
@@ -23,6 +22,7 @@ use clap_complete::{
     },
     env::Shells,
 };
+use tessera_config::Settings;
 use tessera_curation::duplicates::KeepRule;
 use tessera_model::{Dataset, ExportFormat, SafeText, ShellCommand, composed};
 use tokio::{runtime::Handle, task::block_in_place, time::timeout};

@@ -4,18 +4,15 @@
 
 use std::fs;
 
+use tessera_config::{
+    Layers, edit,
+    key::{self, SettingKey},
+    settings_file::{ConfigError, Setting},
+};
 use tessera_wire::text_encoding::read_text;
 
 use crate::cli::prelude::*;
-use crate::{
-    config::{
-        self, Layers, edit,
-        key::{self, SettingKey},
-        settings_file::{ConfigError, Setting},
-    },
-    subprocess::editor_command,
-    usecase::check_value,
-};
+use crate::{subprocess::editor_command, usecase::check_value};
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -73,15 +70,15 @@ pub fn run(
             report_errors(context, &errors)
         }
         ConfigCommand::Schema => {
-            context.out.print_text(config::SETTINGS_SCHEMA)?;
+            context.out.print_text(tessera_config::SETTINGS_SCHEMA)?;
             Ok(Exit::Done)
         }
     }
 }
 
 pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
-    let file = context.global.config.clone().or_else(config::user_config_file);
-    file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))
+    let file = context.global.config.clone().or_else(tessera_config::user_config_file);
+    file.ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE))
 }
 
 fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
@@ -91,15 +88,15 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     let project = read_layers(context).0.project;
-    let state = config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
+    let state = tessera_config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
     let paths = [
         ("user", Some(file)),
         ("project", project),
-        ("keys", config::keymap_file()),
-        ("themes", config::themes_dir()),
+        ("keys", tessera_config::keymap_file()),
+        ("themes", tessera_config::themes_dir()),
         ("state", state),
-        ("local", config::local_data_dir()),
-        ("cache", config::thumbnails_dir()),
+        ("local", tessera_config::local_data_dir()),
+        ("cache", tessera_config::thumbnails_dir()),
     ];
     let rows: Vec<Value> = paths
         .into_iter()
@@ -282,14 +279,15 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
             errors.push(setting.origin.error(reason));
         }
     }
-    let key_file = config::keymap_file();
+    let key_file = tessera_config::keymap_file();
     if let Some(file) = &key_file
-        && let Err(reason) = config::load_keymap(Some(file), &[])
+        && let Err(reason) = tessera_config::load_keymap(Some(file), &[])
     {
         let reason = reason.trim_start_matches(&format!("{}: ", file.display()));
         errors.push(ConfigError::new(file.display(), reason));
     } else if let Some(setting) = layers.get("commands")
-        && let Err(reason) = config::load_keymap(key_file.as_deref(), &layers.custom_commands())
+        && let Err(reason) =
+            tessera_config::load_keymap(key_file.as_deref(), &layers.custom_commands())
     {
         errors.push(setting.origin.error(reason));
     }
@@ -307,7 +305,7 @@ fn last_segment(name: &str) -> &str {
 }
 
 fn user_themes() -> Vec<PathBuf> {
-    let entries = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = tessera_config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();

@@ -2,21 +2,21 @@
 
 use std::{path::PathBuf, sync::Mutex};
 
-use crate::{
-    cli::{
-        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget,
-        dataset_folder::is_path, deployment, messages::write_message, values::IdPrefix,
-    },
-    config,
-    state::StateFolder,
-    usecase::unread_files::UnreadFiles,
-};
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
     Coverage, Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand,
     Status, is_same_name,
 };
 use tessera_wire::preview::LinkForm;
+
+use crate::{
+    cli::{
+        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget,
+        dataset_folder::is_path, deployment, messages::write_message, values::IdPrefix,
+    },
+    state::StateFolder,
+    usecase::unread_files::UnreadFiles,
+};
 
 /// Clock differences of up to this many seconds are not reported.
 const MAX_CLOCK_SKEW_SECS: u64 = 30;
@@ -193,7 +193,7 @@ impl Connection<'_> {
 }
 
 pub(super) fn target_state(target: &ServiceTarget) -> StateFolder {
-    config::state_dir(&target.name()).map(StateFolder::in_dir).unwrap_or_default()
+    tessera_config::state_dir(&target.name()).map(StateFolder::in_dir).unwrap_or_default()
 }
 
 pub fn clock_skew_warning(client: &Client) -> Option<String> {

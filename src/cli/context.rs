@@ -11,18 +11,16 @@ use std::{
 
 use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, Trace};
+use tessera_config::{Settings, Sources};
+use tessera_interface::printable_text::PrintableText;
 use tessera_model::{DatasetId, Failure, FailureKind, SafeText, ShellCommand};
 use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
-use crate::{
-    cli::{
-        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
-        messages::{Messages, write_stderr},
-        output::{Document, Output},
-    },
-    config::{Settings, Sources},
-    printable_text::PrintableText,
+use crate::cli::{
+    CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
+    messages::{Messages, write_stderr},
+    output::{Document, Output},
 };
 
 /// The time limit for checking the service after the user has interrupted a command.

@@ -8,9 +8,9 @@ use std::{
 };
 
 use clap::{ArgMatches, FromArgMatches as _};
+use tessera_config::{Settings, is_storage_uri};
 
 use super::{GlobalOptions, deployment::select_target};
-use crate::config::{Settings, is_storage_uri};
 
 /// The arguments that name a dataset. A command has at most one of them.
 pub(super) const DATASET_ARGUMENTS: [&str; 4] = ["dataset", "source", "of", "at"];

@@ -2,6 +2,12 @@
 //! this process.
 
 use secrecy::SecretString;
+use tessera_client::{
+    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
+    TextSearchPath,
+};
+use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings};
+use tessera_model::is_same_name;
 
 use crate::cli::prelude::*;
 use crate::{
@@ -9,14 +15,8 @@ use crate::{
         FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
     },
-    config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
     credentials::{SecretLocations, SecretOwner},
 };
-use tessera_client::{
-    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
-    TextSearchPath,
-};
-use tessera_model::is_same_name;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceTarget {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::Map;
-
+use tessera_config::{Layers, Settings, is_storage_uri};
 use tessera_files::{Guarantee, missing_guarantees};
 
 use crate::cli::prelude::*;
@@ -22,7 +22,6 @@ use crate::{
         output::unless_closed,
         service_options::SharedStorage,
     },
-    config::{self, Layers, Settings, is_storage_uri},
     credentials::{self, SecretLocation},
 };
 
@@ -161,7 +160,7 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     }
     let failed = |message| CheckResult::failed("settings", message, Exit::Usage);
     findings.extend(messages.into_iter().map(failed));
-    match config::load_keymap(config::keymap_file().as_deref(), &commands) {
+    match tessera_config::load_keymap(tessera_config::keymap_file().as_deref(), &commands) {
         Ok((_, warnings)) => {
             let warning = |message| CheckResult::warning("keys", message);
             findings.extend(warnings.into_iter().map(warning));
@@ -191,11 +190,11 @@ fn check_secrets() -> Vec<CheckResult> {
 
 fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
-    if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {
+    if let Some(folder) = tessera_config::state_dir("x").as_deref().and_then(Path::parent) {
         findings.extend(check_disk("state", folder));
     }
     if cfg!(feature = "local")
-        && let Some(folder) = config::local_data_dir()
+        && let Some(folder) = tessera_config::local_data_dir()
     {
         findings.extend(check_disk("local deployments", &folder));
         findings.extend(local::check_requirements(&folder));

@@ -3,10 +3,11 @@
 
 use std::{env, fmt, io};
 
+use tessera_config::text_enum;
 use tessera_model::FailureKind;
 
+use crate::cli::messages::write_stderr;
 use crate::cli::prelude::*;
-use crate::{cli::messages::write_stderr, tables::text_enum};
 
 text_enum! {
     /// The exit codes. Scripts rely on them, so a code never changes its meaning.

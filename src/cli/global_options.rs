@@ -6,11 +6,9 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::{
     Arg, ArgMatches, Args, ColorChoice, ValueEnum, builder::BoolishValueParser, parser::ValueSource,
 };
+use tessera_config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file};
 
-use crate::{
-    cli::{CliError, CliResult, output::jq, values::absolute_path},
-    config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file},
-};
+use crate::cli::{CliError, CliResult, output::jq, values::absolute_path};
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of every command")]

@@ -9,11 +9,11 @@ use std::{
 };
 
 use super::{CliError, Exit, values::similar_folder};
-use crate::printable_text::PrintableText;
 use clap::{
     Command, Command as CommandDefinition,
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use tessera_interface::printable_text::PrintableText;
 use tessera_model::{InvalidId, ShellCommand};
 
 /// The commands by what they are for. `tessera --help` describes each of them.

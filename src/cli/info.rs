@@ -10,9 +10,10 @@ use clap_mangen::{
     roff::{Roff, bold, roman},
 };
 use serde_json::Map;
+use tessera_config::tables::rows;
 
+use crate::cli::Output;
 use crate::cli::prelude::*;
-use crate::{cli::Output, tables::rows};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {

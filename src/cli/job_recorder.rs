@@ -3,15 +3,14 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use crate::cli::prelude::*;
-use crate::{
-    cli::{polling::Poller, values::timestamp_now},
-    job::{Job, JobDataset, JobId, JobState},
-};
+use tessera_interface::job::{Job, JobDataset, JobId, JobState};
 use tessera_model::{
     Archive, ExportTask, ExportTaskId, JobKind, JobRecord, SavedJobState, StateKey, StateValue,
     job, polling::PollTarget, task_tracker::TaskTracker,
 };
+
+use crate::cli::prelude::*;
+use crate::cli::{polling::Poller, values::timestamp_now};
 
 pub struct JobRecorder<'a> {
     connection: &'a Connection<'a>,

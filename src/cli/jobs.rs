@@ -6,21 +6,21 @@ use std::{path::PathBuf, time::Duration};
 use clap::Subcommand;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tessera_client::Endpoint;
+use tessera_config::Profile;
+use tessera_interface::command_lines::{CommandTarget, job_command_line};
+use tessera_interface::job::{Job, JobId};
+use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, ShellCommand, Timestamp};
 use tokio::time::timeout;
 
-use crate::command_lines::{CommandTarget, job_command_line};
 use crate::{
     cli::{
         CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
         deployment::{self, LOCAL_NAME},
         values::{format_timestamp, timestamp_now},
     },
-    config::{self, Profile},
-    job::{Job, JobId},
     state::{StateFolder, StoredJob},
 };
-use tessera_client::Endpoint;
-use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, ShellCommand, Timestamp};
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
@@ -93,14 +93,13 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let named = global.profile.is_some() || global.base_url.is_some() || global.folder.is_some();
     let target = if named { deployment::select_target(global, settings)? } else { None };
     let folders: Vec<PathBuf> = match &target {
-        Some(target) => config::state_dir(&target.name()).into_iter().collect(),
-        None => {
-            config::state_dirs().map_err(|error| CliError::io("list the state folders", &error))?
-        }
+        Some(target) => tessera_config::state_dir(&target.name()).into_iter().collect(),
+        None => tessera_config::state_dirs()
+            .map_err(|error| CliError::io("list the state folders", &error))?,
     };
     let load = |folder: PathBuf| -> CliResult<DeploymentJobs> {
         let of_folder =
-            |profile: &&Profile| config::state_dir(&profile.name).as_ref() == Some(&folder);
+            |profile: &&Profile| tessera_config::state_dir(&profile.name).as_ref() == Some(&folder);
         let profile = settings.profiles.iter().find(of_folder).cloned();
         let profile_name = profile.as_ref().map(|profile| profile.name.clone());
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -14,16 +14,14 @@ use std::{
 use clap::{Args, Command as CommandDefinition};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
+use tessera_interface::printable_text::PrintableText;
 
-use crate::{
-    cli::{
-        CliError, CliResult, Context, Exit, GlobalOptions,
-        info::spec_document,
-        keyboard::Keyboard,
-        output::{is_unread_after_pause, write_stdout},
-        values::missing_folder,
-    },
-    printable_text::PrintableText,
+use crate::cli::{
+    CliError, CliResult, Context, Exit, GlobalOptions,
+    info::spec_document,
+    keyboard::Keyboard,
+    output::{is_unread_after_pause, write_stdout},
+    values::missing_folder,
 };
 
 #[derive(Debug, Args)]

@@ -5,13 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tessera_config::{DesktopProtocol, shows_progress};
+use tessera_interface::printable_text::PrintableText;
 use tessera_model::{SafeText, text::truncate};
 use unicode_width::UnicodeWidthStr as _;
-
-use crate::{
-    config::{DesktopProtocol, shows_progress},
-    printable_text::PrintableText,
-};
 
 pub use tessera_model::text::format_bytes;
 

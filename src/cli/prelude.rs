@@ -13,7 +13,5 @@ pub(super) use tessera_model::{
     Dataset, DatasetId, Failure, SafeText, Search, ShellCommand, text::count_with_noun,
 };
 
-pub(super) use crate::{
-    cli::{CliError, CliResult, Connection, Context, Document, Exit},
-    printable_text::PrintableText,
-};
+pub(super) use crate::cli::{CliError, CliResult, Connection, Context, Document, Exit};
+pub(super) use tessera_interface::printable_text::PrintableText;

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
+use tessera_client::BaseUrl;
+use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit};
 
 use crate::cli::prelude::*;
 use crate::{
@@ -12,11 +14,9 @@ use crate::{
         config::{report_dry_run, user_file},
         deployment, login, model_folder,
     },
-    config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit},
     credentials::EnvironmentLoginPermission,
     usecase::{NewProfile, create_profile, secret_location},
 };
-use tessera_client::BaseUrl;
 
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {

@@ -1,11 +1,12 @@
 //! `tessera reindex`: sends the request once. If the response is lost, the dataset's status shows
 //! whether the request was accepted.
 
-use crate::cli::prelude::*;
-use crate::cli::{JobRecorder, values::timestamp_now};
-use crate::command_lines::{ProfilerCommand, profiler_command_line};
+use tessera_interface::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_model::{FailureKind, JobKind, Operation};
 use tessera_wire::add_media::{Accepted, accepted_since};
+
+use crate::cli::prelude::*;
+use crate::cli::{JobRecorder, values::timestamp_now};
 
 /// The delays between checks of the dataset after a lost response. There are three checks within
 /// ten seconds.

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use secrecy::SecretString;
 use tessera_model::PatternLists;
 
+use tessera_config::Settings;
 #[cfg(feature = "local")]
 use tessera_search::text::language::LanguageChoice;
 #[cfg(feature = "local")]
@@ -13,8 +14,8 @@ use tessera_service::InjectedFailure;
 #[cfg(not(feature = "local"))]
 use unavailable_values::{InjectedFailure, LanguageChoice};
 
+use crate::cli::GlobalOptions;
 use crate::cli::prelude::*;
-use crate::{cli::GlobalOptions, config::Settings};
 
 #[derive(Debug, Args)]
 pub struct StoreOptions {

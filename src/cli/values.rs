@@ -7,13 +7,13 @@ use std::{
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use secrecy::zeroize::Zeroizing;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-
+use tessera_config::is_storage_uri;
 use tessera_model::{Region, Status, Timestamp};
 use tessera_wire::text_encoding::decode_text;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
+use crate::cli::keyboard;
 use crate::cli::prelude::*;
-use crate::{cli::keyboard, config::is_storage_uri};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.

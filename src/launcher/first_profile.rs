@@ -4,9 +4,7 @@ use std::path::Path;
 
 use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
-    app::welcome::{CandidateProfile, SecretPlace},
     cli::{self, CliError},
-    config::{self, DeploymentConfig, Profile},
     credentials::read_secret_file,
     runtime::{
         self, RunOutcome,
@@ -15,12 +13,14 @@ use tessera::{
     state::read_recent,
     usecase::{self, NewProfile, create_profile, require_source},
 };
+use tessera_config::{DeploymentConfig, Profile};
+use tessera_interface::app::welcome::{CandidateProfile, SecretPlace};
 use tessera_model::RecentPlace;
 
 impl Launcher {
     /// Shows the welcome screen with what was opened before.
     pub(super) async fn run_start(&mut self) -> Result<RunOutcome, CliError> {
-        let recent = config::recent_file().map(|file| read_recent(&file)).transpose();
+        let recent = tessera_config::recent_file().map(|file| read_recent(&file)).transpose();
         match recent {
             Ok(recent) => self.run_welcome(None, recent.unwrap_or_default()).await,
             Err(failure) => self.run_welcome(Some(failure.to_string()), Vec::new()).await,
@@ -64,7 +64,7 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         let CandidateProfile { profile, secret, store_secret, .. } = *candidate;
         let file = self.sources.user.as_deref();
-        let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
+        let file = file.ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE))?;
         let secret_to_store = secret.as_ref().filter(|_| store_secret);
         let new = NewProfile { profile: &profile, make_default: false, secret: secret_to_store };
         create_profile(file, &new).map_err(CliError::usage)?;
@@ -81,7 +81,7 @@ async fn test_connection(
     let prepared = tokio::task::spawn_blocking(move || prepare(candidate)).await;
     let candidate = prepared.unwrap_or_else(|error| Err(error.to_string()))?;
     if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
-        if config::is_storage_uri(folder) {
+        if tessera_config::is_storage_uri(folder) {
             cli::check_storage_folder(folder).await.map_err(|error| error.message)?;
         }
         return Ok(candidate);
@@ -106,7 +106,7 @@ fn prepare(mut candidate: Box<CandidateProfile>) -> Result<Box<CandidateProfile>
     }
     if let DeploymentConfig::Local { folder, .. } = deployment {
         *folder = absolute(folder)?;
-        if !config::is_storage_uri(folder) {
+        if !tessera_config::is_storage_uri(folder) {
             require_source(folder)?;
         }
     }

@@ -11,19 +11,18 @@ use std::{
 use target::{LaunchTarget, key_pair_owner, login_setup};
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
-    app::{self, LoginSetup, Pane, ReopenCommand},
     cli::{
         self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions,
         is_capable_terminal,
     },
-    config::{self, DeploymentKind, Destination, Profile, Settings, Sources},
-    input::Keymap,
     runtime::{self, RunOutcome, SignalReceiver},
     state::{StateFolder, remember_place},
     usecase::{KeyPairOwner, file_actions, open_secrets},
     worker::{self, DiskCacheOptions, WorkerOptions},
 };
 use tessera_client::{Client, Trace};
+use tessera_config::{DeploymentKind, Destination, Profile, Settings, Sources, input::Keymap};
+use tessera_interface::app::{self, LoginSetup, Pane, ReopenCommand};
 use tessera_model::{Cover, DatasetId, Place, RecentPlace, SafeText, SavedSession};
 
 mod first_profile;
@@ -69,7 +68,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     let (keymap, key_warnings) =
-        config::load_keymap(config::keymap_file().as_deref(), &settings.commands)
+        tessera_config::load_keymap(tessera_config::keymap_file().as_deref(), &settings.commands)
             .map_err(CliError::usage)?;
     settings.warnings.extend(warnings.into_iter().chain(key_warnings));
     if !has_terminal() && settings.accessible.is_none() {
@@ -230,7 +229,7 @@ impl Launcher {
 
     /// Remembers a place that was opened, how many media it has, and its cover. If this fails, the interface says so.
     fn remember(&mut self, place: Option<&Place>, media: Option<u64>, cover: Cover) {
-        let (Some(place), Some(file)) = (place, config::recent_file()) else { return };
+        let (Some(place), Some(file)) = (place, tessera_config::recent_file()) else { return };
         let opened_at = cli::timestamp_now().as_secs();
         let opened = RecentPlace { place: place.clone(), media, opened_at, cover };
         if let Err(failure) = remember_place(&file, opened) {
@@ -312,7 +311,7 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let state = config::state_dir(name).map(StateFolder::in_dir).unwrap_or_default();
+        let state = tessera_config::state_dir(name).map(StateFolder::in_dir).unwrap_or_default();
         let setup = self.setup(&launched, name, profile, &state);
         let worker = worker::spawn(launched.client, state, launched.worker_options);
         if let Some(reason) = self.settings.accessible {
@@ -406,7 +405,7 @@ impl Launcher {
     /// Returns the disk cache for thumbnails of a remote service, unless the cache is turned off.
     fn disk_cache(&self) -> Option<DiskCacheOptions> {
         let max_bytes = self.settings.cache.max_mib << 20;
-        let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
+        let folder = tessera_config::thumbnails_dir().filter(|_| max_bytes > 0)?;
         Some(DiskCacheOptions { folder, max_bytes })
     }
 }

@@ -9,17 +9,17 @@ use std::{
 use crate::credentials;
 use secrecy::SecretString;
 use tessera::{
-    app::{LoginSetup, ReopenCommand},
     cli::{
         self, CliError, Context, FolderOpening, InterfaceCommand, LocalFolder, LocalSettings,
         ServiceTarget,
     },
-    config::{self, DeploymentConfig, Profile, Settings},
     credentials::{EnvironmentLoginPermission, SecretOwner, TOKEN_VARIABLE},
     state::read_recent,
     usecase::{KeyPairOwner, open_secrets},
 };
 use tessera_client::{AuthMethod, Client, Credentials};
+use tessera_config::{DeploymentConfig, Profile, Settings};
+use tessera_interface::app::{LoginSetup, ReopenCommand};
 use tessera_model::{Place, SafeText, ShellCommand};
 
 pub enum LaunchTarget {
@@ -230,7 +230,7 @@ fn environment_variable(profile: &Profile, origin: &str, api_key: &str) -> Optio
 /// Returns the profile that the interface opened last, unless it opened a folder without a profile after that. The
 /// profile is opened again if several profiles exist and none of them is the default.
 fn last_opened_profile(settings: &Settings) -> Option<&Profile> {
-    let recent = read_recent(&config::recent_file()?).ok()?;
+    let recent = read_recent(&tessera_config::recent_file()?).ok()?;
     let Place::Profile(name) = &recent.first()?.place else { return None };
     settings.profiles.iter().find(|profile| profile.name == *name)
 }

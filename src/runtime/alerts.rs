@@ -1,10 +1,8 @@
 //! Sends alerts through the terminal: the bell, a desktop notification, the progress in the tab and
 //! the window title. A sequence is sent only to terminals that are known to interpret it correctly.
 
-use crate::{
-    app::{Activity, JobAlert},
-    config::{DesktopProtocol, shows_progress},
-};
+use tessera_config::{DesktopProtocol, shows_progress};
+use tessera_interface::app::{Activity, JobAlert};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlertSupport {
@@ -83,8 +81,9 @@ impl AlertSupport {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tessera_model::SafeText;
+
+    use super::*;
 
     fn terminal(set: &[(&str, &str)]) -> AlertSupport {
         AlertSupport::from_variables(|name| {

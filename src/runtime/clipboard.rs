@@ -10,8 +10,9 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use tessera_interface::{app::CopyOutcome, printable_text::PrintableText};
 
-use crate::{app::CopyOutcome, printable_text::PrintableText, subprocess};
+use crate::subprocess;
 
 /// How long a program may take. A display that is gone would keep its program waiting.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(1);

@@ -7,14 +7,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tessera_config::Destination;
+use tessera_interface::{
+    app::{App, CopyOutcome, Effect, Event, Setup},
+    drawing::{MouseTargets, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    printable_text::PrintableText,
+    ui,
+};
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
 use crate::{
-    app::{App, CopyOutcome, Effect, Event, Setup},
-    config::Destination,
-    drawing::{MouseTargets, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
-    printable_text::PrintableText,
     runtime::{
         RunningApp, RuntimeOptions, clipboard,
         input::{InputReader, sleep_until},
@@ -23,7 +26,7 @@ use crate::{
         signals::{self, Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    subprocess, ui,
+    subprocess,
     worker::StartedWorker,
 };
 

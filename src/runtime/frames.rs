@@ -14,8 +14,7 @@ use ratatui::{
     layout::Rect,
     style::{Color, Modifier},
 };
-
-use crate::drawing::picture_layer::TerminalWrites;
+use tessera_interface::drawing::picture_layer::TerminalWrites;
 
 /// The largest buffer that is kept for the bytes of the next frame, enough for a large screen of
 /// half-blocks.

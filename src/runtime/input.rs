@@ -9,14 +9,12 @@ use std::{
 };
 
 use rustix::io::ioctl_fionread;
+use tessera_config::input::{MouseButton, Sequence, SequenceSplitter, TerminalInput, decode};
+use tessera_interface::app::{Event, Mouse, MouseKind};
 use tessera_picture::Protocol;
 use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::{
-    app::{Event, Mouse, MouseKind},
-    input::{MouseButton, Sequence, SequenceSplitter, TerminalInput, decode},
-    runtime::probe::{Capabilities, Environment, Probe},
-};
+use crate::runtime::probe::{Capabilities, Environment, Probe};
 
 pub(super) struct InputReader {
     probe: Option<Probe>,

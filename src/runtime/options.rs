@@ -4,15 +4,13 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use clap::ValueEnum as _;
 use tessera_client::Trace;
+use tessera_config::{GraphicsChoice, Settings, ThemeChoice};
+use tessera_interface::drawing::theme::Themes;
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 use tessera_wire::text_encoding::read_text;
 
-use crate::{
-    config::{self, GraphicsChoice, Settings, ThemeChoice},
-    drawing::theme::Themes,
-    runtime::probe::Environment,
-};
+use crate::runtime::probe::Environment;
 
 #[derive(Clone, Debug)]
 pub struct RuntimeOptions {
@@ -49,7 +47,7 @@ impl RuntimeOptions {
 
 /// Adds the themes in the user's folder. Returns why themes cannot be used.
 fn add_user_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
-    let files = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
+    let files = tessera_config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let mut warnings = Vec::new();
     for path in files.into_iter().flatten().filter_map(|file| Some(file.ok()?.path())) {
         let name = path.file_stem().and_then(|name| name.to_str()).map(str::parse);
@@ -69,8 +67,9 @@ fn add_user_themes(choice: &ThemeChoice, themes: &mut Themes) -> Vec<String> {
 /// Loads the protocol that the user has confirmed. If the file cannot be read, the test picture is
 /// shown again.
 pub(super) fn load_graphics_result(environment: &Environment) -> Option<Protocol> {
-    let choice =
-        *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
+    let choice = *read(&tessera_config::terminal_graphics_file()?)
+        .ok()?
+        .get(&environment.terminal_name())?;
     choice.protocol()
 }
 
@@ -78,7 +77,7 @@ pub(super) fn save_graphics_result(
     environment: &Environment,
     protocol: Protocol,
 ) -> Result<(), Failure> {
-    let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
+    let Some(path) = tessera_config::terminal_graphics_file() else { return Ok(()) };
     save_to(&path, environment, protocol).map_err(|error| {
         let sentence = format!("cannot save the graphics result: {}: {error}", path.display());
         Failure::new(FailureKind::Local, sentence)

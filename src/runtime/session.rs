@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tessera_client::{RequestRecorder, Trace, micros};
+use tessera_config::input::Key;
+use tessera_interface::{
+    app::{App, Effect, Event, Uptime},
+    message::{Response, Ticket, WorkerEvent},
+};
 use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
-    app::{App, Effect, Event, Uptime},
-    input::Key,
-    message::{Response, Ticket, WorkerEvent},
     runtime::frames::FrameCost,
     worker::{StartedWorker, Worker},
 };
@@ -178,11 +180,11 @@ fn lane_name(ticket: &Ticket) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tessera_interface::message::Lane;
+    use tessera_model::{DatasetId, Failure, FailureKind, Search};
     use uuid::Uuid;
 
     use super::*;
-    use crate::message::Lane;
-    use tessera_model::{DatasetId, Failure, FailureKind, Search};
 
     #[test]
     fn a_trace_records_events_but_no_secrets() {

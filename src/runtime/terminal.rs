@@ -30,12 +30,9 @@ use rustix::{
         tcgetattr, tcsetattr, ttyname,
     },
 };
+use tessera_interface::{app::JobAlert, drawing::picture_layer::delete_all_pictures};
 
-use crate::{
-    app::JobAlert,
-    drawing::picture_layer::delete_all_pictures,
-    runtime::{alerts::AlertSupport, frames::FrameWriter, probe::unanswered},
-};
+use crate::runtime::{alerts::AlertSupport, frames::FrameWriter, probe::unanswered};
 
 const KITTY_IN_TMUX: u8 = 2;
 

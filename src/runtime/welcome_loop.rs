@@ -8,20 +8,25 @@ use std::{
     time::SystemTime,
 };
 
-use tessera_model::{Failure, FolderListing, RecentPlace};
-use tessera_picture::Protocol;
-
-use crate::{
+use tessera_config::{
+    Destination, ThemeChoice,
+    input::{Chord, Key},
+};
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         welcome::{CandidateProfile, ConnectionAttempt, SecretPlace, Welcome, WelcomeAction},
     },
-    config::{Destination, ThemeChoice},
     drawing::{
         MouseTargets,
         picture_layer::{ColorDepth, TerminalWrites},
     },
-    input::{Chord, Key},
+    ui::welcome_screen::WelcomeScreen,
+};
+use tessera_model::{Failure, FolderListing, RecentPlace};
+use tessera_picture::Protocol;
+
+use crate::{
     runtime::{
         RuntimeOptions,
         input::InputReader,
@@ -29,7 +34,6 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::welcome_screen::WelcomeScreen,
     worker::read_folder,
 };
 

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use secrecy::SecretString;
 use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
+use tessera_config::{DeploymentConfig, Profile, ThemeChoice, edit, is_storage_uri};
 use tessera_model::{Failure, FileKind};
 
 use super::open_secrets;
-use crate::{
-    config::{self, DeploymentConfig, Profile, ThemeChoice, edit, is_storage_uri},
-    credentials::SecretOwner,
-};
+use crate::credentials::SecretOwner;
 
 /// A profile to create, with the user's decisions about it.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +80,7 @@ pub fn check_value(key: &str, value: &str) -> Result<(), String> {
         "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
         "api_prefix" => ApiPrefix::parse(value).map(drop).map_err(reason),
         "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
-        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
+        "ca_file" => CertificateAuthorities::read(&tessera_config::expand_home(value.into()))
             .map(drop)
             .map_err(reason),
         "theme" => {

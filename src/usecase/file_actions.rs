@@ -13,8 +13,6 @@ use tessera_model::{
     Selection, SelectionEntry, SelectionItem, text::grouped_with_noun,
 };
 
-use crate::config;
-
 /// Finds the originals of datasets whose folders are on this machine.
 pub trait OriginalFinder: Send + Sync {
     fn selected(
@@ -106,7 +104,7 @@ pub fn plan_duplicates(
 }
 
 fn journals() -> Result<JournalFolder, Failure> {
-    let folder = config::file_actions_dir();
+    let folder = tessera_config::file_actions_dir();
     folder.map(JournalFolder::new).ok_or_else(|| Failure::local("the home folder is unknown"))
 }
 

@@ -8,14 +8,12 @@ use std::{
 };
 
 use tessera_client::{Client, Credentials};
+use tessera_config::{DeploymentConfig, Profile, edit};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::credentials::IssuedCredentials;
 
 use super::{preferred_place, secret_location};
-use crate::{
-    config::{DeploymentConfig, Profile, edit},
-    credentials::{SecretLocation, SecretLocations, SecretOwner},
-};
+use crate::credentials::{SecretLocation, SecretLocations, SecretOwner};
 
 /// A key pair that the service has just created.
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use secrecy::SecretString;
 use tessera_client::BaseUrl;
+use tessera_config::{DeploymentConfig, Profile};
 use tessera_model::Failure;
 
-use crate::{
-    config::{self, DeploymentConfig, Profile},
-    credentials::{EnvironmentLoginPermission, SecretLocation, SecretLocations, SecretOwner},
+use crate::credentials::{
+    EnvironmentLoginPermission, SecretLocation, SecretLocations, SecretOwner,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl SecretSource {
 }
 
 pub fn open_secrets() -> Result<SecretLocations, String> {
-    let folder = config::config_dir();
+    let folder = tessera_config::config_dir();
     folder
         .map(|folder| SecretLocations::in_dir(&folder))
         .ok_or_else(|| "the home folder is unknown, so secrets cannot be stored".to_owned())

@@ -11,13 +11,13 @@ use std::{
     thread,
 };
 
+use tessera_config::custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand};
 use tessera_curation::{FoundOriginals, first_skipped};
+use tessera_interface::message::WorkerEvent;
 use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem};
 use tokio::sync::mpsc;
 
 use crate::{
-    custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand},
-    message::WorkerEvent,
     state::write_selection,
     subprocess::{self, start_problem},
     worker::handed_over_files::HandedOverFiles,

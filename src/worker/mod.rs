@@ -22,6 +22,7 @@ use std::{
 };
 
 use tessera_client::{Client, RequestRecorder};
+use tessera_interface::message::{Lane, Request, Response, Ticket, WorkerEvent};
 use tessera_model::SafeText;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
@@ -29,7 +30,6 @@ use tokio::{
 };
 
 use crate::{
-    message::{Lane, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
     usecase::{KeyPairOwner, file_actions::OriginalFinder, models::ModelProvider},
     worker::request_handler::{LocalSources, LoginRequests, RequestHandler},

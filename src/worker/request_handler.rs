@@ -11,7 +11,12 @@ use std::{
 
 use futures_util::FutureExt as _;
 use tessera_client::{AuthMethod, Client, Credentials, ExistingFile, QueryImageUpload};
+use tessera_config::custom_command::{CustomCommand, ReadyCommand};
 use tessera_curation::{Outcome, duplicates::decide};
+use tessera_interface::message::{
+    ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
+    Response, Ticket, WorkerEvent,
+};
 use tessera_model::{
     DatasetId, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource, SafeText, Selection,
     check::{Condition, ConditionResult},
@@ -20,11 +25,6 @@ use tessera_model::{
 use tokio::sync::mpsc;
 
 use crate::{
-    custom_command::{CustomCommand, ReadyCommand},
-    message::{
-        ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
-        Response, Ticket, WorkerEvent,
-    },
     state::{self, StateFolder},
     usecase::{
         IssuedKeyPair, KeyPairOwner,

@@ -15,10 +15,10 @@ use std::{
 };
 
 use super::disk_cache::{DiskCache, DiskCacheOptions};
-use crate::message::WorkerEvent;
 use bytes::Bytes;
 use lru::LruCache;
 use tessera_client::{Client, PictureKey, read_entry};
+use tessera_interface::message::WorkerEvent;
 use tessera_model::{Failure, FailureKind, Link, PictureSource, Region, SafeText};
 use tessera_picture::{
     Canvas, Crop, Thumbnail,

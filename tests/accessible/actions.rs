@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use tessera::{
-    accessible::TypedLine,
+use tessera::accessible::TypedLine;
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::{
         App, Event,
         availability::{drawing_reason, unavailable_reason},
     },
-    config::DeploymentKind,
-    input::Action,
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{Anchor, AnchorKind, MediaId, Status, TagChange, TagChangeId};

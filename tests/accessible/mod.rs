@@ -7,10 +7,8 @@ mod sessions;
 
 use std::fmt::Write as _;
 
-use tessera::{
-    accessible::{Announcement, Announcements, TypedLine},
-    app::{Effect, Event, Presentation},
-};
+use tessera::accessible::{Announcement, Announcements, TypedLine};
+use tessera_interface::app::{Effect, Event, Presentation};
 use tessera_picture::Protocol;
 
 use crate::support::desk::Desk;

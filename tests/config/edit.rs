@@ -2,10 +2,9 @@
 
 use std::fs;
 
+use tessera_config::edit::{add_profile, remove_profile, set, unset};
+use tessera_config::{DeploymentConfig, Profile, Settings, Sources};
 use toml::Value;
-
-use tessera::config::edit::{add_profile, remove_profile, set, unset};
-use tessera::config::{DeploymentConfig, Profile, Settings, Sources};
 
 const MINE: &str = "# mine\n[ui]\nmouse = false # the terminal's own\n";
 

@@ -1,6 +1,6 @@
 //! Tests `config::key`: the table of settings and their types.
 
-use tessera::config::key::{find, suggest};
+use tessera_config::key::{find, suggest};
 
 #[test]
 fn only_similar_keys_are_suggested() {

@@ -2,12 +2,11 @@
 
 use std::fs;
 
+use tessera_config::key::{KEYS, PROFILE_KEYS, ValueType};
+use tessera_config::layers::PROJECT_FILE;
+use tessera_config::settings_file::Setting;
+use tessera_config::{Layers, Sources};
 use toml::{Table, Value};
-
-use tessera::config::key::{KEYS, PROFILE_KEYS, ValueType};
-use tessera::config::layers::PROJECT_FILE;
-use tessera::config::settings_file::Setting;
-use tessera::config::{Layers, Sources};
 
 fn files(project: &str, user: &str) -> (tempfile::TempDir, Sources) {
     let folder = tempfile::tempdir().unwrap();

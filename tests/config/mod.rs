@@ -1,4 +1,4 @@
-//! Tests of `tessera::config`, one file per module.
+//! Tests of `tessera_config`, one file per module.
 
 mod edit;
 mod key;

@@ -1,6 +1,6 @@
 //! Tests `config::profile`: the names of profiles.
 
-use tessera::config::profile::check_name;
+use tessera_config::profile::check_name;
 
 #[test]
 fn a_profile_name_is_a_key_and_a_folder_name() {

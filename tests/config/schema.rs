@@ -4,9 +4,9 @@
 use std::{fs, path::Path};
 
 use serde_json::{Map, Value, json};
-use tessera::{
-    config::key::{KEYS, PROFILE_KEYS, SettingKey, ValueType},
+use tessera_config::{
     custom_command::MAX_NAME_CHARS,
+    key::{KEYS, PROFILE_KEYS, SettingKey, ValueType},
 };
 
 const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");

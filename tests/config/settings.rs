@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tessera::config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileLayout, TileSize, key};
+use tessera_config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileLayout, TileSize, key};
 use tessera_model::{EntityType, ExportFormat};
 
 fn load(

@@ -1,6 +1,6 @@
 //! Tests the choice of a theme in the settings.
 
-use tessera::config::ThemeChoice;
+use tessera_config::ThemeChoice;
 
 #[test]
 fn a_theme_is_a_word_or_a_name_but_never_a_path() {

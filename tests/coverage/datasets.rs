@@ -1,7 +1,8 @@
 //! The rows of the coverage table about datasets, exports, additions and reindexes.
 
+use tessera_config::input::Action;
+
 use super::Row;
-use tessera::input::Action;
 
 pub(super) const DATASETS: &[Row] = &[
     Row(

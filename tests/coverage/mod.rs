@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use clap::Command;
 use datasets::{DATASETS, EXPORTS, MEDIA};
 use searches::SEARCHES;
-use tessera::input::{Action, KeyContext, Keymap};
+use tessera_config::input::{Action, KeyContext, Keymap};
 
 /// A capability that the document offers, the actions for it with a note, and the commands for it with a note.
 struct Row(&'static str, &'static [Action], &'static str, &'static [&'static str], &'static str);

@@ -1,6 +1,6 @@
 //! Fuzzes what a terminal sends, and text from outside.
 
-use tessera::input::{Chord, Key, SequenceSplitter, TerminalInput, decode};
+use tessera_config::input::{Chord, Key, SequenceSplitter, TerminalInput, decode};
 use tessera_model::SafeText;
 
 use super::{fuzz, mutation::mutated};

@@ -6,12 +6,12 @@ use std::{
     path::{Component, Path},
 };
 
-use tessera::{
-    config::settings_file::{FileOwner, Layer},
-    drawing::Theme,
+use tessera::state::read_selection;
+use tessera_config::{
     input::Keymap,
-    state::read_selection,
+    settings_file::{FileOwner, Layer},
 };
+use tessera_interface::drawing::Theme;
 use tessera_media::ingest::{
     FolderPatterns, SandboxedDir,
     embeddings::{EmbeddingFile, npy_header},

@@ -13,7 +13,8 @@ use std::{
 };
 
 use crate::support::desk::{Desk, cluster, dataset, task};
-use tessera::{
+use tessera::runtime::frames::FrameWriter;
+use tessera_interface::{
     app::{Event, LoginSetup},
     drawing::{
         PictureLayer, Theme,
@@ -21,7 +22,6 @@ use tessera::{
         theme::ThemeName,
     },
     message::{Lane, LoginPlaces, Payload},
-    runtime::frames::FrameWriter,
     ui,
 };
 use tessera_model::{

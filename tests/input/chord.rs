@@ -1,6 +1,6 @@
 //! Tests `input::chord`: how chords are read and printed.
 
-use tessera::input::{Chord, SequenceSplitter, TerminalInput, decode};
+use tessera_config::input::{Chord, SequenceSplitter, TerminalInput, decode};
 
 #[test]
 fn chords_are_read_and_printed() {

@@ -1,6 +1,6 @@
 //! Tests `input::keymap`: bindings, contexts and overrides.
 
-use tessera::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
+use tessera_config::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
 
 fn keys(written: &str) -> Vec<Chord> {
     written.split(' ').map(|chord| chord.parse().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Tests of `tessera::input`, one file per module.
+//! Tests of `tessera_config::input`, one file per module.
 
 mod chord;
 mod keymap;

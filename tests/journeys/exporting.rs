@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::app::JobState;
+use tessera_interface::app::JobState;
 
 use crate::journeys::harness::{Person, Service};
 

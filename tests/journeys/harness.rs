@@ -14,22 +14,23 @@ use ratatui::{
     layout::Rect,
 };
 use tessera::{
+    runtime::RunningApp,
+    state::StateFolder,
+    usecase::file_actions::OriginalFinder,
+    worker::{self, WorkerOptions},
+};
+use tessera_client::{BaseUrl, Client, ServiceConfig};
+use tessera_config::{DeploymentKind, input::Keymap};
+use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
+use tessera_interface::{
     app::{App, Effect, Event, ReopenCommand, Setup},
-    config::DeploymentKind,
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    input::Keymap,
-    runtime::RunningApp,
-    state::StateFolder,
     ui,
-    usecase::file_actions::OriginalFinder,
-    worker::{self, WorkerOptions},
 };
-use tessera_client::{BaseUrl, Client, ServiceConfig};
-use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_model::{DatasetId, Failure, MediaId, SafeText, Search, SelectionItem};
 use tessera_picture::Protocol;
 use tessera_service::{

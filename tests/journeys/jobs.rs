@@ -3,10 +3,8 @@
 
 use std::path::PathBuf;
 
-use tessera::{
-    app::{Job, JobState},
-    state::StateFolder,
-};
+use tessera::state::StateFolder;
+use tessera_interface::app::{Job, JobState};
 use tessera_model::{StateKey, StateValue};
 
 use crate::journeys::harness::{Person, Service};

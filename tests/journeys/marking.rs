@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::{app::JobState, state::StateFolder, worker::WorkerOptions};
+use tessera::{state::StateFolder, worker::WorkerOptions};
+use tessera_interface::app::JobState;
 
 use crate::journeys::harness::{Person, Service};
 

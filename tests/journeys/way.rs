@@ -1,6 +1,6 @@
 //! Tests what the menus, the record, the log and the copies show about a real service.
 
-use tessera::app::Effect;
+use tessera_interface::app::Effect;
 
 use crate::journeys::harness::{Person, Service};
 

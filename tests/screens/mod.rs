@@ -13,7 +13,7 @@ use crate::support::scene::{browsed, browsing, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
-use tessera::{
+use tessera_interface::{
     app::{Event, areas::Areas, screen::MIN_SCREEN},
     drawing::{
         PictureLayer, Theme,

@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::{EVERY, Scene, drawn, row, screen_in};
 use ratatui::{buffer::Buffer, layout::Rect};
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::{
         Event,
         areas::DetailLayout,
         overlay::{file_picker::FilePicker, sort_filter::FilterInput},
         pane::inner_area,
     },
-    config::DeploymentKind,
     drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
 };

@@ -3,12 +3,10 @@
 use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
-use tessera::{
-    config::ThemeChoice,
-    drawing::{
-        picture_layer::ColorDepth,
-        theme::{Theme, ThemeName, Themes},
-    },
+use tessera_config::ThemeChoice;
+use tessera_interface::drawing::{
+    picture_layer::ColorDepth,
+    theme::{Theme, ThemeName, Themes},
 };
 
 use super::{browsing, drawn, drawn_at_depth, row};

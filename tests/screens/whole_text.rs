@@ -2,13 +2,13 @@
 
 use super::{drawn, row, screen_in};
 use ratatui::layout::Rect;
-use tessera::{
+use tessera_curation::{
+    FileAction, FileActionPreview, FileContent, FoundOriginals, Original, TargetLayout,
+};
+use tessera_interface::{
     app::{Event, pane::inner_area},
     drawing::theme::ThemeName,
     message::{Lane, Payload},
-};
-use tessera_curation::{
-    FileAction, FileActionPreview, FileContent, FoundOriginals, Original, TargetLayout,
 };
 use tessera_model::{Region, SafeText, Status};
 use tessera_picture::Protocol;

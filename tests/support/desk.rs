@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
-use tessera::{
-    app::{App, Effect, Event, LoginSetup, ReopenCommand, Setup},
-    config::DeploymentKind,
+use tessera_config::{
+    DeploymentKind,
     input::{Chord, Key, Keymap},
+};
+use tessera_interface::{
+    app::{App, Effect, Event, LoginSetup, ReopenCommand, Setup},
     message::{Lane, Payload, Request, Response, Ticket},
 };
 use tessera_model::{

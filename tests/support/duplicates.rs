@@ -1,13 +1,13 @@
 //! A core that reviews planted groups of duplicates.
 
-use tessera::{
-    app::Event,
-    config::DeploymentKind,
-    message::{Lane, Payload},
-};
+use tessera_config::DeploymentKind;
 use tessera_curation::{
     FileContent, Original,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
+};
+use tessera_interface::{
+    app::Event,
+    message::{Lane, Payload},
 };
 use tessera_model::{MediaId, Status, UserTags};
 use tessera_picture::Protocol;

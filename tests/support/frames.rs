@@ -1,6 +1,6 @@
 //! Creates results with frames of videos.
 
-use tessera::{
+use tessera_interface::{
     app::Event,
     message::{Lane, Payload},
 };

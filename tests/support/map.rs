@@ -1,8 +1,8 @@
 //! A core that shows the map of a local dataset.
 
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::Event,
-    config::DeploymentKind,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{MapIssue, MapPoint, MediaId, MediaMap, SafeText, Status};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::Event,
-    config::DeploymentKind,
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{
@@ -252,7 +252,7 @@ pub fn getting_model(columns: u16, rows: u16) -> Desk {
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::GetModel(_)));
     for done in [100_000_000, 120_000_000, 140_000_000, 160_000_000] {
         desk.wait(2);
-        let progress = tessera::message::RequestProgress {
+        let progress = tessera_interface::message::RequestProgress {
             ticket: ticket.clone(),
             done,
             total: Some(607_000_000),

@@ -1,10 +1,8 @@
 //! Tests frames: only changed cells are written.
 
 use ratatui::buffer::Buffer;
-use tessera::{
-    drawing::picture_layer::TerminalWrites,
-    runtime::frames::{FrameCost, FrameWriter},
-};
+use tessera::runtime::frames::{FrameCost, FrameWriter};
+use tessera_interface::drawing::picture_layer::TerminalWrites;
 
 fn text(frames: &mut FrameWriter<Vec<u8>>, text: &str) -> FrameCost {
     let view = |buffer: &mut Buffer| {

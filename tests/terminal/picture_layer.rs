@@ -7,7 +7,7 @@ use ratatui::{
     layout::Rect,
     style::Color,
 };
-use tessera::drawing::picture_layer::{
+use tessera_interface::drawing::picture_layer::{
     ColorDepth, GraphicsSettings, PictureKey, PictureLayer, TerminalWrites, delete_all_pictures,
 };
 use tessera_model::MediaId;

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use tessera::{
+use tessera::runtime::frames::{FrameCost, FrameWriter};
+use tessera_interface::{
     app::Event,
     drawing::{
         PictureLayer, Theme,
@@ -11,7 +12,6 @@ use tessera::{
         theme::ThemeName,
     },
     message::{Lane, Payload},
-    runtime::frames::{FrameCost, FrameWriter},
     ui,
 };
 use tessera_model::Status;

@@ -1,11 +1,11 @@
 //! Tests additions of media and reindexes: they are checked, sent, queued, rejected and followed.
 
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::{
         Effect, JobState,
         overlay::add_media::{AddMediaField, AddMediaForm, SourceCheck},
     },
-    config::DeploymentKind,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight, Status};

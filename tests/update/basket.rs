@@ -1,13 +1,13 @@
 //! Tests the selection across pages and searches, with exclusions.
 
-use tessera::{
+use tessera::usecase::file_actions::selection_of_media;
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::{
         basket::SelectedEntries,
         overlay::export::{ExportField, ExportForm},
     },
-    config::DeploymentKind,
     message::{JobId, Lane, Payload, Request},
-    usecase::file_actions::selection_of_media,
 };
 use tessera_model::{
     EntryContent, EntryId, ExportFormat, ExportPart, ExportPreview, ExportSelection, FailureKind,

@@ -1,10 +1,10 @@
 //! Tests the check of a dataset: what is asked of the worker, what the table offers, and the command that does the
 //! same.
 
-use tessera::{
+use tessera::usecase::file_actions::selection_of_media;
+use tessera_interface::{
     app::{Effect, Pane, overlay::check::QualityCheck},
     message::{Lane, Payload, Request},
-    usecase::file_actions::selection_of_media,
 };
 use tessera_model::{
     DatasetId, FailureKind, Filter, MediaId, SafeText, Selection, Status,

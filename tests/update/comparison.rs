@@ -1,7 +1,7 @@
 //! Tests the comparison of pictures: which pictures are compared, how they are arranged, and how to
 //! go through pairs.
 
-use tessera::{
+use tessera_interface::{
     app::{
         Effect, Event,
         viewer::{Arrangement, Comparison},

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tessera::{
+use tessera_interface::{
     app::{
         JobHistory, Level, Notifications, PageCache, Remote, ServiceData, Tab, Tabs, Tickets,
         Uptime, View,

@@ -1,8 +1,8 @@
 //! Tests what `y` and a letter copy, and what never reaches the clipboard.
 
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::{CopyOutcome, Effect, Event, ReopenCommand},
-    config::DeploymentKind,
     message::{Lane, Payload, ReadRequest, Request},
 };
 use tessera_model::{Link, Status};

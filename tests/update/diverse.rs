@@ -1,12 +1,11 @@
 //! Tests the selection of the media of a search that differ most: when it is possible, what is requested, and what
 //! happens to the selection.
 
-use tessera::{
+use tessera::usecase::file_actions::selection_of_media;
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::{availability::unavailable_reason, overlay::prompt::TextPrompt},
-    config::DeploymentKind,
-    input::Action,
     message::{Lane, Payload, Request},
-    usecase::file_actions::selection_of_media,
 };
 use tessera_model::{
     DatasetId, FailureKind, MediaId, Query, Selection, StateKey, StateValue, Status,

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_curation::{
+    FileAction,
+    duplicates::{DuplicateGroup, KeepRule},
+};
+use tessera_interface::{
     app::{
         Pane,
         overlay::duplicate_review::{DuplicateReview, ReviewStage},
     },
-    config::DeploymentKind,
     message::{Lane, Payload, Request},
-};
-use tessera_curation::{
-    FileAction,
-    duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{FailureKind, Search, SelectionItem, Status};
 use tessera_picture::{Crop, Protocol};
@@ -178,7 +178,7 @@ fn the_end_lists_what_goes_in_the_basket_and_does_nothing_without_files() {
 #[test]
 fn both_halves_show_the_same_part_at_the_same_size() {
     let mut desk = reviewing(120, 40);
-    desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.happen(tessera_interface::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
     desk.press("enter");
     let pictures = |desk: &Desk| -> Vec<(u16, u16)> {
         let lanes = desk.open.iter().filter_map(|(ticket, _)| match &ticket.lane {

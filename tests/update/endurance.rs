@@ -1,6 +1,6 @@
 //! Tests long sleeps, hanging services, and quitting in the middle of work.
 
-use tessera::{
+use tessera_interface::{
     app::{Effect, JobState},
     message::{JobId, Lane, Payload, Request},
 };

@@ -2,15 +2,14 @@
 
 use std::path::PathBuf;
 
-use tessera::{
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::{
         Event, JobState,
         availability::unavailable_reason,
         jobs::rows::job_summary,
         overlay::export::{ExportField, ExportForm, TargetCheck},
     },
-    config::DeploymentKind,
-    input::Action,
     message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{

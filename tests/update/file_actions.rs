@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use tessera::{
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_curation::{
+    AnnotationFile, FileAction, FileActionPreview, FileContent, LastAction, NameRule, Original,
+    Outcome, Plan, Skipped, TargetLayout,
+};
+use tessera_interface::{
     app::{
         Level,
         availability::unavailable_reason,
         overlay::file_actions::{FileActionConfirmation, UndoConfirmation},
     },
-    config::DeploymentKind,
-    input::Action,
     message::{Lane, Payload, Request},
-};
-use tessera_curation::{
-    AnnotationFile, FileAction, FileActionPreview, FileContent, LastAction, NameRule, Original,
-    Outcome, Plan, Skipped, TargetLayout,
 };
 use tessera_model::{FailureKind, SafeText, Status};
 use uuid::Uuid;

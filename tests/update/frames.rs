@@ -1,6 +1,6 @@
 //! Tests stepping through the frames of a video.
 
-use tessera::app::Event;
+use tessera_interface::app::Event;
 use tessera_picture::Protocol;
 
 use crate::support::{

@@ -3,13 +3,13 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::{Value, json};
-use tessera::{
+use tessera_config::DeploymentKind;
+use tessera_interface::{
     app::{
         Event, Job, JobState,
         model_offer::is_offered,
         overlay::{command_list::CommandList, get_model::ModelConfirmation},
     },
-    config::DeploymentKind,
     message::{JobId, Lane, Payload, Request, RequestProgress, Ticket},
 };
 use tessera_model::{

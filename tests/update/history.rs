@@ -1,6 +1,6 @@
 //! Tests the picture beside the selected past search.
 
-use tessera::{
+use tessera_interface::{
     app::{Event, overlay::command_list::CommandList},
     message::{Lane, Payload},
 };

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use tessera::{
+use tessera_interface::{
     app::{
         Activity, Effect, Event, JobAlert, JobHistory, JobState,
         overlay::{archive_inspector::ArchiveInspector, job_detail::JobDetail},

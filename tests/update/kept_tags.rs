@@ -1,11 +1,11 @@
 //! Tests tags of services that have no requests for tags: what a key keeps on this machine, undo, and what is refused.
 
-use tessera::{
+use tessera_config::input::Action;
+use tessera_interface::{
     app::{
         availability::unavailable_reason,
         overlay::add_media::{AddMediaField, AddMediaForm},
     },
-    input::Action,
     message::{Lane, Request},
 };
 use tessera_model::{

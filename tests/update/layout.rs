@@ -2,13 +2,12 @@
 
 use proptest::prelude::*;
 use ratatui::layout::{Margin, Rect};
-use tessera::{
+use tessera_config::{TileSize, input::Keymap};
+use tessera_interface::{
     app::{
         App, Event, Mouse, MouseKind, Pane, Setup, areas::DetailLayout, jobs::rows::JobRows,
         pane::inner_area, tile_grid::TileGrid,
     },
-    config::TileSize,
-    input::Keymap,
     message::{JobId, Lane, Payload},
 };
 use tessera_model::{FailureKind, SafeText, Status};

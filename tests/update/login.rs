@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use tessera::{
+use tessera_interface::{
     app::{
         Event,
         overlay::{

@@ -1,6 +1,7 @@
 //! Tests removing, renaming and rescanning datasets of local folders.
 
-use tessera::{
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::{
         Pane,
         availability::unavailable_reason,
@@ -8,8 +9,6 @@ use tessera::{
             file_patterns::FilePatterns, manage_dataset::RemovalConfirmation, prompt::TextPrompt,
         },
     },
-    config::DeploymentKind,
-    input::Action,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tessera::{
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         overlay::map::{MapColor, MapView},
@@ -228,7 +228,7 @@ fn going_over_a_map_keeps_the_pages_of_the_results() {
         desk.press("l l l");
         while desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
             let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
-            desk.respond(ticket, Ok(tessera::message::Payload::Page(page(0, 1))));
+            desk.respond(ticket, Ok(tessera_interface::message::Payload::Page(page(0, 1))));
         }
     }
     let of_results = desk.app.results().pages().get(&search);

@@ -2,11 +2,9 @@
 
 use proptest::prelude::*;
 use ratatui::layout::Rect;
-use tessera::{
-    app::{App, Event, Mouse, MouseKind, Setup, pane::inner_area},
-    config::TileLayout,
-    input::Keymap,
-};
+use tessera_config::{TileLayout, input::Keymap};
+use tessera_interface::app::{App, Event, Mouse, MouseKind, Setup, pane::inner_area};
+use tessera_interface::message::{Lane, Payload};
 use tessera_model::{SafeText, SavedSession, StateKey, StateValue, Status};
 use tessera_picture::Protocol;
 
@@ -14,7 +12,6 @@ use crate::support::{
     desk::{Desk, dataset, page},
     scene::paint,
 };
-use tessera::message::{Lane, Payload};
 
 const LANDSCAPE: (u32, u32) = (1_200, 800);
 const PORTRAIT: (u32, u32) = (600, 900);

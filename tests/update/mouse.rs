@@ -2,7 +2,7 @@
 //! is sent only when that changes.
 
 use ratatui::{buffer::Buffer, layout::Rect};
-use tessera::{
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         overlay::{

@@ -1,7 +1,7 @@
 //! Tests the search of all names on a service that has no such search: all pages are looked at, with progress, a stop
 //! and a way to continue.
 
-use tessera::{
+use tessera_interface::{
     app::Event,
     message::{Lane, Request},
 };

@@ -1,6 +1,6 @@
 //! Tests fields with a path: Tab completes, and Ctrl-F opens the picker, in every form that has such a field.
 
-use tessera::{
+use tessera_interface::{
     app::overlay::{
         add_media::{AddMediaForm, SourceCheck},
         export::{ExportField, ExportForm},

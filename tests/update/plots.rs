@@ -1,6 +1,6 @@
 //! Tests the histogram of scores and the facets of the loaded results.
 
-use tessera::{
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         overlay::{
@@ -168,7 +168,10 @@ fn browsing_has_no_histogram() {
 fn described() -> Desk {
     let mut desk = Desk::new();
     let list = vec![crate::support::desk::dataset(1, tessera_model::Status::Ready)];
-    desk.answer(tessera::message::Lane::Datasets, tessera::message::Payload::Datasets(list, 0));
+    desk.answer(
+        tessera_interface::message::Lane::Datasets,
+        tessera_interface::message::Payload::Datasets(list, 0),
+    );
     let mut page = page(0, 3);
     for (cluster, labels) in page.clusters.iter_mut().zip([&["van", "road"][..], &["van"], &[]]) {
         cluster.labels = labels.iter().map(|label| SafeText::name(label)).collect();
@@ -212,7 +215,7 @@ fn tags_and_words_are_required_and_local_folders_exclude_tags() {
     assert_eq!(search(&desk).filters, [Filter::tags(vec![tag]).unwrap()]);
     desk.press("esc g f tab tab enter");
     assert_eq!(search(&desk).filters, [Filter::full_text("red").unwrap()]);
-    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
     desk.press("esc g f tab x");
     let excluded = Filter::tags(vec![tag]).and_then(Filter::negated);
     assert_eq!(search(&desk).filters, [excluded.unwrap()]);
@@ -264,7 +267,7 @@ fn facets_count_the_media_items_of_the_dataset() {
 /// Opens the facets with dates and sizes that the service has counted.
 fn with_distributions() -> Desk {
     let mut desk = caption_search();
-    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
     desk.press("g f");
     let days = [("2024-03-01", 3), ("2024-05-20", 9)].into_iter();
     let overview = Overview {
@@ -321,7 +324,7 @@ fn sizes_of_loaded_pictures_are_counted_if_the_service_does_not_count_them() {
 #[test]
 fn folders_and_columns_are_facets_of_a_local_deployment() {
     let mut desk = caption_search();
-    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
     desk.press("g f");
     let facet = |name: &str, count| Facet { name: SafeText::name(name), tag: None, count };
     let weather = tessera_model::ColumnFacets {

@@ -1,6 +1,6 @@
 //! Tests caption searches, the query builder and saved views.
 
-use tessera::{
+use tessera_interface::{
     app::{
         Effect, Event, Pane,
         overlay::{command_list::CommandList, pick_list::Command},
@@ -338,9 +338,9 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     desk.press("esc");
     // A click on a chip opens its row.
     let chips = chips(desk.app.query(), desk.app.results());
-    let places: Vec<_> = tessera::app::query::chip_areas(&chips, line).collect();
-    let kind = tessera::app::MouseKind::Click;
-    let mouse = tessera::app::Mouse { column: places[3].x + 1, row: line.y, kind };
+    let places: Vec<_> = tessera_interface::app::query::chip_areas(&chips, line).collect();
+    let kind = tessera_interface::app::MouseKind::Click;
+    let mouse = tessera_interface::app::Mouse { column: places[3].x + 1, row: line.y, kind };
     desk.happen(Event::Mouse(mouse));
     assert_eq!(
         (desk.app.panes().focus, desk.app.query().draft(desk.app.results()).cursor),
@@ -501,7 +501,7 @@ fn a_filter_without_a_value_is_removed_when_it_is_left() {
 
 fn local_desk() -> Desk {
     let mut desk = Desk::with_clusters(9);
-    desk.app.setup_mut().deployment = tessera::config::DeploymentKind::Local;
+    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
     desk
 }
 

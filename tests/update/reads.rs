@@ -1,6 +1,6 @@
 //! Tests scheduled reads: what is requested and when, and what happens to stale responses.
 
-use tessera::{
+use tessera_interface::{
     app::Event,
     message::{Lane, Payload, Request},
 };

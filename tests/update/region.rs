@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tessera::{
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         overlay::{

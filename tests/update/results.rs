@@ -1,6 +1,6 @@
 //! Tests the results: tabs, history, filters, order, folds and members.
 
-use tessera::{
+use tessera_interface::{
     app::{
         Effect, Event, MissingMembers, Pane, View,
         overlay::{

@@ -1,6 +1,6 @@
 //! Tests searches: anchors, granularity, pages and going back.
 
-use tessera::{
+use tessera_interface::{
     app::{Effect, Pane},
     message::{Lane, Payload, Request},
 };
@@ -160,7 +160,7 @@ fn a_page_that_could_not_be_loaded_is_not_the_last_one() {
 #[test]
 fn enter_opens_dataset_cluster_and_full_size() {
     let mut desk = Desk::with_clusters(9);
-    desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.happen(tessera_interface::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
     desk.press("1 enter");
     assert_eq!(desk.app.panes().focus, Pane::Results);
     desk.press("enter l enter");
@@ -193,7 +193,7 @@ fn a_dataset_opens_whole_after_a_search() {
 #[test]
 fn pasted_text_is_never_handled_as_keys() {
     let mut desk = Desk::with_clusters(9);
-    desk.happen(tessera::app::Event::Paste("q\nq\n".into()));
+    desk.happen(tessera_interface::app::Event::Paste("q\nq\n".into()));
     assert!(!desk.other.contains(&Effect::Quit));
 }
 

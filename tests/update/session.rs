@@ -1,9 +1,8 @@
 //! Tests the last session: it is saved as it changes, and continued at the next start.
 
-use tessera::{
+use tessera_config::{TileSize, input::Keymap};
+use tessera_interface::{
     app::{App, Effect, Setup},
-    config::TileSize,
-    input::Keymap,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{DatasetId, SafeText, SavedSession, Search, StateKey, StateValue, Status};

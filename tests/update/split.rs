@@ -1,12 +1,11 @@
 //! Tests the division of a dataset into sets: what is asked of the worker, and what is never replaced unasked.
 
-use tessera::{
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::{
         availability::unavailable_reason,
         overlay::split::{ReplaceSets, SplitForm},
     },
-    config::DeploymentKind,
-    input::Action,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{

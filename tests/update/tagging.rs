@@ -1,9 +1,8 @@
 //! Tests the tagging mode: what a key changes, undo, and changes that are sent one after the other.
 
-use tessera::{
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_interface::{
     app::availability::unavailable_reason,
-    config::DeploymentKind,
-    input::Action,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{

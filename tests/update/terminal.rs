@@ -1,11 +1,11 @@
 //! Tests terminals: no requests are left behind, and no action needs a key that a keyboard lacks.
 
-use tessera::{
+use tessera_config::input::{Action, KeyContext, Keymap};
+use tessera_interface::{
     app::{
         Effect, Event,
         overlay::{graphics_check::GraphicsCheck, help::Help},
     },
-    input::{Action, KeyContext, Keymap},
     message::Lane,
 };
 use tessera_model::Preview;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use tessera::{
+use tessera_interface::{
     app::{Effect, Event, Mouse, MouseKind, Pane, Viewer, viewer::ZoomPosition},
     message::{Lane, Request},
 };

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use tessera::{
+use tessera_config::{
+    ThemeChoice,
+    input::{Action, Keymap},
+};
+use tessera_interface::{
     app::{
         Effect, Event, Mouse, MouseKind, Pane,
         overlay::{
@@ -15,8 +19,6 @@ use tessera::{
             reindex::ReindexConfirmation,
         },
     },
-    config::ThemeChoice,
-    input::{Action, Keymap},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};

@@ -8,7 +8,11 @@ use ratatui::{
     layout::Rect,
     style::Color,
 };
-use tessera::{
+use tessera_config::{
+    DeploymentConfig, Destination,
+    input::{Chord, Key},
+};
+use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
         welcome::{
@@ -16,9 +20,7 @@ use tessera::{
             WelcomeField, WelcomeOption,
         },
     },
-    config::{DeploymentConfig, Destination},
     drawing::{MouseTargets, Theme, picture_layer::ColorDepth, theme::ThemeName},
-    input::{Chord, Key},
     ui::welcome_screen::WelcomeScreen,
 };
 use tessera_model::{Cover, FolderEntry, FolderListing, Place, RecentPlace, SafeText};

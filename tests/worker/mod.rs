@@ -10,21 +10,20 @@ use std::{
 };
 
 use tessera::{
-    message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent},
     state::StateFolder,
     worker::{DiskCacheOptions, StartedWorker, Worker, WorkerOptions, spawn},
 };
 use tessera_client::Client;
+use tessera_interface::message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent};
 use tessera_model::{
     ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Region,
     SafeText, Search,
 };
 use tessera_picture::{Canvas, Crop, Protocol};
-use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
-use uuid::Uuid;
-
 use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
+use uuid::Uuid;
 
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 

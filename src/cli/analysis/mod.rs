@@ -18,15 +18,15 @@ pub use split::DatasetSplitOptions;
 use std::time::Duration;
 
 use clap::Args;
+use tessera_client::Endpoint;
+use tessera_interface::job::{Job, JobDataset, JobId};
+use tessera_model::{
+    Dataset, ExportJob, ExportSpec, ExportTask, Failure, FailureKind, JobKind, Operation,
+};
 
 use crate::{
     cli::{CliError, CliResult, Connection, Context, LocalService, values::timestamp_now},
-    job::{Job, JobDataset, JobId},
     usecase::media_rows::{MediaRow, fetch},
-};
-use tessera_client::Endpoint;
-use tessera_model::{
-    Dataset, ExportJob, ExportSpec, ExportTask, Failure, FailureKind, JobKind, Operation,
 };
 
 const ENDPOINTS: &[Endpoint] =

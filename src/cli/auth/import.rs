@@ -9,6 +9,7 @@ use rustix::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun};
+use tessera_config::{DeploymentConfig, Profile, user_config_file};
 use tessera_wire::credentials::session_value;
 
 use crate::cli::prelude::*;
@@ -21,7 +22,6 @@ use crate::{
         login::{open_secrets, validate_secret},
         output::write_stdout,
     },
-    config::{DeploymentConfig, Profile, user_config_file},
     credentials::{SecretLocation, SecretLocations, SecretOwner},
     usecase::{IssueError, IssuedKeyPair, KeyPairOwner, SaveError, SecretSource, issue_key_pair},
 };

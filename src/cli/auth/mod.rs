@@ -6,6 +6,7 @@ mod secret_screen;
 
 use secrecy::ExposeSecret as _;
 use tessera_client::{AuthMethod, BaseUrl, TOKEN_LIFETIME};
+use tessera_config::{DeploymentKind, Profile};
 use tessera_model::login_check_text;
 
 use crate::cli::prelude::*;
@@ -15,7 +16,6 @@ use crate::{
         auth::import::HostedProfile,
         login::{ServiceLogin, open_secrets},
     },
-    config::{DeploymentKind, Profile},
     credentials,
     usecase::SecretSource,
 };

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::printable_text::PrintableText;
+use tessera_interface::printable_text::PrintableText;
 
 const SHOWN_FOR: Duration = Duration::from_secs(30);
 const ENTER_AND_CLEAR: &str = "\x1b[?1049h\x1b[2J\x1b[H";

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use tessera_config::{DeploymentConfig, Profile};
 use tessera_model::{
     FileChanges, LocalDataset, PatternLists, RescanResult, SkippedFile, text::grouped_with_noun,
 };
@@ -12,10 +13,7 @@ use super::{
     watch::{WaitGoal, poll_until},
 };
 use crate::cli::prelude::*;
-use crate::{
-    cli::{ServiceTarget, polling::Poller},
-    config::{self, DeploymentConfig, Profile},
-};
+use crate::cli::{ServiceTarget, polling::Poller};
 
 pub(super) async fn remove(context: &Context, dataset: Option<&str>) -> CliResult {
     context.require_writable()?;
@@ -55,7 +53,7 @@ async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> C
 /// Says where the uploads of a removed dataset are.
 fn kept_uploads(connection: &Connection<'_>, uploads: u64) -> String {
     let files = grouped_with_noun(uploads, "uploaded file", "uploaded files");
-    let local = config::local_data_dir().filter(|_| connection.is_local());
+    let local = tessera_config::local_data_dir().filter(|_| connection.is_local());
     let place = local.map_or_else(
         || "the index folder of the service".to_owned(),
         |index| index.join("uploads").display().to_string(),

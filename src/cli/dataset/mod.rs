@@ -10,17 +10,16 @@ use embeddings::EmbeddingsCommand;
 pub(super) use record::encoding_document;
 use watch::{ReactionOptions, WatchOptions};
 
-use crate::cli::prelude::*;
-use crate::{
-    cli::{
-        PatternOptions, ServiceTarget,
-        analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
-        config::user_file,
-        values::status_parser,
-    },
-    config::{Profile, edit},
-};
+use tessera_config::{Profile, edit};
 use tessera_model::Status;
+
+use crate::cli::prelude::*;
+use crate::cli::{
+    PatternOptions, ServiceTarget,
+    analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
+    config::user_file,
+    values::status_parser,
+};
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {

@@ -1,5 +1,6 @@
 //! Finds the exports that were started before, by the jobs of this machine or by ID, and describes them as documents.
 
+use tessera_interface::job::{Job, JobId};
 use tessera_model::{
     Archive, ArchiveName, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTask,
     ExportTaskId, Extraction, Inspection, JobKind, JobRecord, Omission, SavedJobState,
@@ -12,7 +13,6 @@ use crate::{
         JobRecorder,
         values::{IdPrefix, format_timestamp, timestamp_now},
     },
-    job::{Job, JobId},
     state::StoredJob,
 };
 

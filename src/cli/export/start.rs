@@ -1,6 +1,14 @@
 //! `tessera export start`: sends the request once, for a dataset or a selection in it, then waits and downloads as
 //! requested.
 
+use tessera_client::{ExistingFile, LocalAddition};
+use tessera_config::{ExportDefaults, expand_home};
+use tessera_model::{
+    ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
+    ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
+    SavedView, Selection,
+};
+
 use crate::cli::prelude::*;
 use crate::{
     cli::{
@@ -14,14 +22,7 @@ use crate::{
         search::{self, CutOptions, FilterOptions, RankingSource, SearchOptions, SearchRequest},
         values::parse_interval,
     },
-    config::{ExportDefaults, expand_home},
     state,
-};
-use tessera_client::{ExistingFile, LocalAddition};
-use tessera_model::{
-    ArchiveName, EntityType, ExportFormat, ExportJob, ExportPart, ExportSelection, ExportSpec,
-    ExportTask, FailureKind, Fraction, Granularity, JobKind, Omission, Operation, Query, QueryText,
-    SavedView, Selection,
 };
 
 #[derive(Debug, Args)]

@@ -17,7 +17,6 @@ use crate::{
         messages::{write_message, write_stderr},
         values::similar_folder,
     },
-    config,
     usecase::{
         models::{NO_MODEL, load_model},
         run_blocking,
@@ -289,7 +288,7 @@ fn open_folder(
 }
 
 pub(super) fn index_dir(folder: Option<PathBuf>) -> CliResult<PathBuf> {
-    folder.or_else(config::local_data_dir).ok_or_else(|| {
+    folder.or_else(tessera_config::local_data_dir).ok_or_else(|| {
         CliError::usage("the home folder is unknown; give a folder for the index with --data DIR")
     })
 }
@@ -441,8 +440,9 @@ fn check_space(data: &Path) -> Option<CheckResult> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tessera_model::FileKind;
+
+    use super::*;
 
     fn skipped(file: &str) -> SkippedFile {
         let reason = SafeText::detail("broken picture (truncated JPEG)");

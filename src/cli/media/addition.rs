@@ -14,21 +14,18 @@ use tessera_model::{
 use tokio::time::timeout;
 
 use crate::cli::prelude::*;
-use crate::{
-    cli::{
-        JobRecorder,
-        auth::import::read_session_cookie,
-        context::INTERRUPT_CHECK_TIMEOUT,
-        media::plan::{
-            AdditionPart, AdditionPlan, SourceOptions, SplitOptions, unreadable_json,
-            warn_of_unreadable,
-        },
-        messages::format_bytes,
-        polling::Poller,
-        reindex,
-        values::timestamp_now,
+use crate::cli::{
+    JobRecorder,
+    auth::import::read_session_cookie,
+    context::INTERRUPT_CHECK_TIMEOUT,
+    media::plan::{
+        AdditionPart, AdditionPlan, SourceOptions, SplitOptions, unreadable_json,
+        warn_of_unreadable,
     },
-    config,
+    messages::format_bytes,
+    polling::Poller,
+    reindex,
+    values::timestamp_now,
 };
 
 #[derive(Debug, clap::Args)]
@@ -437,7 +434,7 @@ impl<'a> AdditionRun<'a> {
 
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
-        let folder = config::state_dir(&self.connection.deployment_name);
+        let folder = tessera_config::state_dir(&self.connection.deployment_name);
         let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
         tessera_files::write_user_file(&path, &list)

@@ -14,13 +14,11 @@ use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
 
 use addition::AdditionRun;
 use plan::AdditionPlan;
+use tessera_interface::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_model::MediaSource;
 
+use crate::cli::media::addition::MediaAddOptions;
 use crate::cli::prelude::*;
-use crate::{
-    cli::media::addition::MediaAddOptions,
-    command_lines::{ProfilerCommand, profiler_command_line},
-};
 
 #[derive(Debug, Subcommand)]
 pub enum MediaCommand {

@@ -4,14 +4,12 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
 use glob::Pattern;
 use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
+use tessera_interface::file_uri::local_path_of_file_uri;
 use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
 use tessera_wire::text_encoding::decode_list;
 
 use crate::cli::prelude::*;
-use crate::{
-    cli::{messages::format_bytes, values::read_bytes_or_stdin},
-    file_uri::local_path_of_file_uri,
-};
+use crate::cli::{messages::format_bytes, values::read_bytes_or_stdin};
 
 #[derive(Debug)]
 pub struct AdditionPlan {

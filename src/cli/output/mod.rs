@@ -15,14 +15,12 @@ use clap::ColorChoice;
 use serde_json::{Map, Value};
 use table::TableStyle;
 
-use crate::{
-    cli::{CliError, GlobalOptions, is_capable_terminal},
-    printable_text::PrintableText,
-};
+use crate::cli::{CliError, GlobalOptions, is_capable_terminal};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
 };
+use tessera_interface::printable_text::PrintableText;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, env, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use tessera_interface::printable_text::PrintableText;
 use tessera_model::{
     Cluster, Facet, FacetKind, Histogram, Overview, Relevance, SafeText, ScoreKind, count_facets,
     text::{needs_apostrophe, truncate},
@@ -12,7 +13,7 @@ use tessera_model::{
 };
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::{cli::values, printable_text::PrintableText};
+use crate::cli::values;
 
 /// The table of each document, by the schema of the document. A document that is also shown with other columns has a
 /// further table, which has a name.

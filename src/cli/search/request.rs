@@ -7,6 +7,7 @@ use clap::{
     builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser as _},
 };
 use tessera_client::{QueryImageUpload, TextSearchPath};
+use tessera_config::SearchDefaults;
 use tessera_model::{
     Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, FileOrder,
     FileSortKey, Filter, Fraction, Granularity, HistoryEntry, MediaId, Query, QueryText, Region,
@@ -14,13 +15,10 @@ use tessera_model::{
     vql::{InvalidField, LabelRule},
 };
 
-use crate::{
-    cli::{
-        CliError, CliResult, Connection, Exit, absolute_path,
-        input_options::{NamedQuery, QueryOptions},
-        values::{parse_four, parse_region},
-    },
-    config::SearchDefaults,
+use crate::cli::{
+    CliError, CliResult, Connection, Exit, absolute_path,
+    input_options::{NamedQuery, QueryOptions},
+    values::{parse_four, parse_region},
 };
 
 #[derive(Debug, Subcommand)]

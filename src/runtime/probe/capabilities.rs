@@ -3,12 +3,10 @@
 
 use std::env;
 
-use crate::{
-    drawing::{picture_layer::ColorDepth, theme::ThemeName},
-    runtime::probe::replies::TerminalReplies,
-    subprocess,
-};
+use tessera_interface::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
+
+use crate::{runtime::probe::replies::TerminalReplies, subprocess};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
@@ -292,8 +290,9 @@ pub(super) fn wrap_for_screen(sequence: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tessera_config::input::{SequenceSplitter, TerminalInput, decode};
+
     use super::*;
-    use crate::input::{SequenceSplitter, TerminalInput, decode};
 
     fn decide(environment: &Environment, reply: &[u8], forced: Option<Protocol>) -> Capabilities {
         decide_with_outer(environment, reply, forced, None)

@@ -1,12 +1,10 @@
 //! Explains what decides how the terminal is used, for `doctor`: pictures, colors, the width of ambiguous characters
 //! and the encoding.
 
+use tessera_interface::drawing::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::Protocol;
 
-use crate::{
-    drawing::{picture_layer::ColorDepth, theme::ThemeName},
-    runtime::probe::capabilities::{Capabilities, Environment},
-};
+use crate::runtime::probe::capabilities::{Capabilities, Environment};
 
 /// A fact about the terminal with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

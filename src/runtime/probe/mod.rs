@@ -11,14 +11,11 @@ use std::{
     time::Instant,
 };
 
-use crate::{
-    input::{Chord, Key, SequenceSplitter, TerminalInput, decode},
-    runtime::probe::{
-        capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
-        ending_signals::EndingSignals,
-        replies::is_attributes,
-        unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
-    },
+use crate::runtime::probe::{
+    capabilities::{decide_capabilities, wrap_for_screen, wrap_for_tmux},
+    ending_signals::EndingSignals,
+    replies::is_attributes,
+    unanswered::{ATTRIBUTES_QUERY, REPLY_LIMIT, note_queries, note_reply},
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -26,6 +23,7 @@ use rustix::{
     termios::tcgetwinsize,
 };
 use signal_hook::consts::SIGINT;
+use tessera_config::input::{Chord, Key, SequenceSplitter, TerminalInput, decode};
 use tessera_picture::Protocol;
 
 mod capabilities;

@@ -12,11 +12,9 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
 };
+use tessera_config::input::{SequenceSplitter, TerminalInput, decode};
 
-use crate::{
-    input::{SequenceSplitter, TerminalInput, decode},
-    runtime::probe::replies::is_attributes,
-};
+use crate::runtime::probe::replies::is_attributes;
 
 /// Queries the primary attributes.
 pub(super) const ATTRIBUTES_QUERY: &str = "\x1b[c";

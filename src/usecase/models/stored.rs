@@ -10,13 +10,12 @@ use tessera_hub::{HubError, HubSettings, RepositoryName, cached_snapshot};
 use tessera_model::ShellCommand;
 
 use super::ModelError;
-use crate::config;
 
 /// The value of `--model` that takes the model away from a dataset.
 pub const NO_MODEL: &str = "none";
 
 pub fn models_dir() -> Result<PathBuf, ModelError> {
-    config::models_dir().ok_or_else(|| {
+    tessera_config::models_dir().ok_or_else(|| {
         ModelError::usage("the home folder is unknown, where models are added; set HOME")
     })
 }
@@ -27,7 +26,7 @@ pub fn models_dir() -> Result<PathBuf, ModelError> {
 pub fn model_folder(path: &Path) -> PathBuf {
     let named = path.to_str().and_then(|name| {
         if check_name(name).is_ok() {
-            return Some(config::models_dir()?.join(name));
+            return Some(tessera_config::models_dir()?.join(name));
         }
         let repository = name.parse().ok()?;
         cached_snapshot(&hub_settings().ok()?.cache, &repository)

@@ -2,18 +2,16 @@
 //! actions on files are reported.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use tessera_config::{DeploymentConfig, Profile, edit};
 use tessera_curation::Skipped;
+use tessera_interface::message::TypedSecret;
 use tessera_testing::{
     clients::{dataset, hosted, without_pauses},
     scripted::{ReceivedRequest, Reply, ScriptedServer},
 };
 
 use super::*;
-use crate::{
-    config::{DeploymentConfig, Profile, edit},
-    credentials::locations_with_keyring,
-    message::TypedSecret,
-};
+use crate::credentials::locations_with_keyring;
 
 const KEYRING: &str = "the keyring of this system";
 

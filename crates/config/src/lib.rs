@@ -1,0 +1,36 @@
+//! Reads and edits the settings, which come from several layers. `assets/config.toml` contains and
+//! documents the defaults.
+
+pub mod custom_command;
+pub mod edit;
+pub mod input;
+pub mod key;
+pub mod layers;
+mod paths;
+pub mod profile;
+mod settings;
+pub mod settings_file;
+pub mod tables;
+mod terminal_alerts;
+
+pub use key::ThemeChoice;
+pub use layers::{Layers, Sources};
+pub use paths::{
+    UNKNOWN_CONFIG_FILE, config_dir, expand_home, file_actions_dir, keymap_file, load_keymap,
+    local_data_dir, models_dir, recent_file, state_dir, state_dirs, terminal_graphics_file,
+    themes_dir, thumbnails_dir, user_config_file,
+};
+pub use profile::{
+    DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions, is_storage_uri,
+};
+pub use settings::{
+    ExportDefaults, GraphicsChoice, NotificationMethod, SearchDefaults, Settings, TileLayout,
+    TileSize,
+};
+pub use settings_file::SettingOrigin;
+pub use terminal_alerts::{DesktopProtocol, shows_progress};
+
+/// The JSON Schema of the settings, which is generated from their table and their comments.
+pub const SETTINGS_SCHEMA: &str = include_str!("../../../assets/config.schema.json");
+
+const DEFAULT_CONFIG: &str = include_str!("../../../assets/config.toml");

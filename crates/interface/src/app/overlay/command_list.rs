@@ -1,0 +1,193 @@
+//! Shows a list of commands, such as actions, sort orders, past searches, saved views and the log. Come here to change
+//! what a command does when it is picked.
+
+use tessera_config::text_enum;
+use tessera_picture::{Canvas, PictureView, Protocol};
+
+use crate::app::overlay::prelude::*;
+use crate::{
+    app::{
+        Screen,
+        overlay::pick_list::{Command, PickItem, PickList},
+        pane::inner_area,
+        view::pictures::VisiblePicture,
+    },
+    drawing::{below, text_cells, wrapped_rows},
+};
+
+text_enum! {
+    pub enum ListKind: hints {
+        Actions = "type to filter   ↑ ↓ select   Enter run   Esc close",
+        Combinations = "↑ ↓ select   Enter combine in a new tab   Esc close",
+        FilterKinds = "type to filter   ↑ ↓ select   Enter or 1-9 add   Esc close",
+        History = "type to filter   ↑ ↓ select   Enter search again   Esc close",
+        Log = "type to filter   ↑ ↓ select   Enter show details   Esc close",
+        Models = "↑ ↓ select   Enter show what is downloaded   Esc close",
+        Profiles = "Enter open   Esc close",
+        SortOrders = "↑ ↓ select   Enter sort   Esc close",
+        Views = "Enter open   F2 rename   Delete delete   type to filter   Esc close",
+    }
+}
+
+impl ListKind {
+    fn columns(self) -> u16 {
+        match self {
+            Self::Actions => 112,
+            Self::Combinations | Self::FilterKinds | Self::History | Self::Views => 100,
+            Self::Log => 116,
+            Self::Models => 160,
+            Self::Profiles => 86,
+            Self::SortOrders => 76,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct CommandList {
+    pub kind: ListKind,
+    pub title: SafeText,
+    pub list: PickList,
+    /// The command of the last key for the selected row, which replaces the command of the row.
+    alternative: Option<Command>,
+    /// Whether the picture of the selected row is beside the list.
+    has_picture: bool,
+}
+
+/// The columns of the picture beside the list.
+const PICTURE_COLUMNS: u16 = 26;
+/// The rows of a list with a picture.
+const ROWS_WITH_PICTURE: u16 = 14;
+
+impl CommandList {
+    /// Returns the areas of the list and of the picture of the selected row, inside the dialog.
+    pub fn areas(&self, inside: Rect) -> (Rect, Option<Rect>) {
+        if !self.has_picture || inside.width < 3 * PICTURE_COLUMNS {
+            return (inside, None);
+        }
+        let list = Rect { width: inside.width - PICTURE_COLUMNS, ..inside };
+        let picture = Rect { x: list.right() + 1, width: PICTURE_COLUMNS - 2, ..inside };
+        (list, Some(picture))
+    }
+
+    /// Returns the picture of the selected past search, if it is on this machine or on a loaded
+    /// page.
+    pub fn picture(
+        &self,
+        results: &Results,
+        screen: &Screen,
+        area: Rect,
+    ) -> Option<(PictureView, Canvas)> {
+        let picture = self.selected_picture(results, screen, area)?;
+        Some((picture.view, picture.canvas))
+    }
+
+    fn selected_picture(
+        &self,
+        results: &Results,
+        screen: &Screen,
+        area: Rect,
+    ) -> Option<VisiblePicture> {
+        let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
+        results.picture_of_search(entry, screen.canvas(area.width, area.height))
+    }
+
+    fn view_command(&self, key: Key) -> Option<Command> {
+        let Some(Command::OpenView(name)) = self.list.selected() else { return None };
+        Some(match key {
+            Key::F(2) => Command::RenameView(name.clone()),
+            _ => Command::DeleteView(name.clone()),
+        })
+    }
+}
+
+impl Dialog for CommandList {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        if self.kind != ListKind::Views || !matches!(chord.key, Key::F(2) | Key::Delete) {
+            return self.list.handle_key(chord);
+        }
+        self.alternative = self.view_command(chord.key);
+        if self.alternative.is_some() { KeyResult::Accept } else { KeyResult::Stay }
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let columns = self.kind.columns();
+        let rows = self.list.preferred_rows(screen.0 < columns);
+        let rows = match self.kind {
+            ListKind::Log => screen.1.saturating_sub(4),
+            ListKind::Views => rows.max(8),
+            _ if self.has_picture => rows.max(ROWS_WITH_PICTURE),
+            _ => rows,
+        };
+        let columns = columns + if self.has_picture { PICTURE_COLUMNS } else { 0 };
+        // A title that is too long for the frame is wrapped.
+        let title_width = columns.min(screen.0).saturating_sub(4);
+        let title = wrapped_rows(self.title.as_str(), title_width) - 1;
+        (columns, rows.saturating_add(if title > 0 { title + 1 } else { 0 }))
+    }
+
+    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
+        area.and_then(|area| self.selected_picture(&app.results, &app.screen, area))
+            .into_iter()
+            .collect()
+    }
+
+    fn hints(&self) -> &'static str {
+        self.kind.hints()
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(self.list.text_input())
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.list.select(index);
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        let command = self.alternative.or_else(|| self.list.selected().cloned());
+        if let Some(command) = command {
+            app.run_command(command);
+        }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = draw_frame(ctx, area, self.title.as_str());
+        let (list, picture) = self.areas(inside);
+        self.list.draw(ctx, list);
+        let Some(area) = picture else { return };
+        match self.picture(&ctx.app.results, &ctx.app.screen, area) {
+            Some((view, canvas)) => _ = ctx.draw_picture(area, view, canvas),
+            None => ctx.picture_placeholder(area, "not loaded"),
+        }
+    }
+}
+
+impl CommandList {
+    pub(in crate::app) fn open(
+        overlays: &mut Overlays,
+        screen: &Screen,
+        kind: ListKind,
+        title: &str,
+        items: Vec<PickItem>,
+    ) {
+        let (title, list) = (SafeText::name(title), PickList::new(items));
+        let has_picture = kind == ListKind::History && screen.protocol != Protocol::None;
+        let list = CommandList { kind, title, list, alternative: None, has_picture };
+        overlays.open(list);
+    }
+}
+
+/// Draws the frame with the title. A title that is too long for the frame, such as a reason, is drawn above the
+/// filter.
+fn draw_frame(ctx: &mut DrawContext, area: Rect, title: &str) -> Rect {
+    if text_cells(title).saturating_add(4) <= area.width {
+        return ctx.dialog(area, title);
+    }
+    let inside = ctx.frame(area, "", true);
+    let text_rows = wrapped_rows(title, inside.width.saturating_sub(1));
+    let head = Rect { height: text_rows.min(inside.height), ..inside };
+    let title = Line::from(vec![Span::raw(" "), Span::styled(title, ctx.theme.accent)]);
+    ctx.put_lines(head, &[title]);
+    below(inside, text_rows)
+}

@@ -1,0 +1,348 @@
+//! Divides the open dataset into sets such as training and validation: a form, which says how many media items each set
+//! will have, and a question before saved selections are replaced. The worker divides the dataset and saves the sets.
+
+use tessera_config::input::Action;
+use tessera_model::{
+    DatasetTag, Failure, Operation, is_same_name,
+    split::{Balance, Shares, SplitPlan},
+    tag::REJECTED,
+    text::{group_digits, grouped_with_noun},
+};
+
+use crate::app::overlay::prelude::*;
+use crate::{
+    app::{
+        availability,
+        overlay::fields::{self, edit},
+        pane::cycle,
+    },
+    command_lines::split_command_line,
+    drawing::{FormOptions, FormRows, choice_text, wrapped_rows},
+    message::Payload,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SplitField {
+    Shares,
+    Names,
+    Balance,
+    Without,
+}
+
+const FIELDS: [SplitField; 4] =
+    [SplitField::Shares, SplitField::Names, SplitField::Balance, SplitField::Without];
+const FIELD_COLUMN: u16 = 14;
+const COLUMNS: u16 = 76;
+
+#[derive(Clone, Debug)]
+pub struct SplitForm {
+    dataset: DatasetId,
+    dataset_name: SafeText,
+    field: SplitField,
+    shares: Input,
+    /// Without a text, the sets have the usual names.
+    names: Input,
+    balance: Balance,
+    /// The tags whose media are in no set, separated by commas.
+    without: Input,
+    /// What the worker was asked for.
+    sent: Option<SplitPlan>,
+}
+
+impl SplitForm {
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(dataset) = app.dataset() else { return };
+        let form = Self {
+            dataset: dataset.id,
+            dataset_name: dataset.name.clone(),
+            field: SplitField::Shares,
+            shares: "80/10/10".into(),
+            names: Input::default(),
+            balance: Balance::Size,
+            without: Input::default(),
+            sent: None,
+        };
+        app.overlays.open(form);
+    }
+
+    fn plan(&self, app: &App) -> Result<SplitPlan, String> {
+        let shares: Shares = self.shares.value().parse()?;
+        let names = self.names.value().split(',').filter(|name| !name.trim().is_empty());
+        Ok(SplitPlan {
+            sets: shares.named(names).map_err(|reason| format!("names: {reason}"))?,
+            balance: self.balance,
+            without: self
+                .tags_to_skip(app)?
+                .iter()
+                .map(|tag| tag.name.received().to_owned())
+                .collect(),
+            seed: 0,
+        })
+    }
+
+    fn usual_names(&self) -> String {
+        let shares = self.shares.value().parse::<Shares>();
+        shares.map(|shares| shares.usual_names().join(", ")).unwrap_or_default()
+    }
+
+    /// Returns the tags in use that were typed.
+    fn tags_to_skip<'a>(&self, app: &'a App) -> Result<Vec<&'a DatasetTag>, String> {
+        let typed = self.without.value().split(',').map(str::trim).filter(|name| !name.is_empty());
+        let tag = |name: &str| {
+            let mut tags = app.tagging.tags_of(self.dataset).iter();
+            let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.as_str(), name));
+            found.ok_or_else(|| format!("skip tags: no media item has the tag {name}"))
+        };
+        typed.map(tag).collect()
+    }
+
+    /// Names the tags whose media can be skipped, the one of rejected media first.
+    fn tags_in_use(&self, app: &App) -> String {
+        let tags = app.tagging.tags_of(self.dataset).iter().filter(|tag| tag.count > 0);
+        let mut tags: Vec<&str> = tags.map(|tag| tag.name.as_str()).collect();
+        tags.sort_by_key(|tag| *tag != REJECTED);
+        let tags = if tags.is_empty() { "none".to_owned() } else { tags.join(", ") };
+        format!("tags in use: {tags}")
+    }
+
+    /// Says how many media items each set will have, or what is wrong with the form.
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
+    fn preview(&self, app: &App) -> Result<String, String> {
+        let plan = self.plan(app)?;
+        let total: f64 = plan.sets.iter().map(|set| set.share).sum();
+        let all = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let left_out = self.tags_to_skip(app)?.iter().map(|tag| tag.count).sum();
+        let rest = all.map(|all| all.saturating_sub(left_out));
+        let sizes = plan.sets.iter().map(|set| match rest {
+            Some(rest) => format!("{:.0} in {}", rest as f64 * set.share / total, set.name),
+            None => format!("{:.0} % in {}", 100.0 * set.share / total, set.name),
+        });
+        let sizes = sizes.collect::<Vec<_>>().join(", ");
+        let media = rest.map_or_else(
+            || "All media items".to_owned(),
+            |rest| grouped_with_noun(rest, "media item", "media items"),
+        );
+        Ok(format!("{media}: about {sizes}."))
+    }
+
+    pub(in crate::app) fn handle_response(
+        app: &mut App,
+        dataset: DatasetId,
+        result: Result<Payload, Failure>,
+    ) {
+        let form = app.overlays.dialog::<Self>().filter(|form| form.dataset == dataset).cloned();
+        match result {
+            Ok(Payload::SetsSaved(sets)) => {
+                if form.is_some() {
+                    app.overlays.close();
+                }
+                let (level, text) = report(&sets);
+                app.outbox.notify(level, text);
+            }
+            Ok(Payload::SetNamesTaken(names)) => {
+                match form.and_then(|form| Some((form.sent.clone()?, form))) {
+                    Some((plan, form)) => {
+                        let form = Box::new(form);
+                        app.overlays.open(ReplaceSets { dataset, plan, names, form });
+                    }
+                    None => app.outbox.notify(Level::Warning, taken_text(&names)),
+                }
+            }
+            result => app.outbox.report_failure_or_mismatch(&Lane::Split(dataset), result),
+        }
+    }
+}
+
+/// Says how many media items each set has, and how to go on.
+fn report(sets: &[(SafeText, usize)]) -> (Level, String) {
+    let size =
+        |(name, media): &(SafeText, usize)| format!("{name} {}", group_digits(*media as u64));
+    let sizes = sets.iter().map(size).collect::<Vec<_>>().join(", ");
+    if sets.iter().any(|(_, media)| *media == 0) {
+        let reason = "a set is empty, because near-duplicates are not divided";
+        return (Level::Warning, format!("saved {sizes}; {reason}"));
+    }
+    let all = sets.iter().map(|(_, media)| *media as u64).sum();
+    let media = grouped_with_noun(all, "media item", "media items");
+    (
+        Level::Success,
+        format!("divided {media}: {sizes}; in the basket (5), o loads a set by its name"),
+    )
+}
+
+fn taken_text(names: &[SafeText]) -> String {
+    let listed = names.iter().map(SafeText::as_str).collect::<Vec<_>>().join(", ");
+    match names.len() {
+        1 => format!("A selection {listed} is saved already."),
+        _ => format!("The selections {listed} are saved already."),
+    }
+}
+
+impl Dialog for SplitForm {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        if let Some(result) = fields::handle_form_key(&mut self.field, &FIELDS, chord) {
+            return result;
+        }
+        let step = match chord.key {
+            Key::Char(' ') | Key::Right => Some(1),
+            Key::Left => Some(-1),
+            _ => None,
+        };
+        match (self.field, step) {
+            (SplitField::Shares, _) => _ = edit(&mut self.shares, chord),
+            (SplitField::Names, _) => _ = edit(&mut self.names, chord),
+            (SplitField::Balance, Some(step)) => {
+                self.balance = cycle(&[Balance::Size, Balance::Labels], self.balance, step);
+            }
+            (SplitField::Without, _) => _ = edit(&mut self.without, chord),
+            _ => {}
+        }
+        KeyResult::Stay
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (COLUMNS, if screen.0 < COLUMNS { 18 } else { 13 })
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab next field   Space change   Enter divide   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        match self.field {
+            SplitField::Shares => Some(&mut self.shares),
+            SplitField::Names => Some(&mut self.names),
+            SplitField::Without => Some(&mut self.without),
+            SplitField::Balance => None,
+        }
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = FIELDS.get(index).copied().unwrap_or(self.field);
+    }
+
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        Some((self.dataset, Operation::Export))
+    }
+
+    fn accept(mut self: Box<Self>, app: &mut App) {
+        let reason = availability::unavailable_reason(app, Action::Split);
+        match reason.map_or_else(|| self.plan(app), Err) {
+            Ok(plan) => {
+                self.sent = Some(plan.clone());
+                let request = Request::Split { dataset: self.dataset, plan, replaces: false };
+                app.outbox.send(Lane::Split(self.dataset), request);
+            }
+            Err(reason) => app.outbox.notify(Level::Warning, reason),
+        }
+        app.overlays.open(*self);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, &format!("Divide into sets: {}", self.dataset_name));
+        let (app, theme) = (ctx.app, ctx.theme);
+        let (preview, style) = match self.preview(app) {
+            _ if app.tickets().is_open(&Lane::Split(self.dataset)) => {
+                ("Dividing …".to_owned(), theme.moving)
+            }
+            Ok(preview) => (preview, theme.text),
+            Err(reason) => (format!("! {reason}"), theme.failure),
+        };
+        let target = app.setup.command_target(self.dataset);
+        let command = self.plan(app).map(|plan| split_command_line(&target, &plan));
+        let command = command.iter().map(|it| Line::styled(format!(" {it}"), theme.dim));
+        let footer: Vec<Line> = command.collect();
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
+            rows.text(&preview, style);
+            rows.text("Near-duplicates and the frames of a video stay in one set.", theme.dim);
+            rows.blank();
+            for (index, field) in FIELDS.into_iter().enumerate() {
+                self.draw_field(rows, index, field);
+            }
+        });
+    }
+}
+
+impl SplitForm {
+    fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: SplitField) {
+        let (focused, theme) = (self.field == field, rows.ctx.theme);
+        let label = |text| Span::styled(text, theme.text);
+        let (name, choice) = match field {
+            SplitField::Shares => {
+                let area = rows.field(&label("shares"), focused);
+                rows.clickable(area, Some(index), false);
+                return rows.ctx.text_field(area, &self.shares, focused);
+            }
+            SplitField::Names => {
+                let area = rows.field(&label("names"), focused);
+                rows.clickable(area, Some(index), false);
+                if self.names.value().is_empty() {
+                    rows.note_beside(area, 0, &self.usual_names(), theme.dim);
+                }
+                return rows.ctx.text_field(area, &self.names, focused);
+            }
+            SplitField::Without => {
+                let area = rows.field(&label("skip tags"), focused);
+                rows.clickable(area, Some(index), false);
+                if self.without.value().is_empty() {
+                    rows.note_beside(area, 0, &self.tags_in_use(rows.ctx.app), theme.dim);
+                }
+                return rows.ctx.text_field(area, &self.without, focused);
+            }
+            SplitField::Balance if self.balance == Balance::Labels => {
+                ("balance", "the same share of each label in every set")
+            }
+            SplitField::Balance => ("balance", "only the number of media items"),
+        };
+        let style = if focused { theme.accent } else { theme.text };
+        let value = Span::styled(choice_text(choice, focused), style);
+        let area = rows.choice(&label(name), &value, focused);
+        rows.clickable(area, Some(index), focused);
+    }
+}
+
+/// Asks before saved selections are replaced by sets.
+#[derive(Clone, Debug)]
+pub struct ReplaceSets {
+    dataset: DatasetId,
+    plan: SplitPlan,
+    /// The names of the selections.
+    names: Vec<SafeText>,
+    form: Box<dyn Dialog>,
+}
+
+impl Dialog for ReplaceSets {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match KeyResult::of_confirmation(chord, false) {
+            KeyResult::Close => KeyResult::Back,
+            result => result,
+        }
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (COLUMNS, wrapped_rows(&taken_text(&self.names), COLUMNS - 3) + 3)
+    }
+
+    fn hints(&self) -> &'static str {
+        "y replace   Esc back to the form"
+    }
+
+    fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
+        Some(&mut self.form)
+    }
+
+    fn accept(self: Box<Self>, app: &mut App) {
+        let request = Request::Split { dataset: self.dataset, plan: self.plan, replaces: true };
+        app.outbox.send(Lane::Split(self.dataset), request);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Replace saved selections");
+        let theme = ctx.theme;
+        let lines = [
+            Line::styled(format!(" {}", taken_text(&self.names)), theme.text),
+            Line::styled(" The new sets would replace them.", theme.dim),
+        ];
+        ctx.put_lines(inside, &lines);
+    }
+}

@@ -1,0 +1,580 @@
+//! Applies responses to the state. Only responses with a current ticket get here. Come here to change what a response
+//! does.
+
+use tessera_config::{DeploymentKind, input::Action};
+use tessera_model::{
+    Dataset, DatasetId, Failure, FailureKind, NO_SECRET, SafeText, StateKey, is_same_name,
+};
+
+use crate::{
+    app::{
+        App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
+        availability::unavailable_reason,
+        basket::count_with_noun,
+        custom_commands::custom_command_started,
+        overlay::{
+            add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
+            duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
+            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
+            path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
+        },
+        service_data::LoadedState,
+        session::restore_tabs,
+        tagging::tags_changed,
+    },
+    job::JobId,
+    message::{ImportedLogin, Lane, Payload, Request, RequestProgress},
+};
+
+/// Returns what the payload of a response contains. A payload of another kind is an internal error.
+macro_rules! content {
+    ($result:expr, $kind:ident) => {
+        $result.and_then(|payload| match payload {
+            Payload::$kind(content) => Ok(content),
+            _ => Err(Failure::internal_error()),
+        })
+    };
+}
+
+impl Outbox {
+    /// Shows a failure. A payload that does not belong to its lane is an internal error.
+    pub(in crate::app) fn report_failure_or_mismatch(
+        &mut self,
+        lane: &Lane,
+        result: Result<Payload, Failure>,
+    ) {
+        let text = || format!("internal error: a response of the wrong kind for {lane:?}");
+        let failure = result.err().unwrap_or_else(|| Failure::new(FailureKind::Unexpected, text()));
+        self.notify_failure(&failure);
+    }
+}
+
+impl Jobs {
+    pub(in crate::app) fn handle_progress(
+        &mut self,
+        progress: &RequestProgress,
+        outbox: &mut Outbox,
+    ) {
+        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
+            progress.ticket.lane
+        {
+            self.transition(
+                id,
+                |job| job.transfer_progressed(progress.done, progress.total),
+                outbox,
+            );
+        }
+    }
+}
+
+impl ServiceData {
+    pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
+        for id in self.pinned.clone() {
+            outbox.send(Lane::Dataset(id), Request::Dataset(id));
+        }
+    }
+}
+
+impl App {
+    pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
+        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
+            // Loading the datasets shows at once whether the service is down.
+            self.service_data.datasets.invalidate();
+        }
+        match lane {
+            Lane::Datasets
+            | Lane::Dataset(_)
+            | Lane::Enrichment(_)
+            | Lane::Overview(..)
+            | Lane::Record(_) => self.handle_dataset_response(lane, result),
+            Lane::LocalDataset(_)
+            | Lane::FilePatterns(_)
+            | Lane::Manage(_)
+            | Lane::FileAction(_)
+            | Lane::Tags(_)
+            | Lane::ChangeTags(_) => self.handle_management_response(lane, result),
+            Lane::Page(_)
+            | Lane::Members(..)
+            | Lane::Map(_)
+            | Lane::Anchor
+            | Lane::Picture(..)
+            | Lane::OpenExternally
+            | Lane::CustomCommand => self.handle_search_response(lane, result),
+            Lane::Split(dataset) => SplitForm::handle_response(self, dataset, result),
+            Lane::Check(dataset) => QualityCheck::handle_response(self, dataset, result),
+            Lane::StartJob(_)
+            | Lane::CancelExport(_)
+            | Lane::Upload(_)
+            | Lane::Preflight
+            | Lane::Export(_)
+            | Lane::Download(_) => self.handle_job_response(lane, result),
+            Lane::CheckTarget | Lane::ExportPreview(..) => {
+                ExportForm::handle_response(self, lane, result);
+            }
+            Lane::LocalState(dataset) => self.local_dataset_loaded(dataset, result),
+            Lane::PlanModel | Lane::GetModel(_) | Lane::GiveModel(_) => {
+                get_model::handle_response(self, &lane, result);
+            }
+            Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
+                LoginForm::response_loaded(self, &lane, result);
+            }
+            Lane::DiverseMedia(_) | Lane::Rest(_) | Lane::SaveSelection | Lane::OpenSelection => {
+                self.handle_selection_response(lane, result);
+            }
+            Lane::Folder(_)
+            | Lane::Inspect
+            | Lane::Curl
+            | Lane::SaveState(_)
+            | Lane::LoadState(_) => self.handle_local_response(lane, result),
+        }
+    }
+
+    fn handle_dataset_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
+                self.datasets_loaded(list, unreadable);
+                self.service_data.refresh_pinned(&mut self.outbox);
+                self.submit_held_form();
+            }
+            (Lane::Datasets, Err(failure)) => {
+                self.keep_form_open(&failure);
+                self.service_data.refresh_pinned(&mut self.outbox);
+                self.service_data.datasets.finish(self.outbox.now, Err(failure));
+            }
+            (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(*dataset),
+            // A pinned dataset is polled, and the log has the reason of each failure, so no
+            // notification is needed.
+            (Lane::Dataset(id), Err(_)) if self.service_data.pinned.contains(&id) => {}
+            // Not every deployment reports enrichments. The status then shows `?`.
+            (Lane::Enrichment(dataset), result) => {
+                let known = self.service_data.enrichments.entry(dataset).or_default();
+                known.finish(self.outbox.now, content!(result, Enrichment));
+            }
+            // Not every deployment counts media. The facets then count the loaded clusters.
+            (Lane::Overview(dataset, entity), result) => {
+                let known = self.service_data.overviews.entry((dataset, entity)).or_default();
+                known.finish(self.outbox.now, content!(result, Overview));
+            }
+            (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
+                FactSheet::show_record(self, dataset, fields);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    /// A failure is not shown, because the poll of the datasets shows it.
+    fn local_dataset_loaded(&mut self, dataset: DatasetId, result: Result<Payload, Failure>) {
+        let known = self.service_data.local_datasets.entry(dataset).or_default();
+        known.finish(self.outbox.now, content!(result, LocalDataset));
+    }
+
+    /// Applies what removing, renaming and rescanning datasets, and cancelling their indexing, has done.
+    fn handle_management_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::LocalDataset(dataset), Ok(Payload::LocalDataset(local))) => {
+                manage_dataset::confirm_removal(self, dataset, &local);
+            }
+            (Lane::FilePatterns(dataset), Ok(Payload::LocalDataset(local))) => {
+                file_patterns::open(self, dataset, &local.patterns);
+            }
+            (Lane::Manage(_), Ok(Payload::DatasetRemoved(uploads))) => {
+                manage_dataset::dataset_removed(self, uploads);
+            }
+            (Lane::Manage(_), Ok(Payload::DatasetRenamed(name))) => {
+                manage_dataset::dataset_changed(self, format!("the dataset is called {name} now"));
+            }
+            (Lane::Manage(_), Ok(Payload::Rescanned(rescan))) => {
+                manage_dataset::rescanned(self, rescan);
+            }
+            (Lane::Manage(_), Ok(Payload::IndexingCancelled(name))) => {
+                manage_dataset::dataset_changed(self, format!("cancelled the indexing of {name}"));
+            }
+            (Lane::FileAction(dataset), Ok(Payload::FileActionPlanned(preview))) => {
+                file_actions::planned(self, dataset, preview);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::UndoPlanned(action))) => {
+                file_actions::undo_planned(self, dataset, action);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
+                file_actions::finished(self, dataset, &outcome);
+            }
+            (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
+                DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
+            }
+            (Lane::FileAction(dataset), Err(failure)) => {
+                DuplicateReview::finding_failed(&mut self.overlays, dataset);
+                self.outbox.notify_failure(&failure);
+            }
+            (Lane::Tags(dataset), result) => {
+                let known = self.tagging.tags.entry(dataset).or_default();
+                known.finish(self.outbox.now, content!(result, Tags));
+            }
+            (Lane::ChangeTags(_), result) => tags_changed(self, content!(result, TagsChanged)),
+            (Lane::Manage(_), Err(failure)) => {
+                self.outbox.notify_failure(&failure);
+                // A lost response may have been that of a change that was made.
+                self.service_data.datasets.invalidate();
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::Page(search), Ok(Payload::Page(page))) => {
+                self.query.warn_if_max_score_inverted(&search, &page, &mut self.outbox);
+                self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
+                self.query.record_known_values(&search, &page);
+                self.page_loaded(&search, page);
+                // Pictures of a map take only one place among the pages.
+                if MapView::page_to_load(self).is_some_and(|of_map| of_map == search) {
+                    self.results.pages.demote(&search);
+                }
+            }
+            (Lane::Page(search), Err(failure)) => {
+                self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
+                self.results.scan_failed(&search, &failure);
+                self.page_failed(search, failure);
+            }
+            (Lane::Members(search, cluster), Ok(Payload::Members(members))) => {
+                self.results.members_loaded(&search, cluster, members, self.outbox.now);
+            }
+            // The line above the members says why there are no more.
+            (Lane::Members(search, cluster), Err(failure)) => {
+                self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
+            }
+            (Lane::Map(search), result) => {
+                MapView::loaded(&mut self.overlays, &search, content!(result, Map));
+            }
+            (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
+            (Lane::Anchor, Err(failure)) => {
+                self.results.registering = None;
+                self.outbox.notify_failure(&failure);
+            }
+            // The tile of the picture shows why it cannot be drawn.
+            (Lane::Picture(view, canvas), result) => {
+                let picture = content!(result, Picture).map_err(|failure| failure.message);
+                self.service_data.pictures.insert(view, canvas, picture);
+            }
+            (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
+                self.outbox.notify(Level::Success, "opened in the desktop's image viewer");
+            }
+            (Lane::CustomCommand, Ok(Payload::CustomCommandStarted(ready))) => {
+                custom_command_started(&mut self.outbox, ready);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
+                self.jobs.operation_accepted(
+                    id,
+                    accepted,
+                    &mut self.service_data,
+                    &mut self.outbox,
+                );
+            }
+            (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
+                self.job_start_failed(id, &failure);
+            }
+            (Lane::Preflight, result) => {
+                AddMediaForm::preflight_loaded(&mut self.overlays, content!(result, Preflight));
+            }
+            // A poll may have reported the end of the export before.
+            (Lane::CancelExport(id), Ok(Payload::Export(_))) if !self.jobs.is_exporting(id) => {}
+            (Lane::CancelExport(_), Err(failure)) => {
+                self.outbox.notify_failure(&failure);
+                self.jobs.poll_now(self.panes.focus);
+            }
+            (
+                Lane::StartJob(id) | Lane::CancelExport(id) | Lane::Export(id),
+                Ok(Payload::Export(task)),
+            ) => {
+                self.jobs.export_reported(
+                    id,
+                    task,
+                    &mut self.service_data,
+                    &mut self.baskets,
+                    &self.setup,
+                    &mut self.outbox,
+                );
+            }
+            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
+                id,
+                &failure,
+                &mut self.service_data,
+                &mut self.baskets,
+                &mut self.outbox,
+            ),
+            (Lane::Download(id), result) => {
+                let archive = content!(result, Downloaded);
+                self.jobs.download_finished(id, archive, &self.setup, &mut self.outbox);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    /// Applies what the worker has read or written on this machine.
+    fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::Folder(path), result) => {
+                let listing = self.service_data.folder_listing_mut(path);
+                listing.finish(self.outbox.now, content!(result, Folder));
+                complete_path(self);
+            }
+            (Lane::Inspect, result) => {
+                let loaded = content!(result, Inspection).map(|loaded| *loaded);
+                let (overlays, outbox) = (&mut self.overlays, &mut self.outbox);
+                ArchiveInspector::inspection_loaded(overlays, outbox, loaded);
+            }
+            (Lane::Curl, Ok(Payload::Curl(command))) => {
+                self.outbox.copy_text("curl command", &command.into());
+            }
+            (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
+            (Lane::LoadState(key), result) => {
+                let loaded = content!(result, StateLoaded);
+                let loaded = loaded.inspect_err(|failure| self.outbox.notify_failure(failure));
+                self.state_loaded(key, loaded);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    /// Applies what was selected by a search, loaded or saved.
+    fn handle_selection_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        match (lane, result) {
+            (Lane::SaveSelection, Ok(Payload::SelectionSaved(path))) => {
+                self.outbox.selection_saved(&path);
+            }
+            (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
+                self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
+            }
+            (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
+                self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
+            }
+            (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
+                self.baskets.rest_selected(dataset, &rest, &mut self.outbox);
+            }
+            (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
+        }
+    }
+
+    fn state_loaded(&mut self, key: StateKey, result: LoadedState) {
+        match key {
+            StateKey::Basket(dataset) => self.baskets.loaded(dataset, result, self.outbox.now),
+            StateKey::KeptTags(dataset) => {
+                self.tagging.kept.loaded(dataset, result, self.outbox.now);
+            }
+            StateKey::History => self.history_loaded(result),
+            StateKey::Jobs => {
+                self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);
+            }
+            StateKey::Views => saved_views_loaded(self, result),
+            StateKey::ModelOffer => {
+                let is_dismissed = result.map(|value| value.is_some());
+                self.model_offer.is_dismissed.finish(self.outbox.now, is_dismissed);
+            }
+            // The session was loaded before the start.
+            StateKey::Session => {}
+        }
+    }
+
+    /// Stores the loaded list of datasets. Pinned datasets that the service does not list are kept from before. The
+    /// first list opens a dataset.
+    pub(in crate::app) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
+        if unreadable > 0 && unreadable != self.service_data.unreadable_datasets {
+            let rows = count_with_noun(unreadable, "row", "rows");
+            let text = format!("{rows} of the list of datasets could not be parsed");
+            self.outbox.notify(Level::Warning, text);
+        }
+        let datasets = &self.service_data.datasets;
+        let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
+        if was_down && datasets.failures() > 1 {
+            self.outbox.notify(Level::Success, "the service responds again");
+            self.service_data.pictures.forget_failures();
+        }
+        self.service_data.unreadable_datasets = unreadable;
+        for id in &self.service_data.pinned {
+            if !list.iter().any(|dataset| dataset.id == *id) {
+                list.extend(self.service_data.dataset(*id).cloned());
+            }
+        }
+        for dataset in &list {
+            self.invalidate_changed(dataset);
+            self.service_data.observed.observe(self.outbox.now, dataset);
+        }
+        let first = self.dataset_to_open(&list);
+        let removed = self.removed_dataset(&list, unreadable);
+        self.service_data.datasets.finish(self.outbox.now, Ok(list));
+        if let Some(name) = removed {
+            let mut text = format!("{name} was removed from the index");
+            // A viewer or a dialog of the removed dataset would act on another one.
+            self.viewer = None;
+            self.overlays.close();
+            if let Some(next) = first {
+                if let Some(shown) = self.service_data.dataset(next) {
+                    text = format!("{text}; {} is shown now", shown.name);
+                }
+                self.open_dataset(next);
+                // Keys that are meant for the removed dataset must not act on another one.
+                self.panes.focus = Pane::Datasets;
+            }
+            self.outbox.notify(Level::Warning, text);
+        }
+        if let (None, Some(first)) = (self.results.view(), first) {
+            self.open_dataset(first);
+            if let Some(session) = self.setup.session.take() {
+                restore_tabs(session, first, &mut self.results, &mut self.query);
+            }
+            self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+        }
+        self.jobs.advance_dataset_jobs(
+            &self.service_data,
+            &self.login,
+            &self.setup,
+            &mut self.outbox,
+        );
+    }
+
+    /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the
+    /// selection is loaded, the review waits.
+    pub(in crate::app) fn open_requested_review(&mut self) {
+        if !self.setup.opens_review || self.dataset().is_none() || self.overlays.is_open() {
+            return;
+        }
+        let reason = unavailable_reason(self, Action::ReviewDuplicates);
+        let may_change = self.setup.deployment == DeploymentKind::Local && !self.setup.read_only;
+        self.setup.opens_review = reason.is_some() && may_change;
+        match reason {
+            None => self.perform(Action::ReviewDuplicates),
+            Some(reason) if !may_change => self.outbox.notify(Level::Warning, reason),
+            Some(_) => {}
+        }
+    }
+
+    /// Returns the name of the open dataset if it is in the previous list and not in the new one, because this program
+    /// or another one has removed it.
+    fn removed_dataset(&self, list: &[Dataset], unreadable: usize) -> Option<SafeText> {
+        let open = self.results.view()?.search.dataset;
+        let known = self.service_data.dataset(open)?;
+        let is_listed = list.iter().any(|dataset| dataset.id == open);
+        let is_local = self.has_local_service();
+        (is_local && !is_listed && unreadable == 0).then(|| known.name.clone())
+    }
+
+    /// Invalidates everything that a newer record of a dataset shows to be out of date.
+    fn invalidate_changed(&mut self, dataset: &Dataset) {
+        let Some(before) = self.service_data.dataset(dataset.id).cloned() else { return };
+        if before.status != dataset.status {
+            self.service_data.enrichments.remove(&dataset.id);
+        }
+        if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
+            self.results.pages.invalidate(dataset.id);
+            self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
+        }
+        if dataset.is_reclustered_since(&before) {
+            self.baskets.flag_stale(dataset.id, &mut self.outbox);
+            self.tagging.kept.flag_stale(dataset.id, &mut self.outbox);
+        }
+    }
+
+    /// Returns the dataset that the user named, by id or by name. Without a name, this is the dataset of the last
+    /// session, or the first of the list.
+    fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let former = self.setup.session.as_ref().and_then(|session| session.dataset);
+        let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
+        let first = former.filter(is_listed).unwrap_or(list.first()?.id);
+        let Some(named) =
+            self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
+        else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || is_same_name(dataset.name.as_str(), named.as_str())
+        };
+        let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
+        if named_dataset.is_none() {
+            self.outbox.notify(Level::Warning, format!("no dataset has the name or id {named}"));
+        }
+        named_dataset.or(Some(first))
+    }
+
+    /// Adds or updates a dataset in the list. A dataset that was just opened by its id is shown.
+    pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
+        let id = dataset.id;
+        let mut list = self.service_data.dataset_list().to_vec();
+        match list.iter_mut().find(|known| known.id == id) {
+            Some(known) => *known = dataset,
+            None => list.push(dataset),
+        }
+        self.service_data.datasets.replace(list);
+        if self.service_data.pinned.insert(id) {
+            self.open_dataset(id);
+            self.panes.focus = Pane::Results;
+        }
+    }
+
+    /// Handles the rejected start of a job, or a start whose response was lost.
+    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
+        let started =
+            self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
+        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
+            return self.jobs.export_failed(
+                id,
+                failure,
+                &mut self.service_data,
+                &mut self.baskets,
+                &mut self.outbox,
+            );
+        }
+        // The dataset is loaded again, because it shows whether a lost request took effect.
+        self.service_data.datasets.invalidate();
+        self.outbox.notify_failure(failure);
+        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
+            AddMediaForm::reopen(&mut self.overlays, id, failure);
+        }
+    }
+
+    /// Learns from a response whether the service accepts the login. This is called for every response, so that a
+    /// rejection is shown everywhere at once.
+    pub(in crate::app) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
+        if !lane.carries_login() {
+            return;
+        }
+        match result {
+            Err(failure) if failure.kind == FailureKind::Unauthorized => {
+                let is_new = self.login.rejection.replace(failure.clone()).is_none();
+                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
+                    LoginForm::open(self);
+                } else if is_new {
+                    let text =
+                        format!("the service rejects the login (L opens it): {}", failure.message);
+                    self.outbox.notify(Level::Warning, text);
+                }
+            }
+            Err(failure) if !failure.shows_accepted_login() => {}
+            Ok(_) | Err(_) => {
+                if self.login.rejection.take().is_some() {
+                    self.outbox.notify(Level::Success, "the login is accepted again");
+                    self.refresh();
+                }
+            }
+        }
+    }
+
+    /// Switches to another key pair.
+    pub(in crate::app) fn login_imported(&mut self, login: ImportedLogin) {
+        let place = login.stored_in.map_or_else(
+            || "it is not stored, and ends with this program".to_owned(),
+            |place| format!("its secret is in {place}"),
+        );
+        let message = login.message.map(|text| format!(" ({text})")).unwrap_or_default();
+        let text = format!("logged in with the key {}; {place}{message}", login.api_key);
+        self.outbox.notify(Level::Success, text);
+        self.login = LoginState { key: Some(login.api_key), ..LoginState::default() };
+        self.refresh();
+    }
+}

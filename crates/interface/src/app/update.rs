@@ -1,0 +1,140 @@
+//! Implements `App::update`, the flow of one event through the core. Come here to see what happens
+//! after every event.
+
+use tessera_config::input::KeyContext;
+
+use crate::app::prelude::*;
+use crate::app::{
+    Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays, Panes,
+    Presentation, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState,
+    Tagging,
+    overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
+    session::{current_session, picked_actions},
+};
+
+impl App {
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            outbox: Outbox::new(&setup),
+            screen: Screen::new(&setup),
+            panes: Panes::new(&setup),
+            input: InputState::default(),
+            service_data: ServiceData {
+                pinned: setup.pinned.iter().copied().collect(),
+                ..ServiceData::default()
+            },
+            log: RequestLog::default(),
+            login: LoginState {
+                key: setup.login.as_ref().map(|login| login.key.clone()),
+                ..LoginState::default()
+            },
+            overlays: Overlays::new(picked_actions(setup.session.as_ref())),
+            viewer: None,
+            datasets: Datasets::default(),
+            results: Results::default(),
+            query: QueryBuilder::default(),
+            history: SearchHistory::default(),
+            jobs: Jobs::default(),
+            model_offer: ModelOffer::default(),
+            baskets: Baskets::default(),
+            tagging: Tagging::default(),
+            session: SessionState::new(setup.session.clone().unwrap_or_default()),
+            setup,
+        }
+    }
+
+    #[must_use]
+    pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
+        self.outbox.now = now;
+        self.handle_event(event);
+        self.open_requested_review();
+        self.hold_layout();
+        self.outbox.notifications.remove_expired(now);
+        self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
+        FilterInput::apply_typed(self);
+        self.restore_cursor();
+        self.history.save(&mut self.outbox);
+        if let Some(session) =
+            current_session(&self.results, &self.panes, &self.setup, &self.overlays.picked_actions)
+        {
+            self.session.save(session, &mut self.outbox);
+        }
+        self.continue_playback();
+        self.load_missing();
+        self.outbox.take_effects()
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        match event {
+            Event::Key(chord) => self.handle_key(chord),
+            Event::LayoutKey { typed, latin } => {
+                let chord = if self.takes_key(typed) { typed } else { latin };
+                self.handle_key(chord);
+            }
+            Event::Action(action) => self.perform(action),
+            Event::Item(index) => self.go_to_item(index),
+            Event::Mouse(mouse) => {
+                self.input.hover = None;
+                self.handle_mouse(mouse);
+            }
+            Event::Hover(text) => self.input.hover = text,
+            Event::Paste(text) => self.paste(&text),
+            Event::Resize(columns, rows) => self.screen.size = (columns, rows),
+            Event::Terminal(protocol, cell) => {
+                (self.screen.protocol, self.screen.cell_size) = (protocol, cell);
+            }
+            Event::SixelSide(side) => self.screen.sixel_side = side,
+            Event::WindowFocus(attended) => self.screen.window_focused = attended,
+            // This is the only place where stale responses are dropped.
+            Event::Response(response) if self.outbox.tickets.close(&response.ticket) => {
+                self.observe_login(&response.ticket.lane, &response.result);
+                self.handle_response(response.ticket.lane, response.result);
+            }
+            Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
+                self.jobs.handle_progress(&progress, &mut self.outbox);
+            }
+            Event::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
+            Event::TokenIssued(expires_at) if self.login.key.is_some() => {
+                self.login.token_expires_at = Some(expires_at);
+            }
+            Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => {
+                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
+            }
+            Event::TerminalTaskDone(result) => {
+                result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
+                // Another program has used the screen, or the graphics protocol has changed.
+                self.outbox.push(Effect::Redraw);
+            }
+            Event::Copied(outcome) => self.outbox.copied(&outcome),
+            Event::Edited(text) => self.query.editor_closed(text, &self.results, &mut self.outbox),
+            Event::Response(_)
+            | Event::Progress(_)
+            | Event::TokenIssued(_)
+            | Event::PixelsUnconfirmed
+            | Event::Wake => {}
+        }
+    }
+
+    /// Returns the contexts of the key bindings, innermost first.
+    pub fn contexts(&self) -> [KeyContext; 2] {
+        let inner = match self.panes.focus {
+            _ if self.viewer.is_some() => KeyContext::Viewer,
+            Pane::Results | Pane::Detail if self.tagging.is_on => KeyContext::Tagging,
+            Pane::Datasets => KeyContext::Datasets,
+            Pane::Results => KeyContext::Results,
+            Pane::Detail => KeyContext::Detail,
+            Pane::Query => KeyContext::Query,
+            Pane::Jobs => KeyContext::Jobs,
+            Pane::Basket => KeyContext::Basket,
+        };
+        [inner, KeyContext::Everywhere]
+    }
+}
+
+impl Setup {
+    /// Returns whether the state is presented as text, without a drawing.
+    pub fn is_text(&self) -> bool {
+        self.presentation == Presentation::Text
+    }
+}

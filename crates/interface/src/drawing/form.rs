@@ -1,0 +1,263 @@
+//! Draws forms, which are rows with labels, fields, choices and notes, and text fields. A form that does not fit is
+//! scrolled.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
+use tessera_config::input::{Chord, Key};
+use tessera_model::SafeText;
+use tui_input::Input;
+
+use crate::drawing::{
+    ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line, rows_of_line,
+    text_cells, wrap_words,
+};
+
+/// The rows of the canvas that a form is drawn on.
+const MAX_ROWS: u16 = 200;
+/// The rows that a form keeps above its footer.
+const MIN_ROWS: u16 = 3;
+
+pub(crate) struct FormOptions<'l> {
+    /// The column where the fields begin.
+    pub column: u16,
+    /// The lines below the rows, which are always visible.
+    pub footer: &'l [Line<'l>],
+    /// How far the user has scrolled the form.
+    pub scroll: ScrollState,
+}
+
+impl<'l> FormOptions<'l> {
+    /// The options of a form that the user cannot scroll.
+    pub(crate) fn new(column: u16, footer: &'l [Line<'l>]) -> Self {
+        Self { column, footer, scroll: ScrollState::default() }
+    }
+}
+
+/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
+pub(crate) struct FormRows<'a, S> {
+    pub ctx: Painter<'a, S>,
+    inside: Rect,
+    column: u16,
+    row: u16,
+    /// Whether blank rows are kept.
+    is_spaced: bool,
+    /// The row below the focused field.
+    focus_end: u16,
+}
+
+impl<S> FormRows<'_, S> {
+    pub fn blank(&mut self) {
+        self.row += u16::from(self.is_spaced);
+    }
+
+    /// Reserves rows over the whole width.
+    pub fn reserve(&mut self, rows: u16) -> Rect {
+        let area = Rect { height: rows, ..line(self.inside, self.row) };
+        self.row = self.row.saturating_add(rows).min(MAX_ROWS);
+        area.intersection(self.ctx.buf.area)
+    }
+
+    pub fn line(&mut self, line: &Line) {
+        let rows = rows_of_line(line, usize::from(self.inside.width));
+        let area = self.reserve(u16::try_from(rows).unwrap_or(MAX_ROWS));
+        self.ctx.put_lines(area, std::slice::from_ref(line));
+    }
+
+    pub fn text(&mut self, text: &str, style: Style) {
+        self.line(&Line::from(vec![Span::raw(" "), Span::styled(text, style)]));
+    }
+
+    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
+    pub fn field(&mut self, label: &Span, focused: bool) -> Rect {
+        let style = if focused { self.ctx.theme.accent } else { label.style };
+        let cursor = if focused { " ▸ " } else { "   " };
+        let row = self.reserve(1);
+        self.ctx.put(row, 0, &[(cursor, style), (&label.content, style)]);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+        field_area(row, 0, self.column)
+    }
+
+    /// Makes a field clickable: a click focuses it, and a click on the focused field changes its choice.
+    pub fn clickable(&mut self, field: Rect, index: Option<usize>, is_focused_choice: bool) {
+        let Some(index) = index else { return };
+        let row = Rect { x: self.inside.x, width: self.inside.width, ..field };
+        let target = if is_focused_choice {
+            ClickTarget::Key(Chord::plain(Key::Right))
+        } else {
+            ClickTarget::Item(index)
+        };
+        self.ctx.click(row, target);
+    }
+
+    /// Reserves another row of the same field.
+    pub fn below(&mut self, field: Rect) -> Rect {
+        let row = self.reserve(1);
+        Rect { y: row.y, ..field }
+    }
+
+    /// Draws a field whose value the user chooses and does not type. Returns the area of the field.
+    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) -> Rect {
+        let field = self.field(label, focused);
+        self.value(field, &value.content, value.style);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+        field
+    }
+
+    /// Draws a field for the text of an input. Returns the area of the field.
+    pub fn input(
+        &mut self,
+        label: &str,
+        input: &Input,
+        index: Option<usize>,
+        focused: bool,
+    ) -> Rect {
+        let field = self.field(&Span::styled(label, self.ctx.theme.text), focused);
+        self.clickable(field, index, false);
+        self.ctx.text_field(field, input, focused);
+        field
+    }
+
+    /// Draws a field whose value is one of several choices.
+    pub fn choices(&mut self, label: &str, chosen: &str, index: Option<usize>, focused: bool) {
+        let theme = self.ctx.theme;
+        let style = if focused { theme.accent } else { theme.text };
+        let chosen = Span::styled(choice_text(chosen, focused), style);
+        let field = self.choice(&Span::styled(label, theme.text), &chosen, focused);
+        self.clickable(field, index, focused);
+    }
+
+    /// Draws a text in the last field, with further rows as needed.
+    pub fn value(&mut self, field: Rect, text: &str, style: Style) {
+        let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);
+        self.ctx.put(field, 0, &[(lines.next().unwrap_or_default(), style)]);
+        for line in lines {
+            let row = self.below(field);
+            self.ctx.put(row, 0, &[(line, style)]);
+        }
+    }
+
+    /// Draws a text below a field.
+    pub fn note(&mut self, text: &str, style: Style) {
+        for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
+            let row = self.reserve(1);
+            self.ctx.put(field_area(row, 0, self.column), 0, &[(line, style)]);
+        }
+    }
+
+    /// Draws a text beside a field that needs only some columns of its row, or below the field if the text is too
+    /// long.
+    pub fn note_beside(&mut self, field: Rect, columns: u16, text: &str, style: Style) {
+        let x = field.x.saturating_add(columns);
+        let width = field.right().saturating_sub(x);
+        if text_cells(text) > width {
+            return self.note(text, style);
+        }
+        self.ctx.put(Rect { x, width, ..field }, 0, &[(text, style)]);
+    }
+
+    fn note_area(&self) -> Rect {
+        field_area(self.inside, 0, self.column)
+    }
+}
+
+impl<S> Painter<'_, S> {
+    /// Draws a form and its footer. If the form does not fit, its blank rows are left out first. If it still does not
+    /// fit, it is scrolled to the focused field.
+    pub(crate) fn form(
+        &mut self,
+        inside: Rect,
+        options: &FormOptions,
+        draw: impl Fn(&mut FormRows<S>),
+    ) {
+        // The area may have been laid out for a larger screen.
+        let inside = inside.intersection(self.buf.area);
+        let cells = usize::from(inside.width);
+        let footer: usize = options.footer.iter().map(|line| rows_of_line(line, cells)).sum();
+        let footer = u16::try_from(footer).unwrap_or(u16::MAX);
+        let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
+        let height = inside.height - footer;
+        let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });
+        let (mut rows, mut focus_end, mut clicks) =
+            self.form_rows(&mut canvas, options, true, &draw);
+        let gap = u16::from(footer > 0);
+        if rows + gap > height {
+            canvas.reset();
+            (rows, focus_end, clicks) = self.form_rows(&mut canvas, options, false, &draw);
+        }
+        let last = rows.saturating_sub(height);
+        let focused = focus_end.saturating_sub(height).min(last);
+        let scrolled = options.scroll.top(usize::from(last - focused));
+        let top = focused + u16::try_from(scrolled).unwrap_or(0);
+        for y in 0..height.min(rows) {
+            for x in inside.left()..inside.right() {
+                self.buf[(x, inside.y + y)] = canvas[(x, top + y)].clone();
+            }
+        }
+        for (row, target) in clicks.clicks {
+            if (top..top + height).contains(&row.y) {
+                self.click(Rect { y: inside.y + row.y - top, ..row }, target);
+            }
+        }
+        let frame = Rect {
+            x: inside.x.saturating_sub(1),
+            y: inside.y.saturating_sub(1),
+            width: inside.width + 2,
+            height: height + 2,
+        };
+        self.scroll_mark(frame, usize::from(top), usize::from(height), usize::from(rows));
+        let below = rows.min(height) + gap.min(height.saturating_sub(rows));
+        let area = Rect { y: inside.y + below, height: inside.height - below, ..inside };
+        self.put_lines(area, options.footer);
+    }
+
+    /// Draws the rows on a canvas. Returns how many there are, the row below the focused field, and what can be
+    /// clicked.
+    fn form_rows(
+        &mut self,
+        canvas: &mut Buffer,
+        options: &FormOptions,
+        is_spaced: bool,
+        draw: &impl Fn(&mut FormRows<S>),
+    ) -> (u16, u16, MouseTargets) {
+        let inside = canvas.area;
+        let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
+        let mut mouse = MouseTargets::default();
+        let ctx = Painter { app, theme, buf: canvas, layer, mouse: &mut mouse };
+        let column = options.column;
+        let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
+        draw(&mut rows);
+        (rows.row, rows.focus_end, mouse)
+    }
+
+    /// Draws a single-line text field, scrolled so that the cursor is visible.
+    pub(crate) fn text_field(&mut self, area: Rect, input: &Input, focused: bool) {
+        let cells = usize::from(area.width).max(1);
+        let shown = SafeText::file_name(input.value());
+        let typed: String = input.value().chars().take(input.cursor()).collect();
+        let cursor = display_width(SafeText::file_name(&typed).as_str());
+        let skip = (cursor + 1).saturating_sub(cells);
+        self.put(area, 0, &[(skip_columns(shown.as_str(), skip), self.theme.text)]);
+        if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {
+            let spot = Rect { x: area.x + at.min(area.width.saturating_sub(1)), width: 1, ..area };
+            self.buf.set_style(spot, self.theme.selected);
+        }
+    }
+}
+
+pub(crate) fn choice_text(choice: &str, focused: bool) -> String {
+    if focused { format!("‹ {choice} ›") } else { choice.to_owned() }
+}
+
+fn skip_columns(text: &str, cells: usize) -> &str {
+    let mut skipped = 0;
+    let start = text.char_indices().find(|(_, c)| {
+        let is_visible = skipped >= cells;
+        skipped += display_width(c.encode_utf8(&mut [0; 4]));
+        is_visible
+    });
+    start.map_or("", |(at, _)| &text[at..])
+}

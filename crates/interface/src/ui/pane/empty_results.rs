@@ -1,0 +1,168 @@
+//! Draws what the results pane shows if a search found nothing or was refused: why, and what to try next.
+
+use tessera_config::DeploymentKind;
+use tessera_model::{
+    EnrichmentModel, EntityType, Failure, ModelStatus, Query, QueryText,
+    text::{capitalize, grouped_with_noun},
+};
+
+use crate::app::{
+    Job, JobState, RelaxedSearch, View,
+    jobs::rows::job_summary,
+    overlay::sort_filter::names_text,
+    query::{ChipState, chips},
+};
+use crate::ui::prelude::*;
+
+fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
+    let chips = chips(ctx.app.query(), ctx.app.results());
+    let on = chips.iter().filter(|chip| chip.state == ChipState::On);
+    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
+    let key = ctx.first_key(Action::Relax).unwrap_or_default();
+    let lines = [
+        format!("Nothing matches all of this: {}", on.join(" · ")),
+        format!("{key} searches again {}", relaxed.description),
+        "Esc goes back".to_owned(),
+    ];
+    ctx.centered_message(body, ctx.theme.text, &lines);
+}
+
+/// Says why nothing was computed: set operations left nothing, or no name was found.
+fn computed_lines(view: &View) -> Vec<String> {
+    match view.scan() {
+        Some(scan) => scan.empty_lines(),
+        None => ["No clusters remain.", "Ctrl-W closes this tab"].map(str::to_owned).into(),
+    }
+}
+
+pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let theme = ctx.theme;
+    if view.computed.is_some() {
+        return ctx.centered_message(body, theme.text, &computed_lines(view));
+    }
+    let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    let is_encoding = |job: &&Job| {
+        job.dataset == view.search.dataset && matches!(job.state(), JobState::Encoding(..))
+    };
+    if let (true, Some(job)) = (is_busy, ctx.app.jobs().iter().find(is_encoding)) {
+        let lines = [
+            format!("The pictures are being encoded: {}", job_summary(job)),
+            "The search is repeated when they are.".to_owned(),
+        ];
+        return ctx.centered_message(body, theme.text, &lines);
+    }
+    if let (0, false, Some(text)) = (view.search.page, is_busy, view.searched_name()) {
+        let lines = [
+            format!("No file or folder is called “{}”.", SafeText::name(text)),
+            format!(
+                "All {} of the dataset were searched, with their folders.",
+                names_text(ctx.app)
+            ),
+            "Esc goes back".to_owned(),
+        ];
+        return ctx.centered_message(body, theme.text, &lines);
+    }
+    if let (0, false, Some(relaxed)) =
+        (view.search.page, is_busy, ctx.app.results().relaxed_search())
+    {
+        return draw_too_strict(ctx, body, &relaxed);
+    }
+    if let (0, false, Query::Caption { text, .. }) = (view.search.page, is_busy, &view.search.query)
+    {
+        let lines = caption_lines(ctx, text, view);
+        return ctx.centered_message(body, theme.text, &lines);
+    }
+    let lines = match (view.search.page, &view.search.query) {
+        (1.., _) => ["This page is empty: the previous one was the last.", "p goes back"],
+        (0, _) if is_busy => {
+            ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
+        }
+        (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
+        (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
+        (0, Query::Browse) => browse_lines(view),
+    };
+    ctx.centered_message(body, theme.text, &lines);
+}
+
+fn browse_lines(view: &View) -> [&'static str; 2] {
+    match view.search.entity {
+        _ if !view.search.filters.is_empty() => ["Nothing matches all filters.", "Esc goes back"],
+        EntityType::Objects => ["The dataset has no objects.", "t shows its images"],
+        EntityType::Images => ["The dataset has no clusters.", "r refreshes"],
+    }
+}
+
+/// Says that the filter of the loaded results leaves none, and where it has looked.
+pub(in crate::ui) fn draw_filtered(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let loaded = ctx.app.results().page().map_or(0, |page| page.clusters.len());
+    let clusters = grouped_with_noun(loaded as u64, "loaded cluster", "loaded clusters");
+    let page = view.search.page + 1;
+    let looked = format!("The filter has looked at the {clusters} of page {page}. Esc clears it");
+    let key = ctx.first_key(Action::Filter).unwrap_or_default();
+    let all_names = format!("{key}, then Enter searches all {}", names_text(ctx.app));
+    let lines = ["No loaded cluster matches the filter.".to_owned(), looked, all_names];
+    ctx.centered_message(body, ctx.theme.text, &lines);
+}
+
+/// Says that nothing matches a text, which media the text was compared with, and what else finds pictures.
+fn caption_lines(ctx: &DrawContext, text: &QueryText, view: &View) -> Vec<String> {
+    let app = ctx.app;
+    let mut lines = vec![format!("Nothing matches “{}”.", text.as_str())];
+    let known = app.service_data().enrichment(view.search.dataset);
+    let media = app.service_data().dataset(view.search.dataset).and_then(|it| it.n_images);
+    let coverage = known.and_then(|known| known.caption_coverage(media));
+    let is_local = app.has_local_service();
+    if let Some(coverage) = coverage {
+        let names =
+            if is_local { "; names of files and folders were searched as well" } else { "" };
+        lines.push(format!("{}{names}.", capitalize(&coverage.captions_text())));
+    }
+    let has_model = known.is_some_and(|known| {
+        known.status_of(EnrichmentModel::MultimodelImageEncoding) == ModelStatus::Applied
+    });
+    let key = ctx.first_key(Action::GetModel).unwrap_or_default();
+    if known.is_some_and(|known| known.imported_embeddings().is_some()) {
+        lines.push("No text encoder belongs to the imported embeddings.".to_owned());
+        lines.push(format!("{key} gets a model, which takes their place"));
+    } else if app.setup().deployment == DeploymentKind::Local && !has_model {
+        lines.push(format!("{key} gets a model, which finds pictures by what they show"));
+    }
+    lines.extend(ways_on(ctx));
+    lines
+}
+
+/// Returns the keys that find pictures without captions.
+fn ways_on(ctx: &DrawContext) -> [String; 2] {
+    let key = |action| ctx.first_key(action).unwrap_or_default();
+    [
+        format!("{} finds pictures that are similar to a picture file", key(Action::SimilarToFile)),
+        format!(
+            "{} goes back, where {} on a picture finds similar ones",
+            key(Action::Back),
+            key(Action::Similar)
+        ),
+    ]
+}
+
+/// Draws why the results could not be loaded. A service that refuses to search captions did what it should, so this is
+/// no error, and the same request would be refused again.
+pub(in crate::ui) fn draw_failure(
+    ctx: &mut DrawContext,
+    body: Rect,
+    view: &View,
+    failure: &Failure,
+) {
+    let theme = ctx.theme;
+    let reason = failure.to_string();
+    match &view.search.query {
+        _ if failure.may_succeed_later() => {
+            ctx.centered_message(body, theme.failure, &[&reason, "r tries again"]);
+        }
+        Query::Caption { text, .. } => {
+            let mut lines = caption_lines(ctx, text, view);
+            lines.insert(1, reason);
+            ctx.centered_message(body, theme.text, &lines);
+        }
+        _ => ctx.centered_message(body, theme.failure, &[&reason, "Esc goes back"]),
+    }
+}
