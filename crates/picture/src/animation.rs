@@ -1,10 +1,11 @@
 //! Reads animations in GIF, APNG and WebP: their frames in the order of time, with bounded memory and work.
 
-use std::io::Cursor;
+use std::{io::Cursor, iter};
 
 use image::{
     AnimationDecoder, ColorType, Delay, Frames, ImageDecoder, ImageResult, RgbImage, RgbaImage,
     codecs::{gif::GifDecoder, png::PngDecoder, webp::WebPDecoder},
+    imageops,
 };
 
 use crate::{
@@ -19,9 +20,9 @@ use crate::{
 /// The maximum number of pixels in all decoded frames. The limit is needed because a few bytes can repeat a frame
 /// endlessly.
 const MAX_PIXELS: u64 = 4 << 30;
-/// The memory per pixel: the picture, and two more pictures in which decoders combine frames, with four bytes per pixel
-/// each.
-const BYTES_PER_PIXEL: u64 = 12;
+/// The memory per pixel: the picture, the one after it, and two more pictures in which decoders combine frames, with
+/// four bytes per pixel each.
+const BYTES_PER_PIXEL: u64 = 16;
 /// Browsers show a frame with a shorter duration (mostly zero) for a tenth of a second.
 const SHORTEST_SECONDS: f64 = 0.02;
 const DEFAULT_SECONDS: f64 = 0.1;
@@ -42,8 +43,8 @@ impl AnimationFrame {
     }
 }
 
-/// Calls `visit` with the frames of a picture in the order of time, until it returns false. A picture that is not an
-/// animation has no frames or a single one. A damaged animation ends at the damage.
+/// Calls `visit` with the frames of an animation in the order of time, until it returns false. A picture with a single
+/// frame is not an animation, and has no frames here. A damaged animation ends at the damage.
 pub fn visit_frames(
     bytes: &[u8],
     visit: &mut dyn FnMut(AnimationFrame) -> bool,
@@ -55,16 +56,25 @@ pub fn visit_frames(
         let _lock = lock_memory(BYTES_PER_PIXEL * pixels)?;
         let max_frames = usize::try_from(MAX_PIXELS / pixels.max(1)).unwrap_or(usize::MAX);
         let mut seconds = 0.0;
-        for frame in frames.take(max_frames).map_while(Result::ok) {
-            let shown = shown_seconds(frame.delay());
-            if !visit(AnimationFrame { seconds, pixels: frame.into_buffer() }) {
+        let mut frames = frames.take(max_frames).map_while(Result::ok).map(|frame| {
+            let start = seconds;
+            seconds += shown_seconds(frame.delay());
+            AnimationFrame { seconds: start, pixels: frame.into_buffer() }
+        });
+        let (Some(first), Some(second)) = (frames.next(), frames.next()) else { return Ok(()) };
+        for frame in iter::once(first).chain(iter::once(second)).chain(frames) {
+            if !visit(frame) {
                 break;
             }
-            seconds += shown;
         }
         Ok(())
     });
     visited.unwrap_or(Ok(()))
+}
+
+/// Returns the brightness of a picture in `side` x `side` parts, row by row.
+pub fn gray_square(picture: &RgbImage, side: u32) -> Vec<u8> {
+    imageops::grayscale(&imageops::thumbnail(picture, side, side)).into_raw()
 }
 
 type SizeAndFrames<'a> = ((u32, u32), Frames<'a>);

@@ -26,7 +26,7 @@ mod tiff_structure;
 mod tone_map;
 mod view;
 
-pub use animation::{AnimationFrame, visit_frames};
+pub use animation::{AnimationFrame, gray_square, visit_frames};
 pub use camera_raw::RawFormat;
 pub use embedded_metadata::EmbeddedMetadata;
 pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};

@@ -13,9 +13,9 @@ use super::{
     video_container::VideoContainer,
     video_program::{VideoError, VideoInput, VideoProgram},
 };
-use image::{RgbImage, imageops};
+use image::RgbImage;
 use serde::Deserialize;
-use tessera_picture::{coded_jpeg_to_srgb, encode_jpeg, visit_frames};
+use tessera_picture::{coded_jpeg_to_srgb, encode_jpeg, gray_square, visit_frames};
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 /// Size above which only the key frames of a video are decoded, because decoding all frames of a film takes many
@@ -166,27 +166,26 @@ struct Selection {
 /// Returns the sampled frames of an animation, in the order of time. Returns `None` for a picture with a single frame.
 pub fn sample_animation(bytes: &[u8], is_cancelled: &dyn Fn() -> bool) -> Option<Vec<VideoFrame>> {
     let mut selection = Selection { stretch: 1.0, ..Selection::default() };
-    let (mut count, mut failed) = (0_u64, false);
     let visited = visit_frames(bytes, &mut |frame| {
-        count += 1;
+        if is_cancelled() {
+            return false;
+        }
         let seconds = frame.seconds;
         let waited = selection.frames.last().map(|last| seconds - last.seconds);
         if waited.is_none_or(|waited| waited >= SECONDS_TO_NEW_SCENE * selection.stretch) {
-            match frame.into_picture(MIN_SIDE) {
-                Ok(picture) => selection.consider(&picture, seconds, waited),
-                Err(_) => failed = true,
-            }
+            let Ok(picture) = frame.into_picture(MIN_SIDE) else { return false };
+            selection.consider(&picture, seconds, waited);
         }
-        !failed && !is_cancelled()
+        true
     });
-    let is_animation = visited.is_ok() && count > 1 && !selection.frames.is_empty();
+    let is_animation = visited.is_ok() && !selection.frames.is_empty();
     is_animation.then_some(selection.frames)
 }
 
 impl Selection {
     /// Keeps a frame if it shows a different scene than the latest selected frame, or follows it after a long time.
     fn consider(&mut self, picture: &RgbImage, seconds: f64, waited: Option<f64>) {
-        let scene = scene(picture);
+        let scene = gray_square(picture, SCENE_SIDE);
         let is_late = waited.is_none_or(|waited| waited >= SECONDS_TO_NEXT * self.stretch);
         if !is_late && difference(&scene, &self.scene) < SCENE_DIFFERENCE {
             return;
@@ -203,11 +202,6 @@ impl Selection {
             self.stretch *= 2.0;
         }
     }
-}
-
-fn scene(picture: &RgbImage) -> Vec<u8> {
-    let small = imageops::thumbnail(picture, SCENE_SIDE, SCENE_SIDE);
-    imageops::grayscale(&small).into_raw()
 }
 
 /// Returns the mean difference of two scenes.
