@@ -13,7 +13,7 @@ use std::{
 use super::{
     CliError, CliResult, FolderOpening, GlobalOptions, ServiceTarget, command_line::definition,
     connection::target_state, dataset_folder::DATASET_ARGUMENTS, deployment, info::SHELL_VARIABLE,
-    output::write_candidates,
+    messages::Messages, output::write_candidates,
 };
 use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::{
@@ -228,7 +228,8 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
         let name = folder.file_name().and_then(OsStr::to_str);
         return Ok(name.map(|name| (name.to_owned(), None)).into_iter().collect());
     }
-    let (client, _) = deployment::client_for(target, FolderOpening::Update).await?;
+    let (client, _) =
+        deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await?;
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
     let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {

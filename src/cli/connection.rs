@@ -48,7 +48,7 @@ impl Context {
     ) -> CliResult<Connection<'_>> {
         let manages = purpose.iter().any(|endpoint| endpoint.manages_local_dataset());
         let opening = if manages { FolderOpening::AsIndexed } else { FolderOpening::Update };
-        let (mut client, local) = deployment::client_for(target, opening).await?;
+        let (mut client, local) = deployment::client_for(target, opening, self.messages).await?;
         if let Some(retries) = self.global.retries {
             client = client.with_retries(retries);
         }

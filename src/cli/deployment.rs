@@ -1,6 +1,8 @@
 //! Selects the deployment of a command, and creates a client for it. A local deployment runs in
 //! this process.
 
+use std::convert::Infallible;
+
 use secrecy::SecretString;
 use tessera_client::{
     ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, ServiceConfig,
@@ -14,6 +16,7 @@ use crate::{
     cli::{
         FolderOpening, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
+        messages::Messages,
     },
     credentials::{SecretLocations, SecretOwner},
 };
@@ -40,6 +43,12 @@ pub struct LocalFolder {
     pub model: Option<PathBuf>,
     pub options: ProfileOptions,
 }
+
+/// How long a folder is indexed before its progress is shown, in a terminal and in a log.
+const BAR_DELAY: Duration = Duration::from_secs(1);
+const LINE_DELAY: Duration = Duration::from_secs(10);
+/// The interval between two requests for the progress of indexing.
+const INDEXING_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The name of local deployments without a profile.
 pub const LOCAL_NAME: &str = "local";
@@ -137,18 +146,23 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
     })
 }
 
-/// Creates a client for a target. A local deployment is started in this process, indexed first, and
-/// runs until it is dropped.
+/// Creates a client for a target. A local deployment is started in this process, indexed first, and runs until it is
+/// dropped. `messages` show how far a long indexing is.
 pub async fn client_for(
     target: &ServiceTarget,
     opening: FolderOpening,
+    messages: Messages,
 ) -> CliResult<(Client, Option<LocalService>)> {
     if let Some((folder, model)) = target.local_folder() {
         let settings = local_settings(model, None)?;
         let local =
             LocalService::open_folders(&[folder.to_owned()], opening, None, settings).await?;
-        local.wait_until_indexed().await?;
-        return Ok((local.client()?, Some(local)));
+        let client = local.client()?;
+        tokio::select! {
+            indexed = local.wait_until_indexed() => indexed?,
+            never = show_indexing(&local, &client, messages) => match never {},
+        }
+        return Ok((client, Some(local)));
     }
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
@@ -157,6 +171,24 @@ pub async fn client_for(
             Ok((profile_client(profile, None, secrets.as_ref())?, None))
         }
         ServiceTarget::Folder(_) => Err(no_address()),
+    }
+}
+
+/// Shows how far a folder is indexed, until this future is dropped. Most folders are indexed before anything is shown.
+async fn show_indexing(local: &LocalService, client: &Client, messages: Messages) -> Infallible {
+    tokio::time::sleep(if messages.is_terminal() { BAR_DELAY } else { LINE_DELAY }).await;
+    let mut bar = None;
+    loop {
+        let dataset = match local.first_dataset() {
+            Some(dataset) => client.dataset(dataset).await.ok(),
+            None => None,
+        };
+        if let Some(dataset) = dataset.filter(|dataset| dataset.status.is_busy()) {
+            let bar = bar.get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
+            let percent = dataset.progress.unwrap_or_default();
+            bar.set_percent(Some(percent), &format!("{} {percent}%", dataset.status.as_str()));
+        }
+        tokio::time::sleep(INDEXING_INTERVAL).await;
     }
 }
 

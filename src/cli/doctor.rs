@@ -19,6 +19,7 @@ use crate::{
         exit::{CheckResult, redact_home},
         keyboard::watch_interrupts,
         local, login,
+        messages::Messages,
         output::unless_closed,
         service_options::SharedStorage,
     },
@@ -256,10 +257,11 @@ async fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
 
 /// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
 async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
-    let client = match deployment::client_for(target, FolderOpening::Update).await {
-        Ok((client, _)) => client.with_retries(0),
-        Err(error) => return CheckResult::failed(subject, error.message, error.exit),
-    };
+    let client =
+        match deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await {
+            Ok((client, _)) => client.with_retries(0),
+            Err(error) => return CheckResult::failed(subject, error.message, error.exit),
+        };
     let address = client.service().base_url().to_string();
     let login =
         if client.service().is_on_premises() { "no login needed" } else { "the login works" };

@@ -42,6 +42,11 @@ impl Messages {
         Self { quiet, verbose, terminal: terminal && is_capable_terminal() }
     }
 
+    /// Returns messages that print only warnings.
+    pub fn quiet() -> Self {
+        Self::new(true, false)
+    }
+
     pub fn info(self, message: impl AsRef<str>) {
         if !self.quiet {
             self.write_line(message.as_ref());
