@@ -5,8 +5,8 @@
 //! response comes back as an event. `tessera-service` is a complete service over folders of this machine. The client
 //! reaches it by HTTP like any other service.
 //!
-//! Cargo enforces which crate may use which; `tests/architecture.rs` enforces which module of this crate may import
-//! which. All of them use the interface and the settings:
+//! Cargo enforces which crate may use which. `tests/architecture.rs` enforces which module of this crate may import
+//! which, also from the crates of the interface and the settings:
 //!
 //! ```text
 //! layer 0   credentials   inherited_signals   state

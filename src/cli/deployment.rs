@@ -179,14 +179,12 @@ async fn show_indexing(local: &LocalService, client: &Client, messages: Messages
     tokio::time::sleep(if messages.is_terminal() { BAR_DELAY } else { LINE_DELAY }).await;
     let mut bar = None;
     loop {
-        let dataset = match local.first_dataset() {
-            Some(dataset) => client.dataset(dataset).await.ok(),
-            None => None,
-        };
-        if let Some(dataset) = dataset.filter(|dataset| dataset.status.is_busy()) {
+        if let Some(id) = local.first_dataset()
+            && let Ok(dataset) = client.dataset(id).await
+            && dataset.status.is_busy()
+        {
             let bar = bar.get_or_insert_with(|| messages.progress_bar(dataset.name.as_str()));
-            let percent = dataset.progress.unwrap_or_default();
-            bar.set_percent(Some(percent), &format!("{} {percent}%", dataset.status.as_str()));
+            bar.set_status(&dataset.status, dataset.progress.unwrap_or_default());
         }
         tokio::time::sleep(INDEXING_INTERVAL).await;
     }

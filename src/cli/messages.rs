@@ -7,7 +7,7 @@ use std::{
 
 use tessera_config::{DesktopProtocol, shows_progress};
 use tessera_interface::printable_text::PrintableText;
-use tessera_model::{SafeText, text::truncate};
+use tessera_model::{SafeText, Status, text::truncate};
 use unicode_width::UnicodeWidthStr as _;
 
 pub use tessera_model::text::format_bytes;
@@ -142,6 +142,11 @@ impl ProgressBar {
     pub fn set_percent(&mut self, percent: Option<u8>, text: &str) {
         let all = percent.is_some().then_some(100);
         self.update(percent.unwrap_or(0).into(), all, text);
+    }
+
+    /// Shows how far a dataset is in its status.
+    pub fn set_status(&mut self, status: &Status, percent: u8) {
+        self.set_percent(Some(percent), &format!("{} {percent}%", status.as_str()));
     }
 
     pub fn set_count(&mut self, done: u64, all: u64, text: &str) {

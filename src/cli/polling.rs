@@ -277,7 +277,7 @@ impl Poller<'_> {
                     let text = format!("encoded {}", encoding.text());
                     bar.set_count(encoding.done, encoding.total, &text);
                 }
-                None => bar.set_percent(Some(percent), &format!("{status} {percent}%")),
+                None => bar.set_status(&dataset.status, percent),
             }
         }
         Ok(())

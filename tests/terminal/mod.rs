@@ -8,6 +8,7 @@ mod connect;
 mod custom_commands;
 mod frames;
 mod get_model;
+mod indexing;
 mod job_control;
 mod load;
 mod picture_layer;

@@ -1,5 +1,5 @@
-//! Reads and edits the settings, which come from several layers. `assets/config.toml` contains and
-//! documents the defaults.
+//! Reads and edits the settings, which come from several layers. `assets/config.toml` contains and documents the
+//! defaults. The keys that call actions, and the user's own commands, are settings, too.
 
 pub mod custom_command;
 pub mod edit;

@@ -72,7 +72,7 @@ pub fn visit_frames(
     visited.unwrap_or(Ok(()))
 }
 
-/// Returns the brightness of a picture in `side` x `side` parts, row by row.
+/// Returns the brightness (0 to 255) of `side` x `side` parts of a picture, row by row. Scenes are compared with it.
 pub fn gray_square(picture: &RgbImage, side: u32) -> Vec<u8> {
     imageops::grayscale(&imageops::thumbnail(picture, side, side)).into_raw()
 }
@@ -109,4 +109,31 @@ fn shown_seconds(delay: Delay) -> f64 {
     let (milliseconds, divisor) = delay.numer_denom_ms();
     let seconds = f64::from(milliseconds) / f64::from(divisor.max(1)) / 1_000.0;
     if seconds < SHORTEST_SECONDS { DEFAULT_SECONDS } else { seconds }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Frame, Rgba, codecs::gif::GifEncoder};
+
+    use super::*;
+
+    fn gif(frames: u8) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let frame = |n| Frame::new(RgbaImage::from_pixel(8, 8, Rgba([n, n, n, 255])));
+        GifEncoder::new(&mut bytes).encode_frames((0..frames).map(frame)).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_picture_with_a_single_frame_has_no_frames_to_visit() {
+        for (frames, visited) in [(1, 0), (2, 2), (3, 3)] {
+            let mut count = 0;
+            visit_frames(&gif(frames), &mut |_| {
+                count += 1;
+                true
+            })
+            .unwrap();
+            assert_eq!(count, visited, "{frames} frames");
+        }
+    }
 }
