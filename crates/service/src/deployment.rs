@@ -85,6 +85,7 @@ impl Deployment {
         let models = Arc::new(Models::new(&settings.model, store.is_on_server()));
         let encoding = Arc::new(EncodingRuns::default());
         let holder = Uuid::new_v4();
+        let tag_writer = Arc::new(TagWriter::start(&store));
         let tasks = Arc::new(TaskRunner::start(WorkerContext {
             store: store.clone(),
             settings: settings.clone(),
@@ -93,9 +94,9 @@ impl Deployment {
             models: models.clone(),
             encoding: encoding.clone(),
             running: Arc::default(),
+            tag_writer: tag_writer.clone(),
             holder,
         })?);
-        let tag_writer = Arc::new(TagWriter::start(&store));
         Ok(Self {
             tasks,
             settings,

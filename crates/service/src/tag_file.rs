@@ -375,10 +375,15 @@ impl TagWriter {
         self.files.synchronize(record)
     }
 
-    /// Writes the file of a dataset whose tags were changed, in the background. Returns the problems of the file.
-    pub fn note_change(&self, record: &DatasetRecord) -> Vec<String> {
+    /// Writes the file of a dataset whose tags were changed, in the background.
+    pub fn write_soon(&self, dataset: DatasetId) {
         // The thread is gone only if it could not be started.
-        let _ = self.changed.as_ref().map(|changed| changed.send(record.id));
+        let _ = self.changed.as_ref().map(|changed| changed.send(dataset));
+    }
+
+    /// Writes the file of a dataset as [`Self::write_soon`] does. Returns the problems of the file.
+    pub fn note_change(&self, record: &DatasetRecord) -> Vec<String> {
+        self.write_soon(record.id);
         let mut problems = self.problems(record.id);
         // The reason is known before the file is written.
         let reason = unwritable_reason(&self.files.store, record).filter(|_| problems.is_empty());

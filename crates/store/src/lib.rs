@@ -26,6 +26,7 @@ pub mod indexing_task;
 pub mod map_position;
 pub mod media;
 pub mod media_content;
+pub mod moved_files;
 pub mod object;
 pub mod picture_features;
 pub mod picture_pack;

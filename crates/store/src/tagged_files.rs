@@ -1,5 +1,5 @@
-//! Keeps what users have given to media items beyond the rows of these items: after indexing, tags of moved files are
-//! found by the content of the files. This file also defines the records of the file with the tags beside a dataset.
+//! The records of the file with the tags beside a dataset, which keeps what users have given to media items beyond the
+//! rows of these items.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,7 +9,10 @@ use std::{
 use uuid::Uuid;
 
 use super::prelude::*;
-use crate::tags::{self, TagDefinition, increase_revision};
+use crate::{
+    moved_files,
+    tags::{self, TagDefinition, increase_revision},
+};
 use tessera_model::UserTags;
 
 /// What users have given to a media item, with what finds the item again in another index.
@@ -134,7 +137,7 @@ pub fn import(
     }
     inserts.finish()?;
     increase_revision(transaction, dataset)?;
-    find_moved(transaction, dataset)
+    moved_files::find_imported(transaction, dataset)
 }
 
 /// Adds the tags of `other`, whose rating counts only where there is none.
@@ -151,12 +154,12 @@ fn merge(given: &mut UserTags, other: &UserTags) {
 
 /// Where a media item is: the bytes of its path, its position in a video in milliseconds, and its region in a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Place {
-    path: Vec<u8>,
-    part: Part,
+pub(crate) struct Place {
+    pub path: Vec<u8>,
+    pub part: Part,
 }
 
-type Part = (Option<i64>, Option<String>);
+pub(crate) type Part = (Option<i64>, Option<String>);
 
 #[expect(clippy::cast_possible_truncation, reason = "positions in videos are short")]
 fn part(seconds: Option<f64>, region: Option<[f64; 4]>) -> Result<Part> {
@@ -180,13 +183,13 @@ impl Place {
     }
 }
 
-const MEDIA_PLACES: &str =
+pub(crate) const MEDIA_PLACES: &str =
     "SELECT media.id, CASE WHEN source.folder = dataset.folder THEN NULL ELSE source.folder END,
             media.path, media.seconds, media.region, media.content, require(media.intact)
      FROM media JOIN source ON source.row = media.source JOIN dataset ON dataset.id = media.dataset
      WHERE media.dataset = ?1";
 
-fn read_place(row: &Row) -> Result<Place> {
+pub(crate) fn read_place(row: &Row) -> Result<Place> {
     let folder = row.get::<Option<Vec<u8>>>(1)?.map(path_from_bytes).unwrap_or_default();
     let path: &Path = &folder.join(path_from_bytes(row.get(2)?));
     Ok(Place { path: path_to_bytes(path).to_vec(), part: part(row.get(3)?, from_json(row, 4)?)? })
@@ -197,98 +200,4 @@ fn known_media(connection: &Connection, dataset: DatasetId) -> Result<HashMap<Pl
     query::all(connection, MEDIA_PLACES, params![dataset.0], |row| {
         Ok((read_place(row)?, row.get(0)?))
     })
-}
-
-/// Tags whose media item is missing, or has another content than when it was tagged.
-struct LostTags {
-    media: Uuid,
-    place: Place,
-    content: [u8; 32],
-    given: UserTags,
-}
-
-/// Finds the media items of tags whose files were moved: first by their content, and then by their path. Tags of
-/// missing files stay, because the files may come back.
-pub fn find_moved(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
-    let sql = "SELECT tagged_media.media, folder, tagged_media.path, tagged_media.seconds,
-                      tagged_media.region, tagged_media.content, tagged_media.tags, rating,
-                      require(tagged_media.intact)
-               FROM tagged_media LEFT JOIN media ON media.id = tagged_media.media
-               WHERE tagged_media.dataset = ?1
-                 AND (media.id IS NULL OR media.content <> tagged_media.content)";
-    let lost: Vec<LostTags> = query::all(transaction, sql, params![dataset.0], |row| {
-        Ok(LostTags {
-            media: row.get(0)?,
-            place: read_place(row)?,
-            content: row.get(5)?,
-            given: UserTags { tags: from_json(row, 6)?, rating: row.get(7)? },
-        })
-    })?;
-    if lost.is_empty() {
-        return Ok(());
-    }
-    let mut candidates = Candidates::read(transaction, dataset, &lost)?;
-    let mut found = Vec::new();
-    for lost in &lost {
-        if let Some(media) = candidates.claim(lost) {
-            found.push((lost.media, media, &lost.given));
-        }
-    }
-    let former: Vec<Uuid> = found.iter().map(|(former, ..)| *former).collect();
-    tags::delete_tagged(transaction, &former)?;
-    for (_, media, given) in &found {
-        tags::give(transaction, *media, given)?;
-    }
-    if found.is_empty() { Ok(()) } else { increase_revision(transaction, dataset) }
-}
-
-/// Media items with their places, by content and part.
-type MediaByContent = HashMap<([u8; 32], Part), Vec<(Uuid, Place)>>;
-
-/// The media items that may have lost tags.
-#[derive(Default)]
-struct Candidates {
-    /// The media items without tags of their own.
-    by_content: MediaByContent,
-    by_place: HashMap<Place, Uuid>,
-}
-
-impl Candidates {
-    fn read(transaction: &Transaction, dataset: DatasetId, lost: &[LostTags]) -> Result<Self> {
-        let contents: HashSet<&[u8; 32]> = lost.iter().map(|lost| &lost.content).collect();
-        let places: HashSet<&Place> = lost.iter().map(|lost| &lost.place).collect();
-        let sql = "SELECT tagged_media.media FROM tagged_media
-                   JOIN media ON media.id = tagged_media.media
-                   WHERE tagged_media.dataset = ?1 AND media.content = tagged_media.content";
-        let tagged: HashSet<Uuid> =
-            query::all(transaction, sql, params![dataset.0], |row| row.get(0))?;
-        let mut candidates = Self::default();
-        query::for_each(transaction, MEDIA_PLACES, params![dataset.0], |row| {
-            let (media, place, content) = (row.get(0)?, read_place(row)?, row.get(5)?);
-            if contents.contains(&content) && !tagged.contains(&media) {
-                let same = candidates.by_content.entry((content, place.part.clone())).or_default();
-                same.push((media, place.clone()));
-            }
-            if places.contains(&place) {
-                candidates.by_place.insert(place, media);
-            }
-            Ok::<_, QueryError>(())
-        })?;
-        Ok(candidates)
-    }
-
-    /// Returns a media item that has the content, preferably under the same name, or else the one at the same place. No
-    /// other tags get a media item that was found by its content.
-    fn claim(&mut self, lost: &LostTags) -> Option<Uuid> {
-        let name = |place: &Place| {
-            place.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default().to_vec()
-        };
-        let same = self.by_content.get_mut(&(lost.content, lost.place.part.clone()));
-        if let Some(same) = same.filter(|same| !same.is_empty()) {
-            let wanted = name(&lost.place);
-            let same_name = same.iter().position(|(_, place)| name(place) == wanted);
-            return Some(same.swap_remove(same_name.unwrap_or(0)).0);
-        }
-        self.by_place.get(&lost.place).copied()
-    }
 }

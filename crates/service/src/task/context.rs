@@ -16,6 +16,7 @@ use super::encoding_runs::EncodingRuns;
 use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
+    tag_file::TagWriter,
     task_error::TaskError,
 };
 use tessera_media::ingest::OriginalFiles;
@@ -47,6 +48,7 @@ pub struct WorkerContext {
     pub models: Arc<Models>,
     pub encoding: Arc<EncodingRuns>,
     pub running: Arc<RunningTasks>,
+    pub tag_writer: Arc<TagWriter>,
     /// The identifier of this worker in leases.
     pub holder: Uuid,
 }

@@ -15,12 +15,13 @@ use super::{
 };
 use crate::{originals::storage_location, settings::InjectedFailure, task_error::TaskError};
 use tessera_media::ingest::{EXCLUDED, file_names::printable_path};
-use tessera_model::{FileKind, local_files::HIDDEN, text::count_with_noun};
+use tessera_model::{DatasetId, FileKind, local_files::HIDDEN, text::count_with_noun};
 use tessera_store::{
     Connection, StoreError, captions, dataset, indexed_files,
     indexing_task::{self, IndexingTask, IndexingTaskKind},
     lease::LeasedTask,
-    remove_ranges, source, tagged_files,
+    moved_files::{self, KnownCopies},
+    remove_ranges, source,
 };
 
 /// The progress when all files are extracted.
@@ -123,6 +124,7 @@ fn run_creation(
 ) -> Result<IndexingResult, TaskError> {
     let (store, id) = (&context.store, running.dataset);
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
+    let copies = store.read(|c| moved_files::known_copies(c, id))?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
     if outdated && record.extractor != INCOMPLETE {
         context.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
@@ -136,7 +138,7 @@ fn run_creation(
             index_source(context, running.row, &source, &missing)?;
         }
     }
-    context.write(|tx| tagged_files::find_moved(tx, id))?;
+    follow_moved(context, id, &copies)?;
     cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)
 }
 
@@ -147,10 +149,23 @@ fn run_addition(
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
+    let copies = context.store.read(|c| moved_files::known_copies(c, running.dataset))?;
     let missing = fetch_batch(context, &source, &batch.origin)?;
     index_source(context, running.row, &source, &missing)?;
-    context.write(|tx| tagged_files::find_moved(tx, running.dataset))?;
+    follow_moved(context, running.dataset, &copies)?;
     cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
+}
+
+/// Keeps the tags of the files that were moved, also in the file beside the dataset.
+fn follow_moved(
+    context: &TaskContext,
+    dataset: DatasetId,
+    copies: &KnownCopies,
+) -> Result<(), TaskError> {
+    if context.write(|tx| moved_files::follow_moved(tx, dataset, copies))? {
+        context.tag_writer.write_soon(dataset);
+    }
+    Ok(())
 }
 
 fn run_reindex(context: &TaskContext, running: &IndexingTask) -> Result<IndexingResult, TaskError> {

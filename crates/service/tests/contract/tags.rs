@@ -244,6 +244,50 @@ async fn tags_survive_moves_edits_and_the_loss_of_the_index() {
 }
 
 #[tokio::test]
+async fn a_copy_that_stays_never_gets_the_tags_of_a_removed_file() {
+    let place = Place::new(&[("a/doe.png", picture(1)), ("b/copy.png", picture(1))]);
+    let service = Service::at(place, true).await;
+    let copy = service.selection(&["copy.png"]).await;
+    service.change("change", json!({"add": ["rejected"], "media_selection": copy})).await;
+    let place = service.stop().await;
+    let removed = fs::read(place.picture("b/copy.png")).unwrap();
+    fs::remove_file(place.picture("b/copy.png")).unwrap();
+    let service = Service::at(place, true).await;
+    assert!(service.with_tag("rejected").await.is_empty());
+    let place = service.stop().await;
+    let line = lines(&place).into_iter().find(|line| line["path"] == "b/copy.png").unwrap();
+    assert_eq!((&line["content"], &line["tags"]), (&Value::Null, &json!(["rejected"])));
+    let other = Place::new(&[("a/doe.png", removed.clone())]);
+    other.put(FILE, &fs::read(place.picture(FILE)).unwrap());
+    let service = Service::at(other, true).await;
+    assert!(service.with_tag("rejected").await.is_empty(), "nor in another index");
+    service.stop().await;
+    place.put("b/copy.png", &removed);
+    let service = Service::at(place, true).await;
+    assert_eq!(service.with_tag("rejected").await, ["copy.png"], "the file is back");
+}
+
+#[tokio::test]
+async fn identical_files_that_are_moved_together_keep_their_own_tags() {
+    let paths = ["b/x.png", "a/x.png", "c/x.png"];
+    let place = Place::new(&paths.map(|path| (path, picture(1))));
+    let line = |path: &str| format!("{{\"path\":\"{path}\",\"tags\":[\"of {path}\"]}}\n");
+    place.put(FILE, paths.map(line).concat().as_bytes());
+    let mut place = Service::at(place, true).await.stop().await;
+    for (from, to) in [("", "moved/"), ("moved/", "")] {
+        for path in paths {
+            let target = place.picture(&format!("{to}{path}"));
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::rename(place.picture(&format!("{from}{path}")), target).unwrap();
+        }
+        place = Service::at(place, true).await.stop().await;
+        let expected =
+            ["a", "b", "c"].map(|name| format!("\"{to}{name}/x.png\" [\"of {name}/x.png\"] null"));
+        assert_eq!(tagged_files(&place), expected);
+    }
+}
+
+#[tokio::test]
 async fn an_edited_file_is_read_and_a_bad_line_loses_only_itself() {
     let service = Service::of(&named()).await;
     let both = service.selection(&["a.png", "b.png"]).await;
