@@ -145,7 +145,8 @@ impl RequestHandler {
                     true
                 };
                 let act = move || file_actions::carry_out(&preview.plan, &mut report);
-                self.follow_in_index(dataset, run_blocking(act).await).await?
+                let acted = run_blocking(act).await;
+                Payload::FileActionFinished(self.follow_in_index(dataset, acted).await?)
             }
             Request::PlanUndo(_) => {
                 Payload::UndoPlanned(run_blocking(file_actions::last_action).await?)
@@ -153,7 +154,7 @@ impl RequestHandler {
             Request::UndoFileAction(dataset, shown) => {
                 let undone =
                     run_blocking(move || file_actions::undo(shown, &mut |_, _| true)).await;
-                self.follow_in_index(dataset, undone).await?
+                Payload::FileActionUndone(self.follow_in_index(dataset, undone).await?)
             }
             Request::FindDuplicates(dataset, rule) => {
                 let find = move |finder: &dyn OriginalFinder| {
@@ -374,14 +375,14 @@ impl RequestHandler {
         &self,
         dataset: DatasetId,
         finished: Result<Outcome, Failure>,
-    ) -> Result<Payload, Failure> {
+    ) -> Result<Outcome, Failure> {
         if let Err(failure) = self.client.rescan(dataset, None).await {
             let sentence =
                 format!("the index will follow when the folder is opened again: {failure}");
             // A send fails only while the program is ending.
             let _ = self.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
         }
-        finished.map(Payload::FileActionFinished)
+        finished
     }
 
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {

@@ -161,7 +161,10 @@ fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
     let tags = ["picked", "night", "wet"].map(ToOwned::to_owned).to_vec();
     for (number, other) in found.others.iter_mut().enumerate() {
         other.image.given = UserTags { rating: 5, tags: tags[number..].to_vec() };
-        (other.image.has_caption, other.image.has_labels) = (number == 0, number == 0);
+        if number == 0 {
+            other.image.caption = Some("rain".to_owned());
+            other.image.labels = vec!["street".to_owned()];
+        }
     }
     let lane = Lane::FileAction(dataset(1, Status::Ready).id);
     desk.answer(lane, Payload::Duplicates(vec![found]));

@@ -36,8 +36,8 @@ fn image(number: u128, kibibytes: u64) -> DuplicateImage {
         pixels: u64::from(side) * u64::from(side),
         blur_percent: 0,
         given: UserTags::default(),
-        has_caption: false,
-        has_labels: false,
+        caption: None,
+        labels: Vec::new(),
     }
 }
 

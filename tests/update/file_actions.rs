@@ -111,7 +111,8 @@ fn a_move_asks_for_a_folder_shows_a_preview_and_is_confirmed() {
     desk.press("y");
     let carried_out = Request::CarryOut(id, Box::new(preview));
     assert_eq!(desk.requests().last(), Some(&&carried_out));
-    desk.answer(lane(), Payload::FileActionFinished(Outcome { done: 1, ..Outcome::default() }));
+    let outcome = Outcome { done: 1, ..Outcome::default() };
+    desk.answer(lane(), Payload::FileActionFinished(outcome));
     assert!(desk.notice().contains("1 file done"), "{}", desk.notice());
     let reason = unavailable_reason(&desk.app, Action::MoveFiles).unwrap();
     assert!(reason.contains("nothing is selected"), "the selection was not cleared: {reason}");
@@ -162,7 +163,7 @@ fn nothing_happens_without_files_or_after_a_failure() {
 fn an_undo_shows_what_it_reverts_and_is_confirmed() {
     let mut desk = local();
     let id = dataset(1, Status::Ready).id;
-    desk.press("g u");
+    desk.press("space g u");
     assert_eq!(desk.requests().last(), Some(&&Request::PlanUndo(id)));
     let text = SafeText::detail("move of 3 files, the first of which was /other/a.jpg");
     let shown = Uuid::from_u128(7);
@@ -173,4 +174,7 @@ fn an_undo_shows_what_it_reverts_and_is_confirmed() {
     assert!(!desk.requests().contains(&&undo), "nothing is reverted yet");
     desk.press("y");
     assert_eq!(desk.requests().last(), Some(&&undo));
+    desk.answer(lane(), Payload::FileActionUndone(Outcome { done: 3, ..Outcome::default() }));
+    assert!(desk.notice().contains("3 files done"), "{}", desk.notice());
+    assert_eq!(unavailable_reason(&desk.app, Action::MoveFiles), None, "other files are selected");
 }

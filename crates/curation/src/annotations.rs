@@ -107,16 +107,9 @@ impl<'a> NamesOfFiles<'a> {
         }
         let mut entries: Vec<NamedEntry> = entries.into_values().collect();
         entries.sort_by(|one, other| one.name.cmp(&other.name));
-        let step = Step {
-            operation: Operation::Rewrite,
-            source: path.to_owned(),
-            target: free_name(path),
-            content: FileContent { hash, ..content },
-            is_companion: false,
-            checks_bytes: true,
-            entries,
-            inode: None,
-        };
+        let content = FileContent { hash, ..content };
+        let step = Step::new(Operation::Rewrite, path.to_owned(), free_name(path), content);
+        let step = Step { checks_bytes: true, entries, ..step };
         Ok(Some(step))
     }
 

@@ -19,7 +19,8 @@ use tessera_model::{
 
 use crate::{
     FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
-    file_operations::is_same_file, plan::LinkKind,
+    file_operations::is_same_file,
+    plan::{KeptFile, LinkKind},
 };
 
 /// An image that has near-duplicates.
@@ -35,9 +36,9 @@ pub struct DuplicateImage {
     pub blur_percent: u8,
     /// The rating, and the tags of sidecars and users.
     pub given: UserTags,
-    pub has_caption: bool,
-    /// Whether the dataset has labels of the image. The labels of a model do not count.
-    pub has_labels: bool,
+    pub caption: Option<String>,
+    /// The labels that the dataset has of the image. Those of a model do not count.
+    pub labels: Vec<String>,
 }
 
 impl DuplicateImage {
@@ -53,6 +54,10 @@ impl DuplicateImage {
     /// Returns the marks of what none of the other images has.
     fn marks_beyond(&self, others: &[Self]) -> String {
         let is_new = |tag: &&String| !others.iter().any(|other| other.has_tag(tag));
+        let has_new_label = self
+            .labels
+            .iter()
+            .any(|label| !others.iter().any(|other| other.labels.contains(label)));
         let new_tags: Vec<&String> = self.given.tags.iter().filter(is_new).collect();
         let named = |name: &str, mark: &str| {
             new_tags.iter().any(|tag| *tag == name).then(|| mark.to_owned())
@@ -66,10 +71,9 @@ impl DuplicateImage {
             (rating > 0 && others.iter().all(|it| it.given.rating < rating))
                 .then(|| format!("★{rating}")),
             (further > 0).then(|| format!("#{further}")),
-            (self.has_caption && !others.iter().any(|it| it.has_caption))
+            (self.caption.is_some() && others.iter().all(|it| it.caption != self.caption))
                 .then(|| "caption".to_owned()),
-            (self.has_labels && !others.iter().any(|it| it.has_labels))
-                .then(|| "labels".to_owned()),
+            has_new_label.then(|| "labels".to_owned()),
         ];
         marks.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -310,8 +314,9 @@ fn matches_rule(original: &Original, rule: &KeepRule) -> bool {
 fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
     let content = &image.original.content;
     let name = image.original.path.file_name().map_or(0, std::ffi::OsStr::len);
+    // Compression alone changes the blur by a few percent, so only its tenths count.
     let sharp_pixels = |image: &DuplicateImage| {
-        image.pixels.saturating_mul(u64::from(100_u8.saturating_sub(image.blur_percent)))
+        image.pixels.saturating_mul(u64::from(10 - image.blur_percent.min(100) / 10))
     };
     let by_rule = match rule {
         KeepRule::BestQuality => i128::from(u64::MAX - sharp_pixels(image)),
@@ -320,7 +325,8 @@ fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
         KeepRule::Largest => i128::from(u64::MAX - image.pixels),
         KeepRule::InFolder(_) | KeepRule::Path(_) => 0,
     };
-    let is_described = image.has_caption || image.has_labels || !image.given.tags.is_empty();
+    let is_described =
+        image.caption.is_some() || !image.labels.is_empty() || !image.given.tags.is_empty();
     let by_users = (
         image.has_tag(REJECTED),
         !image.has_tag(PICKED),
@@ -368,9 +374,21 @@ impl FileActionPreview {
             })
         });
         let marked = marked.collect();
-        let others = decided.into_iter().flat_map(|group| group.others);
-        found.originals = others.map(|other| other.image.original).collect();
-        let preview = Self::new(action, found, false);
+        let mut kept = HashMap::new();
+        for DuplicateGroup { kept: images, others } in decided {
+            for other in others {
+                let original = images.iter().find(|it| it.original.path == other.kept);
+                let original = original.map(|image| &image.original);
+                let file =
+                    original.map(|it| KeptFile { path: it.path.clone(), content: it.content });
+                kept.insert(other.image.original.path.clone(), file);
+                found.originals.push(other.image.original);
+            }
+        }
+        let mut preview = Self::new(action, found, false);
+        for step in &mut preview.plan.steps {
+            step.kept = kept.remove(&step.source).flatten();
+        }
         Self { plan: preview.plan.checking_bytes(), marked, ..preview }
     }
 }

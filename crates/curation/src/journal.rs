@@ -229,10 +229,15 @@ impl Contents {
 }
 
 impl Journal {
-    /// Returns the steps that an undo would revert, the last step first. A step of an interrupted action may not be done.
+    /// Returns the steps that an undo would revert, the last step first. The step at which an action was interrupted is
+    /// one of them, because it may be done.
     pub fn steps_to_undo(&self) -> Vec<Step> {
-        let is_done = |state| !matches!(state, StepState::Failed | StepState::Undone);
-        self.steps_in_state(is_done).rev().cloned().collect()
+        let interrupted = self.states.iter().position(|state| *state == StepState::Unknown);
+        let interrupted = interrupted.filter(|_| !self.is_finished());
+        let states = self.states.iter().enumerate();
+        let done = states
+            .filter(|(number, state)| **state == StepState::Done || Some(*number) == interrupted);
+        done.rev().map(|(number, _)| self.steps[number].clone()).collect()
     }
 
     /// Returns the steps that a resumed action would carry out.
@@ -240,15 +245,9 @@ impl Journal {
         if self.is_finished() {
             return Err(Error::NotInterrupted);
         }
-        Ok(self.steps_in_state(|state| state == StepState::Unknown).cloned().collect())
-    }
-
-    fn steps_in_state(
-        &self,
-        matches: impl Fn(StepState) -> bool,
-    ) -> impl DoubleEndedIterator<Item = &Step> {
         let steps = self.steps.iter().zip(&self.states);
-        steps.filter(move |(_, state)| matches(**state)).map(|(step, _)| step)
+        let open = steps.filter(|(_, state)| **state == StepState::Unknown);
+        Ok(open.map(|(step, _)| step.clone()).collect())
     }
 
     pub fn is_finished(&self) -> bool {

@@ -148,15 +148,52 @@ pub struct Step {
     /// original names there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
+    /// The permissions of the file before [`Operation::Replace`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// The file that is kept in place of this one. Without it, the step is not done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptFile>,
+}
+
+/// A file that must still be there before its near-duplicate goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptFile {
+    #[serde(with = "stored_path")]
+    pub path: PathBuf,
+    pub content: FileContent,
 }
 
 impl Step {
-    /// Returns the step with what the journal has to keep about a file that goes to the trash.
+    pub(crate) fn new(
+        operation: Operation,
+        source: PathBuf,
+        target: PathBuf,
+        content: FileContent,
+    ) -> Self {
+        Self {
+            operation,
+            source,
+            target,
+            content,
+            is_companion: false,
+            checks_bytes: false,
+            entries: Vec::new(),
+            inode: None,
+            mode: None,
+            kept: None,
+        }
+    }
+
+    /// Returns the step with what the journal has to keep about a file that goes to the trash or is replaced.
     pub(crate) fn for_journal(&self) -> Self {
-        let is_trashed = self.operation == Operation::Trash;
-        let metadata = is_trashed.then(|| fs::symlink_metadata(&self.source));
-        let inode = metadata.and_then(Result::ok).map(|metadata| metadata.ino());
-        Self { inode, ..self.clone() }
+        let metadata = || fs::symlink_metadata(&self.source).ok();
+        let (inode, mode) = match self.operation {
+            Operation::Trash => (metadata().map(|it| it.ino()), None),
+            Operation::Replace(_) => (None, metadata().map(|it| it.mode())),
+            _ => (None, None),
+        };
+        Self { inode, mode, ..self.clone() }
     }
 }
 
@@ -202,13 +239,19 @@ pub enum NameRule {
     IgnoresCase,
 }
 
-/// Finds out how the disk of a folder compares names, by looking at an existing name in other case. Nothing is written.
-/// Without a name to look at, the stricter rule holds.
+/// Finds out how the disk of a folder compares names, by looking at an existing name in other case: in the folder, or
+/// else in the folders above it on the same disk. Nothing is written. Without a name to look at, the stricter rule
+/// holds.
 pub fn name_rule(folder: &Path) -> NameRule {
-    let Some(existing) = folder.ancestors().find(|folder| folder.is_dir()) else {
-        return NameRule::Exact;
-    };
-    let names = fs::read_dir(existing).into_iter().flatten().flatten();
+    let device = |folder: &Path| fs::metadata(folder).map(|it| it.dev()).ok();
+    let mut existing = folder.ancestors().filter(|folder| folder.is_dir()).peekable();
+    let Some(first) = existing.peek().map(|folder| device(folder)) else { return NameRule::Exact };
+    let same_disk = existing.take_while(|folder| device(folder) == first);
+    same_disk.filter_map(rule_of_names).next().unwrap_or(NameRule::IgnoresCase)
+}
+
+/// Compares the first names of a folder with themselves in other case. Returns `None` if no name has letters.
+fn rule_of_names(folder: &Path) -> Option<NameRule> {
     let swapped = |name: &str| -> String {
         name.chars()
             .map(|c| {
@@ -216,19 +259,14 @@ pub fn name_rule(folder: &Path) -> NameRule {
             })
             .collect()
     };
-    for name in names.take(100).filter_map(|entry| entry.file_name().into_string().ok()) {
-        let other = swapped(&name);
-        if other == name {
-            continue;
-        }
-        let file =
-            |name: &str| fs::symlink_metadata(existing.join(name)).map(|it| (it.dev(), it.ino()));
-        return match (file(&name), file(&other)) {
-            (Ok(one), Ok(other)) if one == other => NameRule::IgnoresCase,
-            _ => NameRule::Exact,
-        };
-    }
-    NameRule::IgnoresCase
+    let file = |name: &str| fs::symlink_metadata(folder.join(name)).map(|it| (it.dev(), it.ino()));
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().take(100);
+    let mut names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let name = names.find(|name| swapped(name) != *name)?;
+    Some(match (file(&name), file(&swapped(&name))) {
+        (Ok(one), Ok(other)) if one == other => NameRule::IgnoresCase,
+        _ => NameRule::Exact,
+    })
 }
 
 /// A copy, and the file that takes its place.
@@ -271,14 +309,8 @@ impl Plan {
     /// Plans to replace copies by links. Sidecars of copies stay, because they are files of their own.
     pub fn replacing(kind: LinkKind, replacements: Vec<Replacement>) -> Self {
         let step = |Replacement { copy, kept }| Step {
-            operation: Operation::Replace(kind),
-            source: copy.path,
-            target: kept,
-            content: copy.content,
-            is_companion: false,
             checks_bytes: true,
-            entries: Vec::new(),
-            inode: None,
+            ..Step::new(Operation::Replace(kind), copy.path, kept, copy.content)
         };
         Self {
             action: FileAction::Replace(kind),
@@ -373,16 +405,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             if operation == Operation::Trash {
                 check_trash(&path)?;
             }
-            steps.push(Step {
-                operation,
-                source: path,
-                target,
-                content,
-                is_companion,
-                checks_bytes: false,
-                entries: Vec::new(),
-                inode: None,
-            });
+            steps.push(Step { is_companion, ..Step::new(operation, path, target, content) });
         }
         Ok(steps)
     }

@@ -191,6 +191,12 @@ fn perform(
     if attempt == Attempt::AfterCrash && complete(step, states, &temporary)? {
         return Ok(());
     }
+    if let Some(kept) = &step.kept
+        && kept.content.check(&kept.path).is_err()
+    {
+        let path = kept.path.display();
+        return Err(io::Error::other(format!("the image to keep, {path}, is gone or has changed")));
+    }
     if step.checks_bytes {
         content.check_bytes(source)?;
     } else {

@@ -201,17 +201,8 @@ mod tests {
         fs::create_dir_all(parent_dir(&source)).unwrap();
         fs::create_dir_all(&trash).unwrap();
         fs::write(&source, name).unwrap();
-        let step = Step {
-            operation: Operation::Trash,
-            content: FileContent::of(&source).unwrap(),
-            source,
-            target: PathBuf::new(),
-            is_companion: false,
-            checks_bytes: false,
-            entries: Vec::new(),
-            inode: None,
-        }
-        .for_journal();
+        let content = FileContent::of(&source).unwrap();
+        let step = Step::new(Operation::Trash, source, PathBuf::new(), content).for_journal();
         fs::rename(&step.source, trash.join(format!("{name} 12.30.15"))).unwrap();
         step
     }

@@ -1,8 +1,10 @@
-//! Reverts the last action, the last step first. A file that has changed since the action stays where it is.
+//! Reverts the last action, the last picture first. A file that has changed since the action stays where it is, and so
+//! do the files that went with it.
 
 use std::{
     fs,
     io::{self, ErrorKind},
+    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
@@ -41,22 +43,30 @@ pub fn undo(
         Trashed::default()
     };
     let mut outcome = Outcome::default();
-    for number in (0..all).rev() {
+    let mut has_failed_picture = false;
+    for (tried, number) in undo_order(&journal.steps).into_iter().enumerate() {
         let (step, state) = (journal.steps[number].clone(), journal.states[number]);
+        has_failed_picture &= step.is_companion;
         if matches!(state, StepState::Failed | StepState::Undone) {
             continue;
         }
-        if !progress(all - number - 1, all) {
-            outcome.not_tried = number + 1;
+        if !progress(tried, all) {
+            outcome.not_tried = all - tried;
             return Ok(outcome);
         }
-        match revert(&step, (state, &journal.states), &trashed, &action, number) {
+        let reverted = if has_failed_picture {
+            Err(io::Error::other("its picture was left alone"))
+        } else {
+            revert(&step, (state, &journal.states), &trashed, &action, number)
+        };
+        match reverted {
             Ok(Reverted::Now) => {
                 outcome.done += 1;
                 journal.append(&Record::Undone(number))?;
             }
             Ok(Reverted::NothingToDo) => {}
             Err(error) => {
+                has_failed_picture |= !step.is_companion;
                 let path = place_of(&step).to_owned();
                 outcome.failed.push(Skipped { path, reason: describe(&error, &step) });
             }
@@ -73,6 +83,13 @@ pub fn undo(
         journal.finish(&Record::UndoFinished)?;
     }
     Ok(outcome)
+}
+
+/// Returns the numbers of the steps, the last picture first, and each picture before the files that went with it.
+fn undo_order(steps: &[Step]) -> Vec<usize> {
+    let numbers: Vec<usize> = (0..steps.len()).collect();
+    let units = numbers.chunk_by(|_, next| steps[*next].is_companion);
+    units.rev().flatten().copied().collect()
 }
 
 enum Reverted {
@@ -159,7 +176,7 @@ fn remove(path: &Path) -> io::Result<Reverted> {
     fs::remove_file(path).map(|()| Reverted::Now)
 }
 
-/// Gives a copy that was replaced by a link its own bytes and its old time again.
+/// Gives a copy that was replaced by a link its own bytes, its old time, and its old permissions again.
 fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
     let Step { source, target, content, .. } = step;
     let is_link = match kind {
@@ -177,6 +194,10 @@ fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverte
     }
     content.check_bytes(target)?;
     fill_copy(target, temporary, CopyKind::Bytes)?;
-    set_modified(&fs::File::options().write(true).open(temporary)?, content.modified)?;
+    let file = fs::File::options().write(true).open(temporary)?;
+    set_modified(&file, content.modified)?;
+    if let Some(mode) = step.mode {
+        file.set_permissions(fs::Permissions::from_mode(mode & 0o7777))?;
+    }
     exchange(source, temporary, content).map(|()| Reverted::Now)
 }

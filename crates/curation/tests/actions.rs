@@ -18,8 +18,11 @@ use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
     Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
     LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_target_folder,
-    check_trash, resume, run, undo,
+    check_trash,
+    duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
+    name_rule, resume, run, undo,
 };
+use tessera_model::UserTags;
 
 struct Desk {
     _folder: tempfile::TempDir,
@@ -187,8 +190,9 @@ fn a_copy_stays_when_its_original_is_gone() {
     desk.run(&plan);
     fs::remove_file(&originals[0].path).unwrap();
     let undone = desk.undo();
-    assert_eq!(undone.failed.len(), 1, "{undone:?}");
+    assert_eq!(undone.failed.len(), 2, "{undone:?}");
     assert_eq!(fs::read(desk.root.join("target/deep/a.jpg")).unwrap(), b"first");
+    assert!(desk.root.join("target/deep/a.txt").exists(), "the sidecar of the copy stays with it");
 }
 
 #[test]
@@ -386,6 +390,63 @@ fn a_copy_is_replaced_by_a_link_and_separated_again() {
     assert_ne!(inode(&kept.path), inode(&copy.path));
     assert_eq!(desk.files(), before);
     assert_eq!(FileContent::of(&copy.path).unwrap().modified, copy.content.modified);
+    fs::set_permissions(&copy.path, Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(&kept.path, Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(desk.run(&Plan::replacing(LinkKind::Hard, vec![replacement(&copy)])).done, 1);
+    desk.undo();
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!((mode(&copy.path), mode(&kept.path)), (0o600, 0o644), "it stays private");
+}
+
+#[test]
+fn a_sidecar_stays_with_a_picture_that_was_edited_after_the_action() {
+    let desk = Desk::new();
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &desk.originals()));
+    fs::write(desk.root.join("target/deep/a.jpg"), "edited").unwrap();
+    let undone = desk.undo();
+    assert_eq!((undone.done, undone.failed.len()), (2, 2), "{undone:?}");
+    assert!(undone.failed[1].reason.contains("its picture was left alone"), "{undone:?}");
+    let expected = ["pics/c.jpg", "pics/sub/b.jpg", "target/deep/a.jpg", "target/deep/a.txt"];
+    assert_eq!(names(&desk.files()), expected);
+}
+
+#[test]
+fn a_near_duplicate_stays_if_the_image_to_keep_is_gone_by_then() {
+    let desk = Desk::new();
+    let [kept, copy] = [desk.original("kept.jpg", "same"), desk.original("copy.jpg", "same")];
+    let image = |original: &Original| DuplicateImage {
+        media: String::new(),
+        original: original.clone(),
+        size: (4, 4),
+        pixels: 16,
+        blur_percent: 0,
+        given: UserTags::default(),
+        caption: Some(original.path.display().to_string()),
+        labels: Vec::new(),
+    };
+    let other = OtherImage {
+        image: image(&copy),
+        kept: kept.path.clone(),
+        similarity: 1.0,
+        is_identical: true,
+    };
+    let group = DuplicateGroup { kept: vec![image(&kept)], others: vec![other] };
+    let action = FileAction::Move(desk.layout(false));
+    let preview = FileActionPreview::of_duplicates(action, vec![group]);
+    assert!(preview.warnings()[0].contains("(caption)"), "their captions are different");
+    fs::remove_file(&kept.path).unwrap();
+    let outcome = desk.run(&preview.plan);
+    assert_eq!(outcome.done, 0, "{outcome:?}");
+    assert!(outcome.failed[0].reason.contains("is gone or has changed"), "{outcome:?}");
+    assert_eq!(names(&desk.files()), ["pics/copy.jpg"]);
+}
+
+#[test]
+fn an_empty_folder_compares_names_like_the_disk_that_it_is_on() {
+    let desk = Desk::new();
+    let empty = desk.pics().join("sub");
+    assert_eq!(name_rule(&empty), name_rule(&desk.root));
+    assert_eq!(name_rule(&empty.join("new")), name_rule(&desk.root));
 }
 
 #[test]
@@ -418,6 +479,8 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let journal = desk.journals.begin(&plan, 2).unwrap();
     assert!(matches!(desk.journals.begin(&plan, 3), Err(Error::Busy)));
     drop(journal);
+    let shown = LastAction::of(&desk.journals.last().unwrap());
+    assert_eq!(shown.files_to_undo, 1, "the other steps were certainly not begun");
     let refused = desk.journals.begin(&plan, 3).unwrap_err();
     assert!(matches!(refused, Error::Interrupted { done: 0, all: 4 }), "{refused}");
     assert!(desk.journals.interrupted().is_some());

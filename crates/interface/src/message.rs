@@ -373,8 +373,9 @@ pub enum Payload {
     IndexingCancelled(SafeText),
     FileActionPlanned(Box<FileActionPreview>),
     UndoPlanned(LastAction),
-    /// An action on files was carried out, or undone.
+    /// An action on the files of the selection was carried out.
     FileActionFinished(Outcome),
+    FileActionUndone(Outcome),
     Duplicates(Vec<DuplicateGroup>),
     /// The sets that were saved, with the number of media items in each.
     SetsSaved(Vec<(SafeText, usize)>),

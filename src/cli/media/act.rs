@@ -18,12 +18,12 @@ use tessera_curation::{
     ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
     Step, TargetLayout, check_target_folder, first_skipped,
 };
-use tessera_model::{Dataset, DatasetId, Failure, text::count_with_noun};
+use tessera_model::{Dataset, DatasetId, Failure, SafeText, text::count_with_noun};
 
 use super::plan::split_file_list;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
+        CliError, CliResult, Connection, Context, Document, Exit, LocalFolder, ServiceTarget,
         export::ExportContentOptions, values::read_bytes_or_stdin,
     },
     usecase::{file_actions, run_blocking},
@@ -342,9 +342,12 @@ async fn run_from_journal(
 ) -> CliResult {
     context.require_writable()?;
     let last = file_actions::last_action()?;
+    let steps = preview()?;
+    if let Ok(ServiceTarget::Folder(LocalFolder { folder, .. })) = context.target() {
+        require_in_folder(&folder, &steps, name, &last.text)?;
+    }
     context.messages.info(format!("{name}: {}", last.text));
     if context.is_dry_run() {
-        let steps = preview()?;
         let files = count_with_noun(steps.len(), "file", "files");
         context.messages.info(format!("would {name} the action for {files}; nothing was changed"));
         return print_rows(context, name, steps.iter().map(|step| row(step, "planned", None)));
@@ -361,6 +364,21 @@ async fn run_from_journal(
         connection.close(Ok(Exit::Done)).await?;
     }
     Ok(if outcome.is_whole() { Exit::Done } else { Exit::Incomplete })
+}
+
+/// Fails if the user names another folder than the one of the last action. Actions are reverted in their order, also if
+/// they were on several folders.
+fn require_in_folder(folder: &Path, steps: &[Step], name: &str, last: &SafeText) -> CliResult<()> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let is_inside = |path: &PathBuf| path.starts_with(&folder);
+    if steps.is_empty() || steps.iter().any(|it| is_inside(&it.source) || is_inside(&it.target)) {
+        return Ok(());
+    }
+    let message = format!(
+        "the last action was not in {}: {last}; to {name} it, omit --folder",
+        folder.display()
+    );
+    Err(CliError::new(Exit::Conflict, message))
 }
 
 /// Runs blocking work with a progress bar. An interrupt stops it after the current file.

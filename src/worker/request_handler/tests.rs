@@ -127,7 +127,7 @@ async fn an_action_on_files_is_reported_although_the_index_does_not_follow() {
     let left_alone = Skipped::new("/photos/b.jpg".into(), "it is gone");
     let outcome = Outcome { done: 1, failed: vec![left_alone], not_tried: 0 };
     let reported = handler.follow_in_index(dataset(), Ok(outcome.clone())).await;
-    assert_eq!(reported, Ok(Payload::FileActionFinished(outcome)));
+    assert_eq!(reported, Ok(outcome));
     let Ok(WorkerEvent::Warning(text)) = events.try_recv() else { panic!("no warning") };
     assert!(text.as_str().contains("when the folder is opened again"), "{text}");
 }

@@ -199,6 +199,9 @@ impl App {
             (Lane::FileAction(dataset), Ok(Payload::FileActionFinished(outcome))) => {
                 file_actions::finished(self, dataset, &outcome);
             }
+            (Lane::FileAction(_), Ok(Payload::FileActionUndone(outcome))) => {
+                file_actions::report(self, &outcome);
+            }
             (Lane::FileAction(dataset), Ok(Payload::Duplicates(groups))) => {
                 DuplicateReview::groups_found(&mut self.overlays, dataset, &groups);
             }

@@ -236,9 +236,12 @@ impl Deployment {
                     &ids,
                 );
             }
-            ExportScope::Selection(body) => self.choose_items(record, body, &mut choices)?,
+            ExportScope::Selection(body) => {
+                require_none_missing(&self.choose_items(record, body, &mut choices)?)?;
+            }
             ExportScope::Rest(params, body) => {
                 let mut selected = ExportChoices::new();
+                // What the dataset no longer has is not exported either way.
                 self.choose_items(record, body, &mut selected)?;
                 self.choose_matches(record, params, &mut choices)?;
                 choices.retain(|row, _| !selected.contains_key(row));
@@ -247,28 +250,33 @@ impl Deployment {
         Ok(Some(choices))
     }
 
+    /// Returns the media items that the dataset does not have.
     fn choose_items(
         &self,
         record: &DatasetRecord,
         body: &[u8],
         choices: &mut ExportChoices,
-    ) -> Result<(), ServiceError> {
-        selection::items(body)?.try_for_each(|item| self.choose_item(record, item?, choices))
+    ) -> Result<Vec<MediaId>, ServiceError> {
+        let mut missing = Vec::new();
+        for item in selection::items(body)? {
+            missing.extend(self.choose_item(record, item?, choices)?);
+        }
+        Ok(missing)
     }
 
-    /// Returns the rows of the media items that a selection contains.
+    /// Returns the rows of the media items that a selection contains, and the items that the dataset does not have.
     pub(super) fn rows_of_items(
         &self,
         dataset: DatasetId,
         items: &[SelectionItem],
-    ) -> Result<Vec<i64>, ServiceError> {
+    ) -> Result<(Vec<i64>, Vec<MediaId>), ServiceError> {
         until_current(|| {
             let record = self.require_dataset(dataset)?;
-            let mut choices = ExportChoices::new();
-            items
-                .iter()
-                .try_for_each(|item| self.choose_item(&record, item.clone(), &mut choices))?;
-            Ok(choices.into_keys().collect())
+            let (mut choices, mut missing) = (ExportChoices::new(), Vec::new());
+            for item in items {
+                missing.extend(self.choose_item(&record, item.clone(), &mut choices)?);
+            }
+            Ok((choices.into_keys().collect(), missing))
         })
     }
 
@@ -301,7 +309,7 @@ impl Deployment {
             let record = self.require_ready(search.dataset, params.operation())?;
             let mut found = ExportChoices::new();
             self.choose_matches(&record, &params, &mut found)?;
-            for row in self.rows_of_items(search.dataset, selected)? {
+            for row in self.rows_of_items(search.dataset, selected)?.0 {
                 found.remove(&row);
             }
             Ok(found.into_keys().collect())
@@ -327,51 +335,61 @@ impl Deployment {
         Ok(())
     }
 
+    /// Adds what an item of a selection contains, and returns the media items that the dataset does not have. A missing
+    /// item that is excluded needs no mention.
     fn choose_item(
         &self,
         record: &DatasetRecord,
         item: SelectionItem,
         choices: &mut ExportChoices,
-    ) -> Result<(), ServiceError> {
+    ) -> Result<Vec<MediaId>, ServiceError> {
         match item {
             SelectionItem::Media(ids) => {
-                for row in self.media_rows(record, &ids)? {
+                let (rows, missing) = self.media_rows(record, &ids)?;
+                for row in rows {
                     choices.entry(row).or_default();
                 }
+                Ok(missing)
             }
             SelectionItem::Cluster { cluster, entity, filters, exclude } => {
                 let params =
                     SearchParams { entity: Some(entity), filters, ..SearchParams::default() };
                 let RankedCluster { rank, ranking, .. } =
                     self.ranked_cluster(record, cluster, &params)?;
-                let excluded: HashSet<i64> =
-                    self.media_rows(record, &exclude)?.into_iter().collect();
+                let (excluded, _) = self.media_rows(record, &exclude)?;
+                let excluded: HashSet<i64> = excluded.into_iter().collect();
                 let ids = HashMap::from([(rank, cluster)]);
                 let members = ranking.members_of(&self.store, rank)?;
                 let included = members.filter(|member| !excluded.contains(&member.row));
                 choose_members(choices, &ranking, included, &ids);
+                Ok(Vec::new())
             }
         }
-        Ok(())
     }
 
+    /// Returns the rows of media items, and the items that the dataset does not have.
     fn media_rows(
         &self,
         record: &DatasetRecord,
         ids: &[MediaId],
-    ) -> Result<Vec<i64>, ServiceError> {
-        let rows = self.store.read(|c| {
-            let mut rows = Vec::with_capacity(ids.len());
+    ) -> Result<(Vec<i64>, Vec<MediaId>), ServiceError> {
+        let (mut rows, mut missing) = (Vec::with_capacity(ids.len()), Vec::new());
+        self.store.read(|c| {
             for &id in ids {
                 match media::row_of(c, record.id, id)? {
                     Some(row) => rows.push(row),
-                    None => return Ok(Err(id)),
+                    None => missing.push(id),
                 }
             }
-            Ok(Ok(rows))
+            Ok(())
         })?;
-        rows.map_err(|id| ServiceError::NotFound(format!("Media {id} not found")))
+        Ok((rows, missing))
     }
+}
+
+pub(super) fn require_none_missing(missing: &[MediaId]) -> Result<(), ServiceError> {
+    let error = |id| ServiceError::NotFound(format!("Media {id} not found"));
+    missing.first().map_or(Ok(()), |id| Err(error(id)))
 }
 
 /// Adds members of a ranking. For each media item, the first cluster that selects it is kept.

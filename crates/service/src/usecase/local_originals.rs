@@ -44,7 +44,7 @@ impl Deployment {
         items: &[SelectionItem],
     ) -> Result<FoundOriginals, LocalError> {
         let find = || {
-            let rows = self.rows_of_items(dataset, items)?;
+            let (rows, missing) = self.rows_of_items(dataset, items)?;
             let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
                 rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
             })?;
@@ -55,6 +55,9 @@ impl Deployment {
             let mut found = self.with_companions(dataset, files)?;
             let reason = "only frames of it are selected; name the video with --files-from";
             found.refused.extend(videos.into_iter().map(|path| Skipped::new(path, reason)));
+            let reason = "the dataset no longer has this media item";
+            let missing = missing.into_iter().map(|id| id.to_string().into());
+            found.refused.extend(missing.map(|id| Skipped::new(id, reason)));
             Ok(found)
         };
         find().map_err(unlistable)
@@ -225,7 +228,8 @@ impl Deployment {
     ) -> Result<Vec<(MediaId, PathBuf)>, LocalError> {
         let among = among.map(|items| self.rows_of_items(dataset, items));
         let among = among.transpose().map_err(unlistable)?;
-        self.diverse_rows(dataset, among.map(HashSet::from_iter).as_ref(), count)
+        let among: Option<HashSet<i64>> = among.map(|(rows, _)| rows.into_iter().collect());
+        self.diverse_rows(dataset, among.as_ref(), count)
     }
 
     /// Chooses like [`Self::diverse_media`] among the images and frames that a search finds.
@@ -312,8 +316,8 @@ impl Deployment {
                 tags: image.media.all_tags().cloned().collect(),
                 rating: image.media.given.rating,
             },
-            has_caption: image.media.caption.is_some(),
-            has_labels: has_own_labels(&image.media),
+            caption: image.media.caption.clone(),
+            labels: own_labels(&image.media),
             original: original(&image.media, image.folder, finder),
         };
         (!pairs.is_empty())
@@ -329,13 +333,14 @@ pub(super) fn unlistable(error: ServiceError) -> LocalError {
 }
 
 /// Whether a media item has a label that neither a camera nor a folder gives, so that somebody has worked for it.
-fn has_own_labels(media: &MediaRecord) -> bool {
+fn own_labels(media: &MediaRecord) -> Vec<String> {
     let is_of_camera =
         |label: &str| ["camera:", "date:", "year:"].iter().any(|prefix| label.starts_with(prefix));
     let is_of_folder = |label: &str| {
         media.path.parent().is_some_and(|folder| folder.iter().any(|name| name == label))
     };
-    media.labels.iter().any(|label| !is_of_camera(label) && !is_of_folder(label))
+    let labels = media.labels.iter();
+    labels.filter(|label| !is_of_camera(label) && !is_of_folder(label)).cloned().collect()
 }
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {

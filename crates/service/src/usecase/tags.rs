@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::{
     ExportScope, SearchParams, ServiceError,
+    export::require_none_missing,
     local_originals::unlistable,
     search::{require_searchable, until_current},
 };
@@ -156,7 +157,9 @@ impl Deployment {
             tessera_model::TagTarget::Files(files) => {
                 self.require_dataset(id).and_then(|record| self.file_rows(&record, files))
             }
-            tessera_model::TagTarget::Selection(items) => self.rows_of_items(id, items),
+            tessera_model::TagTarget::Selection(items) => self
+                .rows_of_items(id, items)
+                .and_then(|(rows, missing)| require_none_missing(&missing).map(|()| rows)),
             tessera_model::TagTarget::Search(search) => {
                 let target = TagTarget::Search(SearchParams::from(&**search));
                 until_current(|| self.tagged_rows(id, &target))

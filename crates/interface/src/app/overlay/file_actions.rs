@@ -149,9 +149,18 @@ pub fn planned(app: &mut App, dataset: DatasetId, preview: Box<FileActionPreview
     }
 }
 
-/// Reports what an action, or its reversal, has done. The selection is cleared if all files were acted on, because they
-/// may be elsewhere. Otherwise the selection stays, so that the user can try the other files again.
+/// Reports what an action on the selection has done. The selection is cleared if all of its files were acted on, because
+/// they may be elsewhere. Otherwise the selection stays, so that the user can try the other files again.
 pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
+    report(app, outcome);
+    if outcome.is_whole() {
+        let nothing = Selection::default();
+        app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
+    }
+}
+
+/// Reports what an action, or its reversal, has done.
+pub fn report(app: &mut App, outcome: &Outcome) {
     let mut parts = vec![format!("{} done", count_with_noun(outcome.done, "file", "files"))];
     if outcome.not_tried > 0 {
         let files = count_with_noun(outcome.not_tried, "file was", "files were");
@@ -160,14 +169,8 @@ pub fn finished(app: &mut App, dataset: DatasetId, outcome: &Outcome) {
     if let Some(first) = first_skipped(&outcome.failed).first() {
         parts.push(format!("{} left alone: {first}", outcome.failed.len()));
     }
-    let text = parts.join("; ");
-    if outcome.is_whole() {
-        app.outbox.notify(Level::Success, text);
-        let nothing = Selection::default();
-        app.baskets.edit_of(dataset, |basket| basket.replace(&nothing), &mut app.outbox);
-    } else {
-        app.outbox.notify(Level::Warning, text);
-    }
+    let level = if outcome.is_whole() { Level::Success } else { Level::Warning };
+    app.outbox.notify(level, parts.join("; "));
     app.service_data.datasets.invalidate();
 }
 
