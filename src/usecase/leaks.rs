@@ -1,8 +1,11 @@
 //! Finds near-duplicates across two parts of a dataset, such as `train` and `val`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use tessera_model::{DatasetId, EntryContent, Failure, FailureKind, MediaId, Selection};
+use tessera_model::{
+    DatasetId, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection,
+    text::count_with_noun,
+};
 
 use super::media_rows::{MediaRow, duplicate_groups};
 use crate::state::StateFolder;
@@ -22,7 +25,8 @@ pub struct DatasetPart {
 enum PartContent {
     Folder(String),
     Tag(String),
-    Media(HashSet<MediaId>),
+    /// The names of media items.
+    Media(HashMap<MediaId, SafeText>),
 }
 
 impl DatasetPart {
@@ -52,23 +56,40 @@ impl DatasetPart {
         match &self.content {
             PartContent::Folder(folder) => row.is_in_folder(folder),
             PartContent::Tag(tag) => row.tags.contains(tag),
-            PartContent::Media(media) => row.media.is_some_and(|id| media.contains(&id)),
+            PartContent::Media(media) => row.media.is_some_and(|id| media.contains_key(&id)),
         }
+    }
+
+    /// Fails if the dataset no longer has a media item of a selection, whose leaks would not be found.
+    fn require_media(&self, rows: &[MediaRow]) -> Result<(), Failure> {
+        let PartContent::Media(media) = &self.content else { return Ok(()) };
+        let known: HashSet<MediaId> = rows.iter().filter_map(|row| row.media).collect();
+        let missing = media.iter().filter(|(id, _)| !known.contains(id));
+        let mut names: Vec<&str> = missing.map(|(_, name)| name.as_str()).collect();
+        names.sort_unstable();
+        let Some(first) = names.first() else { return Ok(()) };
+        let items = count_with_noun(names.len(), "media item", "media items");
+        let sentence = format!(
+            "the dataset no longer has {items} of `{}`, such as {first}; save the selection again",
+            self.name
+        );
+        Err(Failure::new(FailureKind::NotFound, sentence))
     }
 }
 
-fn media_of(selection: &Selection) -> Option<HashSet<MediaId>> {
-    let media = |content: &EntryContent| match content {
-        EntryContent::MediaItem(media, _) => Some(*media),
+fn media_of(selection: &Selection) -> Option<HashMap<MediaId, SafeText>> {
+    let entries = selection.ordered_entries().into_iter();
+    let media = entries.map(|entry| match entry.content {
+        EntryContent::MediaItem(media, _) => Some((media, entry.name.clone())),
         EntryContent::Cluster(_) => None,
-    };
-    selection.ordered_entries().into_iter().map(|entry| media(&entry.content)).collect()
+    });
+    media.collect()
 }
 
 /// Returns the groups of near-duplicates that are in both parts, the largest first.
 ///
 /// # Errors
-/// A part is empty, which is a mistake in its name.
+/// A part is empty, which is a mistake in its name, or the dataset no longer has all media items of a selection.
 pub fn find_leaks<'a>(
     rows: &'a [MediaRow],
     parts: &[DatasetPart; 2],
@@ -78,6 +99,7 @@ pub fn find_leaks<'a>(
             let sentence = format!("`{}` contains no media of the dataset", part.name);
             return Err(Failure::new(FailureKind::NotFound, sentence));
         }
+        part.require_media(rows)?;
     }
     let [a, b] = parts;
     let leak = |group: Vec<&'a MediaRow>| {
@@ -108,9 +130,10 @@ mod tests {
 
     #[test]
     fn a_leak_is_a_group_in_both_parts() {
+        let media = |id| MediaId(uuid::Uuid::from_u128(id));
         let rows = [
             row("train/a.png", "1"),
-            row("val/a.png", "1"),
+            MediaRow { media: Some(media(1)), ..row("val/a.png", "1") },
             row("train/b.png", "2"),
             row("train/c.png", "2"),
             row("valid/d.png", "3"),
@@ -122,7 +145,15 @@ mod tests {
         let leaks = find_leaks(&rows, &[folder("train"), folder("val")]).unwrap();
         assert_eq!(leaks.len(), 1);
         assert_eq!(leaks[0].b[0].path, "val/a.png");
-        let error = find_leaks(&rows, &[folder("train"), folder("nowhere")]).map(drop).unwrap_err();
-        assert_eq!(error.message.as_str(), "`nowhere` contains no media of the dataset");
+        let error = |part| find_leaks(&rows, &[folder("train"), part]).map(drop).unwrap_err();
+        let nowhere = error(folder("nowhere")).message;
+        assert_eq!(nowhere.as_str(), "`nowhere` contains no media of the dataset");
+        let names = [(1, "val/a.png"), (2, "val/gone.png")];
+        let names = names.map(|(id, name)| (media(id), SafeText::file_name(name)));
+        let content = PartContent::Media(names.into_iter().collect());
+        let selection = DatasetPart { name: "selection:val".to_owned(), content };
+        let missing = error(selection).message.to_string();
+        assert!(missing.contains("no longer has 1 media item of `selection:val`"), "{missing}");
+        assert!(missing.contains("val/gone.png"), "{missing}");
     }
 }

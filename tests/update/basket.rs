@@ -467,6 +467,19 @@ fn the_form_shows_the_equivalent_command() {
 }
 
 #[test]
+fn the_command_of_a_filtered_cluster_reads_a_file_because_options_name_whole_clusters() {
+    let mut desk = Desk::with_clusters(4);
+    desk.press("3 a 6");
+    desk.type_text("0.8");
+    desk.press("f5");
+    desk.answer_page(page(0, 2));
+    desk.press("2 space E");
+    let Some(form) = desk.app.dialog::<ExportForm>() else { panic!("the form is open") };
+    let command = form.command(desk.app.setup());
+    assert!(command.as_str().contains(" --selection-file FILE "), "{command}");
+}
+
+#[test]
 fn a_selection_is_saved_under_a_name_and_opened_again() {
     let mut desk = with_selection();
     let selected = selection(&desk).clone();

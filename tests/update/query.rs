@@ -578,7 +578,14 @@ fn a_row_of_each_added_filter_becomes_the_filter_again() {
         .iter()
         .map(|chip| chip.text.to_string())
         .collect();
-    for text in ["path train/*", "name a*, b", "width ≥ 1000", "date ≤ 2024-05"] {
+    for text in [
+        "path train/*",
+        "name a*, b",
+        "width ≥ 1000",
+        "date ≤ 2024-05",
+        "format png or height 7",
+        "not path val",
+    ] {
         assert!(texts.iter().any(|chip| chip == &format!("draft: {text}")), "{text}: {texts:?}");
     }
 }

@@ -98,7 +98,7 @@ endpoints! {
     // A second anchor for the same image is harmless.
     RegisterAnchor: "register the query image", DATASET, 2, Outcome;
     StartExport: "start the export", DATASET, 1, State;
-    StartSelection: "start the export", DATASET, 1, State;
+    StartSelection: "start the export", "dataset or selected media item not found, or no access to it", 1, State;
     ExportStatus: "read the status of the export", "no such export", 3, State;
     /// Cancels an export of a local service.
     CancelExport: "cancel the export", "no such export, or not a local service", 1, State;

@@ -188,7 +188,10 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
         preview.tags.iter().chain(kept).map(ToString::to_string).collect()
     };
     let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();
-    let of_cluster = cluster.tags.iter().filter(|_| !shows_members);
+    // A filter leaves members out whose tags the cluster has nevertheless.
+    let shows_all = cluster.size() == u64::try_from(cluster.previews.len()).ok();
+    let knows_all = shows_members || shows_all && app.has_local_service();
+    let of_cluster = cluster.tags.iter().filter(|_| !knows_all);
     let mut tags: BTreeSet<String> = of_pictures.iter().flatten().cloned().collect();
     let knows_pictures = app.has_local_service() || !tags.is_empty();
     tags.extend(of_cluster.map(|tag| tag.name.to_string()));

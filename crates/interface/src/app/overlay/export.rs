@@ -381,12 +381,14 @@ impl Dialog for ExportForm {
     }
 }
 
-/// The maximum number of entries that the command names. With more entries, the command reads a file, which `w` in the
-/// basket saves.
+/// The maximum number of entries that the command names. With more entries, or with a cluster of which only the members
+/// that pass filters are selected, the command reads a file, which `w` in the basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
 fn selection_options(selection: &Selection) -> ShellCommand {
-    if selection.len() > MAX_ENTRIES_IN_COMMAND {
+    let is_filtered = |entry: &SelectionEntry| matches!(&entry.content, EntryContent::Cluster(cluster) if !cluster.filters.is_empty());
+    let has_filters = selection.ordered_entries().into_iter().any(is_filtered);
+    if has_filters || selection.len() > MAX_ENTRIES_IN_COMMAND {
         return "--selection-file FILE".into();
     }
     let add = |command: ShellCommand, entry: &SelectionEntry| match &entry.content {

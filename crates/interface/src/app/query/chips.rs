@@ -122,6 +122,16 @@ pub(in crate::app) fn filter_summary(
 }
 
 fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> String {
+    let summary = |filter: &Filter| filter_summary(query, results, filter);
+    match (row.kind, row.filter()) {
+        (FilterKind::Not, Ok(Filter::Not(negated))) => {
+            return format!("not {}", summary(negated.filter()));
+        }
+        (FilterKind::AnyOf, Ok(Filter::AnyOf(filters))) => {
+            return filters.as_slice().iter().map(summary).collect::<Vec<_>>().join(" or ");
+        }
+        _ => {}
+    }
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {
             let name = |entry: &String| match query.known_values(results).tag_name(entry) {
