@@ -185,12 +185,19 @@ pub fn parse_args() -> Cli {
             write_stderr(&printable(&text));
             std::process::exit(error.exit_code());
         }
-        error.exit()
+        if error.use_stderr() {
+            error.exit();
+        }
+        exit_after(error.print().map_err(|error| CliError::output(&error)))
     })
 }
 
 fn print_and_exit(text: &PrintableText) -> ! {
-    std::process::exit(match write_stdout(text) {
+    exit_after(write_stdout(text))
+}
+
+fn exit_after(printed: CliResult<()>) -> ! {
+    std::process::exit(match printed {
         Ok(()) => 0,
         Err(error) => error.report(false),
     })

@@ -82,9 +82,11 @@ pub fn print_candidates() -> CliResult<bool> {
 }
 
 const BASH: &str = "bash";
-/// Set by the script of bash: the position of the typed word, and its first character.
+/// Set by the script of bash: the position of the typed word, the first character of the part that bash replaces, and
+/// what is typed before that part.
 const INDEX_VARIABLE: &str = "_CLAP_COMPLETE_INDEX";
 const QUOTE_VARIABLE: &str = "TESSERA_COMPLETE_QUOTE";
+const PREFIX_VARIABLE: &str = "TESSERA_COMPLETE_PREFIX";
 /// Follows each candidate of bash. No name contains this character.
 const BASH_SEPARATOR: char = '\u{b}';
 
@@ -112,11 +114,13 @@ fn write_for_bash(
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let index = variable(INDEX_VARIABLE).parse().unwrap_or_default();
     let quote = OpenQuote::from_start(&variable(QUOTE_VARIABLE));
+    let prefix = unquoted(&variable(PREFIX_VARIABLE));
     for candidate in complete(command, words, index, folder)? {
         let word = candidate.get_value().to_string_lossy();
+        let Some(word) = word.strip_prefix(&prefix) else { continue };
         // A line break ends the line, even if it is quoted.
         if !word.contains(char::is_control) {
-            write!(out, "{}{BASH_SEPARATOR}", quote.quote(&word))?;
+            write!(out, "{}{BASH_SEPARATOR}", quote.quote(word))?;
         }
     }
     Ok(())
@@ -172,7 +176,7 @@ fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<Compl
     let candidate = |(name, about): (String, Option<SafeText>)| {
         CompletionCandidate::new(name).help(about.map(|about| about.as_str().to_owned().into()))
     };
-    let names = found.into_iter().filter(|(name, _)| is_plain_word(name)).map(candidate);
+    let names = found.into_iter().filter(|(name, _)| is_insertable(name)).map(candidate);
     let mut candidates: Vec<CompletionCandidate> = names.collect();
     if thing == NamedThing::Dataset {
         // A folder refers to its dataset.
@@ -181,7 +185,21 @@ fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<Compl
     candidates
 }
 
-/// Returns whether a shell reads a word literally. A shell inserts a completed word without quotes.
+/// Whether a completed word is read literally. Some shells insert it without quotes.
+fn is_insertable(word: &str) -> bool {
+    let quotes = env::var(SHELL_VARIABLE).is_ok_and(|shell| QUOTING_SHELLS.contains(&&*shell));
+    if quotes { is_quotable(word) } else { is_plain_word(word) }
+}
+
+/// The shells whose completions are quoted, by the shell or by [`write_for_bash`].
+const QUOTING_SHELLS: [&str; 3] = [BASH, "zsh", "fish"];
+
+/// Whether a quoted word is neither an option nor ends the line.
+fn is_quotable(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-') && !word.contains(char::is_control)
+}
+
+/// Whether a shell reads a word literally without quotes.
 fn is_plain_word(word: &str) -> bool {
     !word.starts_with('-') && ShellCommand::default().word(word).as_str() == word
 }
@@ -220,8 +238,7 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
     })
 }
 
-/// Returns the datasets by name. A dataset is listed by ID if its name has characters that a shell
-/// interprets.
+/// Returns the datasets by name. A dataset is listed by ID if its name cannot be inserted.
 async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     // A local service is not started, because it could begin to index.
     if let Some((folder, _)) = target.local_folder() {
@@ -233,7 +250,7 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
     let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {
-        if is_plain_word(dataset.name.as_str()) {
+        if is_insertable(dataset.name.as_str()) {
             (dataset.name.to_string(), Some(SafeText::name(dataset.status.as_str())))
         } else {
             (dataset.id.to_string(), Some(dataset.name))
@@ -319,6 +336,16 @@ mod tests {
         }
         for word in ["", "two words", "$(reboot)", "a;b", "a*", "`x`", "--force", "~", "a\nb"] {
             assert!(!is_plain_word(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn names_that_no_quotes_protect_are_not_inserted() {
+        for word in ["two words", "$(reboot)", "cam:front", "a*"] {
+            assert!(is_quotable(word), "{word}");
+        }
+        for word in ["", "--force", "a\nb"] {
+            assert!(!is_quotable(word), "{word}");
         }
     }
 

@@ -239,7 +239,7 @@ pub(super) fn configured_client(
     if let Some(file) = &options.ca_file {
         service = service.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
     }
-    Ok(Client::new(service)?)
+    Client::new(service).map_err(usage)
 }
 
 /// Creates a client for a hosted profile whose secret is missing. The client sends no request

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Map;
 use tessera_config::{Layers, Settings, is_storage_uri};
-use tessera_files::{Guarantee, missing_guarantees};
+use tessera_files::{Guarantee, check_writable, missing_guarantees};
 
 use crate::cli::prelude::*;
 use crate::{
@@ -204,6 +204,10 @@ fn check_folders() -> Vec<CheckResult> {
 }
 
 fn check_disk(subject: &str, folder: &Path) -> Vec<CheckResult> {
+    if let Err(error) = check_writable(folder) {
+        let message = format!("{}: cannot create files: {error}", folder.display());
+        return vec![CheckResult::failed(subject, message, Exit::Failed)];
+    }
     let missing = missing_guarantees(folder, Guarantee::ALL);
     if missing.is_empty() {
         return vec![CheckResult::passed(subject, folder.display().to_string())];

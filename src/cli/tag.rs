@@ -1,7 +1,5 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
-use std::ffi::OsString;
-
 use tessera_model::{
     DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
@@ -106,7 +104,7 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
         TagCommand::Delete { tag } => define(context, &tag, &TagDefinition::Delete).await,
         TagCommand::Undo => {
             let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-                Ok(connection.client.undo_tags(dataset.id, None).await?)
+                Ok((connection.client.undo_tags(dataset.id, None).await?, Exit::Done))
             };
             change(context, &[Endpoint::UndoTags], work).await
         }
@@ -142,13 +140,13 @@ async fn edit(
         if !edit.remove.is_empty() {
             require_known(context, &edit.remove, &connection.client.tags(dataset.id).await?)?;
         }
-        let target = media.target(connection, dataset).await?;
+        let (target, outcome) = media.target(connection, dataset).await?;
         if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
             let count = local.count_tagged(dataset.id, target.clone()).await?;
             let media = grouped_with_noun(count as u64, "media item", "media items");
             context.messages.info(format!("would change the tags or the rating of {media}"));
         }
-        Ok(connection.client.change_tags(dataset.id, &target, &edit).await?)
+        Ok((connection.client.change_tags(dataset.id, &target, &edit).await?, outcome))
     };
     change(context, &[Endpoint::ChangeTags], work).await
 }
@@ -167,52 +165,75 @@ fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> Cl
 
 async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {
     let work = async |connection: &Connection<'_>, dataset: &Dataset| {
-        Ok(connection.client.define_tag(dataset.id, tag, definition).await?)
+        Ok((connection.client.define_tag(dataset.id, tag, definition).await?, Exit::Done))
     };
     change(context, &[Endpoint::DefineTag], work).await
 }
 
-/// Makes a change of the dataset of the command, and prints what was changed.
+/// Makes a change of the dataset of the command, and prints what was changed. `work` also returns the exit code.
 async fn change(
     context: &Context,
     endpoints: &'static [Endpoint],
-    work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult<TagChange>,
+    work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult<(TagChange, Exit)>,
 ) -> CliResult {
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let dataset = connection.dataset(None).await?;
-        let change = work(connection, &dataset).await?;
-        print_change(context, &dataset, &change)
+        let (change, exit) = work(connection, &dataset).await?;
+        print_change(context, &dataset, &change)?;
+        Ok(exit)
     };
     context.with_connection(endpoints, work).await
 }
 
 impl TaggedMediaOptions {
-    async fn target(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult<TagTarget> {
-        if let Some(file) = &self.files_from {
-            let wrong =
-                |reason| CliError::usage(format!("--files-from {}: {reason}", file.display()));
-            let files = listed_files(connection, dataset.id, file)?;
-            if files.is_empty() {
-                return Err(wrong("no file is listed".to_owned()));
-            }
-            let name = |file: PathBuf| file.into_os_string().into_string();
-            let names: Result<Vec<String>, OsString> = files.into_iter().map(name).collect();
-            return names
-                .map(TagTarget::Files)
-                .map_err(|name| wrong(format!("{} is not UTF-8", name.display())));
+    /// Returns the media, and the exit code of a successful change, which shows whether all listed files are among them.
+    async fn target(
+        &self,
+        connection: &Connection<'_>,
+        dataset: &Dataset,
+    ) -> CliResult<(TagTarget, Exit)> {
+        if let Some(list) = &self.files_from {
+            let files = listed_files(connection, dataset.id, list)?;
+            return listed_target(connection.context, list, files);
         }
         if self.all {
             let entity = self.content.entity();
             let search = Search { entity, ..Search::browse(dataset.id) };
-            return Ok(TagTarget::Search(Box::new(search)));
+            return Ok((TagTarget::Search(Box::new(search)), Exit::Done));
         }
         let selection = self.content.found_or_selected(connection, dataset).await?;
         let selection = selection.ok_or_else(|| {
             CliError::usage("name the media: a selection, a search, --media, --files-from or --all")
         })?;
-        Ok(TagTarget::Selection(selection.items()))
+        Ok((TagTarget::Selection(selection.items()), Exit::Done))
     }
+}
+
+/// A request names files in UTF-8, so a file with another name is skipped.
+fn listed_target(
+    context: &Context,
+    list: &Path,
+    files: Vec<PathBuf>,
+) -> CliResult<(TagTarget, Exit)> {
+    let (mut names, mut skipped) = (Vec::new(), Vec::new());
+    for file in files {
+        match file.into_os_string().into_string() {
+            Ok(name) => names.push(name),
+            Err(name) => skipped.push(name),
+        }
+    }
+    let Some(example) = skipped.first() else {
+        return Ok((TagTarget::Files(names), Exit::Done));
+    };
+    let example = example.display();
+    if names.is_empty() {
+        let list = list.display();
+        return Err(CliError::usage(format!("--files-from {list}: {example} is not UTF-8")));
+    }
+    let count = count_with_noun(skipped.len(), "file was skipped", "files were skipped");
+    context.messages.warn(format!("{count}, because the name is not UTF-8: {example}"));
+    Ok((TagTarget::Files(names), Exit::Incomplete))
 }
 
 fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> CliResult {

@@ -15,6 +15,7 @@ use secrecy::{
     zeroize::{Zeroize as _, Zeroizing},
 };
 use serde::{Deserialize, Serialize};
+use tessera_files::ChangeLock;
 
 use super::secret_access::SecretAccess;
 
@@ -42,6 +43,7 @@ impl SecretsFile {
     }
 
     pub(super) fn write(&self, profile: &str, stored: StoredSecret) -> Result<(), String> {
+        let _lock = self.lock()?;
         let mut all = self.all()?;
         all.insert(profile.to_owned(), stored);
         self.replace(&all)
@@ -49,12 +51,14 @@ impl SecretsFile {
 
     /// Removes the secret of a profile. Returns whether there was one.
     pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
-        let mut all = self.all()?;
-        let known = all.remove(profile).is_some();
-        if known {
-            self.replace(&all)?;
+        // Without a secret, nothing is written, because the folder may be read-only.
+        if !self.all()?.contains_key(profile) {
+            return Ok(false);
         }
-        Ok(known)
+        let _lock = self.lock()?;
+        let mut all = self.all()?;
+        all.remove(profile);
+        self.replace(&all).map(|()| true)
     }
 
     fn all(&self) -> Result<BTreeMap<String, StoredSecret>, String> {
@@ -77,10 +81,8 @@ impl SecretsFile {
             .map_err(|_| self.error("is damaged; move it away and enter the secrets again"))
     }
 
-    /// Replaces the file atomically. The new file is private from its first byte.
-    fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
-        let source = toml::to_string(all).map(Zeroizing::new);
-        let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
+    /// Waits until no other process changes the file, whose folder is created.
+    fn lock(&self) -> Result<ChangeLock, String> {
         let folder = tessera_files::parent_dir(&self.path);
         tessera_files::create_private_dir_durably(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
@@ -89,6 +91,13 @@ impl SecretsFile {
             return Err(self
                 .error(format_args!("its folder is writable by others; run chmod 700 {folder}")));
         }
+        tessera_files::lock_changes(&self.path).map_err(|error| self.error(error))
+    }
+
+    /// Replaces the file atomically. The new file is private from its first byte.
+    fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
+        let source = toml::to_string(all).map(Zeroizing::new);
+        let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
         tessera_files::write_durably(&self.path, &*source).map_err(|error| self.error(error))
     }
 
@@ -169,6 +178,22 @@ mod tests {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o770)).unwrap();
         assert!(file.write("prod", stored()).unwrap_err().contains("chmod 700"));
         assert!(!file.path().exists());
+    }
+
+    #[test]
+    fn secrets_that_are_stored_at_the_same_time_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SecretsFile::in_dir(folder.path());
+        let profiles: Vec<String> = (0..16).map(|number| format!("p{number}")).collect();
+        std::thread::scope(|scope| {
+            for profile in &profiles {
+                scope.spawn(|| file.write(profile, stored()).unwrap());
+            }
+        });
+        for profile in &profiles {
+            assert!(file.remove(profile).unwrap(), "{profile} is lost");
+        }
+        assert!(!file.remove("p0").unwrap());
     }
 
     #[test]

@@ -86,6 +86,7 @@ pub(super) fn save_graphics_result(
 }
 
 fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
+    let _lock = tessera_files::lock_changes(path)?;
     // A file that cannot be read is replaced.
     let mut results = read(path).unwrap_or_default();
     let choices = GraphicsChoice::value_variants().iter();

@@ -1,13 +1,13 @@
-//! Merges what another window of the program has saved meanwhile, so that two windows on one deployment do not undo
-//! each other's decisions.
+//! Merges what another window or a command has saved meanwhile, so that an open interface does not undo the decisions of
+//! others on the same deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tessera_model::{KeptTags, Selection, SelectionEntry, StateKey, StateValue};
+use tessera_model::{HistoryEntry, KeptTags, Selection, SelectionEntry, StateKey, StateValue};
 
 /// Whether values of this kind are merged. Of every other value, the latest one counts.
 pub(super) fn is_merged(key: &StateKey) -> bool {
-    matches!(key, StateKey::KeptTags(_) | StateKey::Views)
+    matches!(key, StateKey::Basket(_) | StateKey::KeptTags(_) | StateKey::Views | StateKey::History)
 }
 
 /// Returns the value to store: `stored`, with the changes from `known`, which this process has read or saved last, to
@@ -18,6 +18,14 @@ pub(super) fn merged(
     updated: &StateValue,
 ) -> StateValue {
     match (stored, updated) {
+        (StateValue::Basket(dataset, stored), StateValue::Basket(_, updated)) => {
+            let nothing = Selection::default();
+            let known = match known {
+                Some(StateValue::Basket(_, known)) => known,
+                _ => &nothing,
+            };
+            StateValue::Basket(*dataset, merged_selection(known, stored, updated))
+        }
         (StateValue::KeptTags(dataset, stored), StateValue::KeptTags(_, updated)) => {
             let nothing = KeptTags::new();
             let known = match known {
@@ -33,8 +41,28 @@ pub(super) fn merged(
             };
             StateValue::Views(merged_list(known, stored, updated, |view| view.name.clone()))
         }
+        (StateValue::History(stored), StateValue::History(updated)) => {
+            let known = match known {
+                Some(StateValue::History(known)) => &known[..],
+                _ => &[],
+            };
+            StateValue::History(merged_history(known, stored, updated))
+        }
         _ => updated.clone(),
     }
+}
+
+/// Adds the searches to `stored` that this process has made since. Searches are never removed from a history.
+fn merged_history(
+    known: &[HistoryEntry],
+    stored: &[HistoryEntry],
+    updated: &[HistoryEntry],
+) -> Vec<HistoryEntry> {
+    let mut merged = stored.to_vec();
+    for entry in updated.iter().filter(|entry| !known.contains(entry)) {
+        entry.clone().append_to(&mut merged);
+    }
+    merged
 }
 
 fn merged_tags(known: &KeptTags, stored: &KeptTags, updated: &KeptTags) -> KeptTags {

@@ -42,6 +42,7 @@ pub fn read_recent(file: &Path) -> Result<Vec<RecentPlace>, Failure> {
 /// # Errors
 /// The file cannot be read or written.
 pub fn remember_place(file: &Path, opened: RecentPlace) -> Result<(), Failure> {
+    let _lock = tessera_files::lock_changes(file).map_err(file_failure(file, "written"))?;
     let mut places = read_recent(file)?;
     let before = places.iter().position(|known| known.place == opened.place);
     let before = before.map(|index| places.remove(index));

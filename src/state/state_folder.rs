@@ -1,5 +1,6 @@
 //! Saves and loads the state of one deployment, with a JSON file for each value, and its named selections. Saves are
-//! numbered, so that a late save of an older value does not replace a newer value.
+//! numbered, so that a late save of an older value does not replace a newer value. What depends on the saved value is
+//! saved under a lock, so that processes on one deployment keep each other's changes.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,7 +17,7 @@ use crate::state::{
     searches::{self, ListFile},
     selections::{self, open_selection},
 };
-use tessera_files::{Guarantee, missing_guarantees};
+use tessera_files::{ChangeLock, Guarantee, lock_changes, missing_guarantees};
 use tessera_model::{
     DatasetId, Failure, FailureKind, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession,
     SavedView, Selection, StateKey, StateValue, composed,
@@ -66,6 +67,7 @@ impl StateFolder {
         let updated =
             parse(&key, &document(entry).to_string()).map_err(file_failure(path, "written"))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = lock(path)?;
         match read(path, &key)? {
             Some(stored) => write(path, &merged(known.get(&key), &stored, &updated))?,
             None => write(path, &updated)?,
@@ -210,13 +212,36 @@ pub(super) fn damaged_file<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failur
     }
 }
 
+/// A lock of one value or selection, with which it is read, changed and replaced.
+#[derive(Debug)]
+pub struct StateLock {
+    _lock: Option<ChangeLock>,
+}
+
+fn lock(path: &Path) -> Result<StateLock, Failure> {
+    let lock = lock_changes(path).map_err(file_failure(path, "written"))?;
+    Ok(StateLock { _lock: Some(lock) })
+}
+
 impl StateFolder {
-    pub fn replace(&self, entry: &StateValue) -> Result<(), Failure> {
-        self.save(1, entry)
+    /// Waits until no other process changes a value.
+    pub fn lock(&self, key: &StateKey) -> Result<StateLock, Failure> {
+        match (&self.dir, file_name(key)) {
+            (Some(folder), Some(name)) => lock(&folder.join(name)),
+            _ => Ok(StateLock { _lock: None }),
+        }
+    }
+
+    /// Replaces a value that was read under its lock.
+    pub fn replace(&self, entry: &StateValue, _lock: &StateLock) -> Result<(), Failure> {
+        match (&self.dir, file_name(&entry.key())) {
+            (Some(folder), Some(name)) => write(&folder.join(name), entry),
+            _ => self.save(1, entry),
+        }
     }
 
     pub fn replace_jobs(&self, jobs: Vec<JobRecord>) -> Result<(), Failure> {
-        self.replace(&StateValue::Jobs { this_instance: jobs, other_instances: Vec::new() })
+        self.save(1, &StateValue::Jobs { this_instance: jobs, other_instances: Vec::new() })
     }
 
     pub fn views(&self) -> Result<Vec<SavedView>, Failure> {
@@ -350,6 +375,27 @@ impl StateFolder {
         name: &str,
         dataset: DatasetId,
         selection: &Selection,
+    ) -> Result<PathBuf, Failure> {
+        let lock = self.lock_named_selection(name, dataset)?;
+        self.replace_named_selection(name, dataset, selection, &lock)
+    }
+
+    /// Waits until no other process changes a selection.
+    pub fn lock_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+    ) -> Result<StateLock, Failure> {
+        lock(&self.named_selection_path(name, dataset)?)
+    }
+
+    /// Replaces a selection that was read under its lock.
+    pub fn replace_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+        selection: &Selection,
+        _lock: &StateLock,
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name, dataset)?;
         let text = format!("{:#}\n", selections::write_selection(dataset, selection));

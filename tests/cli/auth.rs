@@ -332,6 +332,28 @@ async fn a_key_from_the_service_is_one_quoted_word_of_the_suggested_command() {
     assert!(text(&reported, "remedy").ends_with(word), "{err}");
 }
 
+#[test]
+fn a_secret_from_standard_input_is_not_printed() {
+    let home = home("https://media.example");
+    let home = home.path();
+    // Other users can write in the folder, so storing the secret fails.
+    fs::set_permissions(home.join("tessera"), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::write(home.join("secret"), "piped-canary").unwrap();
+    let import = ["auth", "import", "-p", "prod", "--secret-stdin", "--insecure-storage"];
+    let reported = tessera(home, &[&import[..], &["--api-key", "ak_1"]].concat());
+    let mut command = Command::new("setsid");
+    command.arg("-w").arg(reported.get_program()).args(reported.get_args());
+    for (name, value) in reported.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let (code, out, err) = outcome(command.stdin(fs::File::open(home.join("secret")).unwrap()));
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("chmod 700") && !err.contains("piped-canary"), "{err}");
+}
+
 #[tokio::test]
 async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;

@@ -455,6 +455,9 @@ fn lists_come_from_standard_input_too() {
         &world.target(),
         "--yes",
     ];
+    let (code, out, err) = piped(world.home.path(), &act, "\n");
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("--files-from -: no file is listed"), "{err}");
     let (code, out, err) = piped(world.home.path(), &act, &format!("{folder}/p5.png\n"));
     assert_eq!((code, out.lines().count()), (0, 1), "{err}");
     assert!(out.starts_with("done\t"), "{out}");

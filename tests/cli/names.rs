@@ -1,6 +1,6 @@
 //! Tests names and the beginnings of IDs: what shells complete, and what commands accept.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -51,13 +51,7 @@ fn shells_complete_commands_and_names() {
     assert_eq!(completed(None, home, &["sea"]), ["search"]);
     let datasets = completed(Some(&serving), home, &["dataset", "show", ""]);
     assert!(datasets.contains(&"street-cams".to_owned()), "{datasets:?}");
-    let listed = serving.asked(home, &["dataset", "list", "--json"]);
-    let listed: Value = serde_json::from_str(&outcome(&mut { listed }).1).unwrap();
-    let rows = listed["datasets"].as_array().unwrap();
-    let spaced = rows.iter().find(|row| row["display_name"] == "two words").unwrap();
-    // A name that a shell would split is completed by its ID.
-    let id = spaced["id"].as_str().unwrap();
-    assert_eq!(completed(Some(&serving), home, &["dataset", "show", &id[..4]]), [id]);
+    assert_eq!(completed(Some(&serving), home, &["dataset", "show", "two"]), [r"two\ words"]);
     assert_eq!(completed(Some(&serving), home, &["search", "--dataset", "str"]), ["street-cams"]);
 
     let search =
@@ -103,6 +97,40 @@ fn shells_complete_folders_wherever_a_command_takes_one_and_values() {
     assert_eq!(completed(&["export", "start", "--format", "co"]), ["coco"]);
     assert_eq!(completed(&["duplicates", "--keep", "b"]), ["best-quality"]);
     assert_eq!(completed(&["duplicates", "--keep=pa"]), ["--keep=path:"]);
+}
+
+#[test]
+fn bash_completes_the_part_after_an_equals_sign_or_a_colon() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    for name in ["day:one", "day:two three"] {
+        fs::create_dir_all(home.join(name)).unwrap();
+    }
+    let url = "http://127.0.0.1:1";
+    let (code, _, err) =
+        run(home, &["profile", "add", "lab", "--kind", "onprem", "--base-url", url]);
+    assert_eq!(code, 0, "{err}");
+    // Bash divides the line at blanks, `=` and `:`, and replaces the word after the last one.
+    let complete = |line: &str, words: &str, current: &str| {
+        let script = format!(
+            r#"tessera() {{ "$TESSERA" "$@"; }}; source <(tessera completion bash); COMP_LINE="{line}"
+            COMP_POINT=${{#COMP_LINE}} COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+            _tessera tessera "{current}"; printf '%s|' "${{COMPREPLY[@]}}""#
+        );
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "-c", &script]).env("TESSERA", env!("CARGO_BIN_EXE_tessera"));
+        outcome(bash.env("XDG_CONFIG_HOME", home).env("HOME", home).current_dir(home)).1
+    };
+    for (line, words, current, expected) in [
+        ("tessera --profile=l", "tessera --profile = l", "l", "lab|"),
+        ("tessera --profile=", "tessera --profile =", "", "lab|"),
+        ("tessera --profile l", "tessera --profile l", "l", "lab|"),
+        ("tessera check  day:o", "tessera check day : o", "o", "one/|"),
+        ("tessera check day:t", "tessera check day : t", "t", r"two\ three/|"),
+        ("tessera check --folder=day:o", "tessera check --folder = day : o", "o", "one/|"),
+    ] {
+        assert_eq!(complete(line, words, current), expected, "{line}");
+    }
 }
 
 #[test]

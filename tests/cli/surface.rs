@@ -301,6 +301,7 @@ fn completed(home: &Path, shell: &str, word: &str) -> Option<String> {
     let program = match shell {
         "bash" => {
             "source <(tessera completion bash); COMP_WORDS=(tessera export inspect \"$1\"); COMP_CWORD=3; \
+             COMP_LINE=\"tessera export inspect $1\"; COMP_POINT=${#COMP_LINE}; \
              _tessera tessera \"${1#[\\\"\\']}\" inspect; printf '%s\n' \"${COMPREPLY[@]}\""
         }
         _ => "tessera completion fish | source; complete -C \"tessera export inspect $argv[1]\"",
@@ -454,6 +455,18 @@ fn a_media_of_a_dataset_and_an_address_are_drawn() {
     }
 }
 
+#[test]
+fn a_help_that_cannot_be_written_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    for words in [&["--help"][..], &["--version"], &["search", "--help"], &["help", "search"]] {
+        let mut command = tessera(home.path(), words);
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let (code, _, err) = outcome(command.stdout(full));
+        assert_eq!(code, 1, "{words:?}");
+        assert!(err.contains("cannot write the output"), "{words:?}: {err}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_names_what_is_wrong_and_no_secret() {
     let server = ScriptedServer::start(answer).await;
@@ -482,6 +495,11 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
     fs::write(&settings, profile.replace(&server.url(), "http://127.0.0.1:9")).unwrap();
     assert_eq!(doctor(&[]).0, 3);
     assert_eq!(doctor(&["--offline"]).0, 0);
+    fs::write(root.join("occupied"), "").unwrap();
+    let mut command = tessera(root, &["doctor", "--offline", "--json"]);
+    let (code, out, err) = outcome(command.env("XDG_STATE_HOME", root.join("occupied")));
+    assert_eq!(code, 1, "{err}");
+    assert!(out.contains("cannot create files"), "{out}");
     fs::write(&settings, "[ui]\ncolour = 'red'\n").unwrap();
     let (code, reported) = doctor(&[]);
     assert_eq!(code, 2);

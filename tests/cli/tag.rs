@@ -41,6 +41,18 @@ fn media_are_tagged_by_files_searches_and_selections() {
     let files = files.to_str().unwrap();
     let added = tag(home, &["tag", "add", "night", "wet", "--files-from", files]);
     assert_eq!(added["changed"], 2, "{added}");
+    // A request cannot name a file whose name is not UTF-8. The others are tagged.
+    let (list, odd) = (home.join("odd"), b"b.png\nb\xe9.png\n");
+    for (names, expected, changed) in [(&odd[..], 9, "1"), (&odd[6..], 2, "")] {
+        fs::write(&list, names).unwrap();
+        let list = list.to_str().unwrap();
+        let add =
+            ["tag", "add", "odd", "--files-from", list, "--profile", "here", "--jq", ".changed"];
+        let (code, out, err) = run(home, &add);
+        assert_eq!((code, out.trim()), (expected, changed), "{err}");
+        assert!(err.contains("not UTF-8"), "{err}");
+    }
+    tag(home, &["tag", "delete", "odd"]);
     assert_eq!(tag(home, &["tag", "rate", "4", "--all"])["changed"], 3);
     let id = tag(home, &["tag", "list"])["tags"][0]["id"].as_str().unwrap().to_owned();
     let picked = tag(home, &["tag", "add", "picked", "--tag", &id]);

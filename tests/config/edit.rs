@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tessera_config::edit::{add_profile, remove_profile, set, unset};
+use tessera_config::edit::{add_profile, change_pins, remove_profile, set, unset};
 use tessera_config::{DeploymentConfig, Profile, Settings, Sources};
 use toml::Value;
 
@@ -49,6 +49,30 @@ fn a_value_is_replaced_in_place_with_its_comment() {
     assert!(unset(&file, "export.format").unwrap() && !unset(&file, "poll.min").unwrap());
     let error = set(&file, "ui.theme", &"../up".into()).unwrap_err();
     assert!(error.contains("ui.theme") && error.contains("nothing was changed"), "{error}");
+}
+
+#[test]
+fn changes_at_the_same_time_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let name = format!("lab{number}");
+            let file = &file;
+            scope.spawn(move || add_profile(file, &Profile { name, ..lab() }).unwrap());
+        }
+    });
+    std::thread::scope(|scope| {
+        for number in 1..=16 {
+            let id = format!("00000000-0000-4000-8000-{number:012}");
+            let file = &file;
+            scope.spawn(move || change_pins(file, "lab0", &[], |pinned| pinned.push(id)).unwrap());
+        }
+    });
+    let sources = Sources { user: Some(file), ..Sources::default() };
+    let profiles = Settings::load(&sources).unwrap().profiles;
+    assert_eq!(profiles.len(), 16);
+    assert_eq!(profiles[0].options.pinned.len(), 16);
 }
 
 #[test]

@@ -252,7 +252,7 @@ fn kept_tags_round_trip_and_are_found_as_selections() {
     let state = StateFolder::in_dir(folder.path().to_owned());
     let load = |name: &str| state.load_named_selection(name, dataset).unwrap();
     assert_eq!(load("tag:a"), None);
-    state.replace(&value).unwrap();
+    state.save(1, &value).unwrap();
     assert_eq!(load(&format!("tag:{name}")), Some(selection));
     assert_eq!(load("tag:unknown"), None);
     let StateValue::KeptTags(_, tags) = value else { panic!() };

@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use tessera::state::{StateFolder, open_selection, save_selection};
 use tessera_model::{
-    DatasetId, EntityType, EntryContent, Granularity, JobKind, JobRecord, MediaId, SafeText,
-    SavedJobState, Selection, SelectionEntry, StateKey, StateValue, Timestamp,
+    DatasetId, EntityType, EntryContent, Granularity, HistoryEntry, JobKind, JobRecord, MediaId,
+    Query, QueryText, SafeText, SavedJobState, Search, Selection, SelectionEntry, StateKey,
+    StateValue, Timestamp,
 };
 
 fn basket(media: u128) -> StateValue {
@@ -163,4 +164,80 @@ fn tags_of_two_windows_are_merged() {
     assert_eq!(one.load(&key), Ok(Some(merged)));
     one.save(4, &tags(&[])).unwrap();
     assert_eq!(one.load(&key), Ok(Some(tags(&[]))));
+}
+
+fn basket_of(media: &[u128]) -> StateValue {
+    let entries = media.iter().flat_map(|media| match basket(*media) {
+        StateValue::Basket(_, selection) => {
+            selection.ordered_entries().into_iter().cloned().collect::<Vec<_>>()
+        }
+        _ => unreachable!(),
+    });
+    StateValue::Basket(DatasetId(Uuid::nil()), entries.collect())
+}
+
+fn history(captions: &[&str]) -> StateValue {
+    let entry = |caption: &&str| HistoryEntry {
+        search: Search {
+            query: Query::Caption { text: QueryText::new(caption).unwrap(), max_score: None },
+            ..Search::browse(DatasetId(Uuid::nil()))
+        },
+        similar_to: None,
+        file: None,
+        region: None,
+        searched_at: None,
+        results: None,
+    };
+    StateValue::History(captions.iter().map(entry).collect())
+}
+
+#[test]
+fn an_open_interface_keeps_what_a_command_adds() {
+    let cases = [
+        (basket_of(&[1, 2]), basket_of(&[1, 2, 3]), basket_of(&[2, 4]), basket_of(&[2, 3, 4])),
+        (history(&["a"]), history(&["a", "b"]), history(&["a", "c"]), history(&["a", "b", "c"])),
+    ];
+    for (before, of_command, of_interface, expected) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let [interface, command] = [(); 2].map(|()| StateFolder::in_dir(folder.path().to_owned()));
+        let key = before.key();
+        interface.save(1, &before).unwrap();
+        command.replace(&of_command, &command.lock(&key).unwrap()).unwrap();
+        interface.save(2, &of_interface).unwrap();
+        assert_eq!(interface.load(&key), Ok(Some(expected)));
+    }
+}
+
+#[test]
+fn changes_at_the_same_time_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dataset, key) = (DatasetId(Uuid::nil()), basket(0).key());
+    let add = &|media: u128| {
+        let state = StateFolder::in_dir(folder.path().to_owned());
+        let StateValue::Basket(_, added) = basket(media) else { unreachable!() };
+        let with_added = |selection: &Selection| -> Selection {
+            let all = selection.ordered_entries().into_iter().chain(added.ordered_entries());
+            all.cloned().collect()
+        };
+        let lock = state.lock_named_selection("night", dataset).unwrap();
+        let named = state.load_named_selection("night", dataset).unwrap().unwrap_or_default();
+        state.replace_named_selection("night", dataset, &with_added(&named), &lock).unwrap();
+        drop(lock);
+        let lock = state.lock(&key).unwrap();
+        let selected = with_added(&state.basket(dataset).unwrap());
+        state.replace(&StateValue::Basket(dataset, selected), &lock).unwrap();
+        drop(lock);
+        // An interface that has not seen the changes of others merges its own one into them.
+        state.save(1, &tags(&[("picked", &[media])])).unwrap();
+    };
+    std::thread::scope(|scope| {
+        for media in 1..=12 {
+            scope.spawn(move || add(media));
+        }
+    });
+    let state = StateFolder::in_dir(folder.path().to_owned());
+    assert_eq!(state.basket(dataset).unwrap().len(), 12);
+    for name in ["night", "tag:picked"] {
+        assert_eq!(state.named_selection(name, dataset).unwrap().len(), 12, "{name}");
+    }
 }

@@ -283,5 +283,5 @@ impl BodyDecoder {
 }
 
 fn damaged(error: &io::Error) -> AttemptError {
-    AttemptError::NoResponse(format!("the compressed response is damaged: {error}"))
+    AttemptError::NoResponse(format!("the compressed response is damaged: {error}").into())
 }

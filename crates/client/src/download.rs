@@ -232,7 +232,7 @@ impl DownloadTransfer<'_> {
         }
         match self.version.total {
             Some(total) if self.part.bytes_written < total => {
-                Err(AttemptError::NoResponse("the transfer was interrupted".to_owned()))
+                Err(AttemptError::NoResponse("the transfer was interrupted".into()))
             }
             _ => Ok(status),
         }
@@ -255,7 +255,7 @@ impl DownloadTransfer<'_> {
             // The range is of the encoded bytes, which cannot be decoded from the middle.
             self.restart().await.map_err(AttemptError::Fatal)?;
             let cause = "the service sent a range of an encoded archive";
-            return Err(AttemptError::NoResponse(cause.to_owned()));
+            return Err(AttemptError::NoResponse(cause.into()));
         }
         let range = ContentRange::from_headers(headers).filter(|range| {
             let same_version = self.version.validator.is_none()
@@ -267,7 +267,7 @@ impl DownloadTransfer<'_> {
         let Some(range) = range else {
             self.restart().await.map_err(AttemptError::Fatal)?;
             let cause = "the service sent a different byte range than requested";
-            return Err(AttemptError::NoResponse(cause.to_owned()));
+            return Err(AttemptError::NoResponse(cause.into()));
         };
         self.resumed = true;
         self.version.total = range.total;

@@ -1,6 +1,6 @@
 //! TLS: which certificates are accepted, and what to do about one that is not. A certificate that the user has named in
-//! `ca_file` is accepted for a service that presents exactly this certificate, because a self-signed certificate is
-//! usually also marked as an authority, which the usual verification refuses for a service.
+//! `ca_file` is accepted for a service that presents exactly this certificate. The usual verification refuses a
+//! self-signed certificate that is marked as an authority, and a certificate whose issuer is unknown.
 
 use std::{
     fmt,
@@ -71,17 +71,22 @@ impl ServerCertVerifier for CertificateVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let authorities = self.authorities()?;
-        let usual =
-            authorities.verify_server_cert(end_entity, intermediates, host, ocsp_response, now);
-        match usual {
-            // The time of the certificate was verified before its kind.
+        let verify = |intermediates| {
+            authorities.verify_server_cert(end_entity, intermediates, host, ocsp_response, now)
+        };
+        let usual = verify(intermediates);
+        if usual.is_ok() || !self.named.contains(end_entity) {
+            return usual;
+        }
+        match verify(&[]) {
+            // The dates and the purpose of the certificate are verified before its kind and its issuer.
             Err(Error::InvalidCertificate(error))
-                if is_authority(&error) && self.named.contains(end_entity) =>
+                if is_authority(&error) || error == CertificateError::UnknownIssuer =>
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, host)?;
                 Ok(ServerCertVerified::assertion())
             }
-            usual => usual,
+            alone => alone,
         }
     }
 
@@ -108,10 +113,14 @@ impl ServerCertVerifier for CertificateVerifier {
     }
 }
 
-/// Whether a service has presented the certificate of an authority. The text is compared, because the type of this
-/// error is private.
+/// Whether a service has presented the certificate of an authority.
 fn is_authority(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(cause) if cause.to_string().contains("CaUsedAsEndEntity"))
+    is_other(error, "CaUsedAsEndEntity")
+}
+
+/// The text of an error is compared, because the types of these errors are private.
+fn is_other(error: &CertificateError, name: &str) -> bool {
+    matches!(error, CertificateError::Other(cause) if format!("{cause:?}").contains(name))
 }
 
 /// What is wrong with a TLS connection, and what to do about it.
@@ -144,14 +153,8 @@ impl TlsProblem {
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                 Self::new(error, "Correct the clock of this machine, or of the one that issued it")
             }
-            CertificateError::NotValidForNameContext { presented, .. } if presented.is_empty() => {
-                Self::new(
-                    "the certificate contains no name (subjectAltName)",
-                    "Create it again with one, for example with `-addext subjectAltName=DNS:NAME` of openssl req",
-                )
-            }
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                Self::new(error, "Use a name that is in the certificate as the address")
+            CertificateError::NotValidForNameContext { expected, presented } => {
+                Self::of_name(&expected.to_str(), presented)
             }
             CertificateError::UnknownIssuer => Self::new(
                 "nobody that this machine trusts has issued the certificate",
@@ -160,13 +163,52 @@ impl TlsProblem {
             error if is_authority(error) => {
                 Self::new("the certificate is self-signed and not trusted", TRUST_REMEDY)
             }
-            _ => Self::new(error, "Check the address and the certificate of the service"),
+            error if is_other(error, "EkuError") => Self::new(
+                "the certificate is not for services (its extendedKeyUsage has no serverAuth)",
+                "Create the certificate of the service again with `extendedKeyUsage=serverAuth`",
+            ),
+            error => Self::new(
+                format_args!("the certificate is damaged or not supported ({})", name_of(error)),
+                "Check the address and the certificate of the service",
+            ),
         }
+    }
+
+    /// `presented` has the names of the certificate as the verification formats them: `DnsName("media.example")`.
+    fn of_name<'a>(expected: &str, presented: &'a [String]) -> Self {
+        let name = |presented: &'a String| {
+            let mut kinds = ["DnsName(", "IpAddress("].into_iter();
+            let name = kinds.find_map(|kind| presented.strip_prefix(kind))?;
+            Some(name.trim_matches(['"', ')']))
+        };
+        let names: Vec<&str> = presented.iter().filter_map(name).collect();
+        if names.is_empty() {
+            return Self::new(
+                "the certificate contains no name of a service (subjectAltName)",
+                "Create it again with one, for example with `-addext subjectAltName=DNS:NAME` of openssl req",
+            );
+        }
+        Self::new(
+            format_args!(
+                "the certificate is not valid for {expected}, only for {}",
+                names.join(", ")
+            ),
+            "Use a name that is in the certificate as the address",
+        )
     }
 
     fn new(cause: impl fmt::Display, remedy: &'static str) -> Self {
         Self { cause: cause.to_string(), remedy }
     }
+}
+
+/// Returns the name of an error without its fields, which are of use only to this program.
+fn name_of(error: &CertificateError) -> String {
+    let text = match error {
+        CertificateError::Other(cause) => cause.to_string(),
+        error => format!("{error:?}"),
+    };
+    text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
 }
 
 /// What to do on a system without certificate authorities, such as a minimal container.
@@ -175,3 +217,38 @@ const AUTHORITIES_REMEDY: &str = "Encrypted services need the certificate author
 
 const TRUST_REMEDY: &str = "If you trust the service, set `ca_file` of the profile to a PEM file with its certificate \
                             or the one of its authority";
+
+#[cfg(test)]
+mod tests {
+    use rustls::OtherError;
+
+    use super::*;
+
+    #[test]
+    fn problems_are_described_without_the_structure_of_errors() {
+        let of_name = |presented: &[&str]| CertificateError::NotValidForNameContext {
+            expected: ServerName::try_from("localhost").unwrap(),
+            presented: presented.iter().map(ToString::to_string).collect(),
+        };
+        let other = |error| CertificateError::Other(OtherError(Arc::new(error)));
+        let too_deep = other(std::io::Error::other("MaximumPathDepthExceeded"));
+        for (error, cause) in [
+            (of_name(&["Unsupported(0x01)"]), "the certificate contains no name of a service"),
+            (
+                of_name(&["DnsName(\"a.example\")", "IpAddress(10.0.0.1)", "DirectoryName"]),
+                "the certificate is not valid for localhost, only for a.example, 10.0.0.1",
+            ),
+            (too_deep, "damaged or not supported (MaximumPathDepthExceeded)"),
+            (
+                CertificateError::UnsupportedSignatureAlgorithmContext {
+                    signature_algorithm_id: vec![1],
+                    supported_algorithms: Vec::new(),
+                },
+                "damaged or not supported (UnsupportedSignatureAlgorithmContext)",
+            ),
+        ] {
+            let problem = TlsProblem::of_certificate(&error);
+            assert!(problem.cause.contains(cause), "{}", problem.cause);
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::{error::Error, io, iter::successors};
 
 use bytes::Bytes;
 use reqwest::{
-    StatusCode,
+    StatusCode, Url,
     header::{HeaderMap, LOCATION},
 };
 
@@ -23,12 +23,26 @@ pub(super) const PROXY_LOGIN_REMEDY: &str =
 #[derive(Debug)]
 pub(super) enum AttemptError {
     /// No connection could be made, so nothing was sent.
-    NoConnection(String),
+    NoConnection(Cause),
     /// The request was sent at least partly, but no complete response arrived.
-    NoResponse(String),
+    NoResponse(Cause),
     Rejected(Box<ErrorResponse>),
     /// An error for which a retry would not help.
     Fatal(Failure),
+}
+
+/// Why an attempt ended without a response.
+#[derive(Debug)]
+pub(super) struct Cause {
+    pub text: String,
+    /// The address that failed, if a redirect may have led to another one than that of the request.
+    pub peer: Option<Url>,
+}
+
+impl<T: Into<String>> From<T> for Cause {
+    fn from(text: T) -> Self {
+        Self { text: text.into(), peer: None }
+    }
 }
 
 #[derive(Debug)]
@@ -40,9 +54,12 @@ pub(super) struct ErrorResponse {
     pub detail: Option<SafeText>,
 }
 
-impl From<reqwest::Error> for AttemptError {
-    fn from(error: reqwest::Error) -> Self {
-        let proxy = error.url().and_then(encrypted_proxy_variable);
+impl AttemptError {
+    /// `peer` is the address to which a redirect has led, which the error does not name.
+    pub(super) fn of(error: reqwest::Error, peer: Option<Url>) -> Self {
+        let url = peer.as_ref().or(error.url());
+        let proxy = url.and_then(encrypted_proxy_variable);
+        let address = url.map_or_else(String::new, |url| format!(" at {}", origin_of(url)));
         let error = error.without_url();
         let cause = root_cause(&error);
         if error.is_redirect() {
@@ -56,11 +73,12 @@ impl From<reqwest::Error> for AttemptError {
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if let Some(problem) = tls_problem(&error) {
             // The error does not show which of the two has presented the certificate.
-            let peer = match proxy {
-                Some(variable) => format!("the service or of the proxy in {variable}"),
-                None => "the service".to_owned(),
-            };
-            let sentence = format!("cannot verify the identity of {peer}: {}", problem.cause);
+            let or_proxy = proxy
+                .map_or_else(String::new, |variable| format!(" or of the proxy in {variable}"));
+            let sentence = format!(
+                "cannot verify the identity of the service{address}{or_proxy}: {}",
+                problem.cause
+            );
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(failure.with_remedy(problem.remedy))
         } else if needs_proxy_login(&error) {
@@ -68,11 +86,15 @@ impl From<reqwest::Error> for AttemptError {
             let failure = Failure::new(FailureKind::Unreachable, sentence);
             Self::Fatal(failure.with_remedy(PROXY_LOGIN_REMEDY))
         } else if error.is_connect() {
-            Self::NoConnection(cause)
+            Self::NoConnection(Cause { text: cause, peer })
         } else {
-            Self::NoResponse(cause)
+            Self::NoResponse(Cause { text: cause, peer })
         }
     }
+}
+
+pub(super) fn origin_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
 }
 
 /// Returns the innermost cause: `connection refused` instead of `error sending request`.
@@ -138,38 +160,42 @@ impl FailureContext<'_> {
 
     fn describe(&self, error: AttemptError) -> Failure {
         let rule = self.request.endpoint.retry_rule();
-        let (purpose, origin) = (rule.purpose, self.request.origin());
+        let purpose = rule.purpose;
+        let or_request = |peer: Option<Url>| peer.unwrap_or_else(|| self.request.url.clone());
         match error {
             AttemptError::Fatal(failure) => failure,
-            AttemptError::NoConnection(cause) => Failure::new(
-                FailureKind::Unreachable,
-                format!("cannot {purpose}: no connection to {origin} ({cause})"),
-            )
-            .with_remedy(self.connection_remedy()),
-            AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
-                FailureKind::NoResponse,
-                format!(
-                    "it is unknown whether {origin} received the request to {purpose}: {cause}"
-                ),
-            )
-            .with_remedy("It may have started; sending it again would start another one"),
-            AttemptError::NoResponse(cause) => Failure::new(
-                FailureKind::NoResponse,
-                format!("cannot {purpose}: no complete response came from {origin} ({cause})"),
-            )
-            .with_remedy(match self.request.url.scheme() {
-                "http" => "Check the service; if this port is encrypted, use https://",
-                _ => "Check the service and what is between it and this machine",
-            }),
+            AttemptError::NoConnection(Cause { text, peer }) => {
+                let url = or_request(peer);
+                let origin = origin_of(&url);
+                Failure::new(
+                    FailureKind::Unreachable,
+                    format!("cannot {purpose}: no connection to {origin} ({text})"),
+                )
+                .with_remedy(connection_remedy(&url))
+            }
+            AttemptError::NoResponse(Cause { text, .. }) if rule.has_side_effect() => {
+                let origin = self.request.origin();
+                Failure::new(
+                    FailureKind::NoResponse,
+                    format!(
+                        "it is unknown whether {origin} received the request to {purpose}: {text}"
+                    ),
+                )
+                .with_remedy("It may have started; sending it again would start another one")
+            }
+            AttemptError::NoResponse(Cause { text, peer }) => {
+                let url = or_request(peer);
+                let origin = origin_of(&url);
+                Failure::new(
+                    FailureKind::NoResponse,
+                    format!("cannot {purpose}: no complete response came from {origin} ({text})"),
+                )
+                .with_remedy(match url.scheme() {
+                    "http" => "Check the service; if this port is encrypted, use https://",
+                    _ => "Check the service and what is between it and this machine",
+                })
+            }
             AttemptError::Rejected(rejection) => self.rejected(*rejection),
-        }
-    }
-
-    fn connection_remedy(&self) -> String {
-        let remedy = "Check that the service is running and that its address is correct";
-        match proxy_variable(&self.request.url) {
-            Some(variable) => format!("{remedy}, and check the proxy in {variable}"),
-            None => remedy.to_owned(),
         }
     }
 
@@ -252,6 +278,14 @@ impl FailureContext<'_> {
         );
         Failure::new(FailureKind::Unexpected, sentence)
             .with_remedy("Requests are not redirected; correct the base URL")
+    }
+}
+
+fn connection_remedy(url: &Url) -> String {
+    let remedy = "Check that the service is running and that its address is correct";
+    match proxy_variable(url) {
+        Some(variable) => format!("{remedy}, and check the proxy in {variable}"),
+        None => remedy.to_owned(),
     }
 }
 

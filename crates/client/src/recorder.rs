@@ -80,8 +80,8 @@ impl<'a> Attempt<'a> {
     pub(super) fn failed(&self, error: &AttemptError, pause: Option<Duration>) -> RequestRecord {
         let failed = |cause: &str| RequestOutcome::Failed(SafeText::detail(cause));
         let outcome = match error {
-            AttemptError::NoConnection(cause) => failed(&format!("no connection: {cause}")),
-            AttemptError::NoResponse(cause) => failed(cause),
+            AttemptError::NoConnection(cause) => failed(&format!("no connection: {}", cause.text)),
+            AttemptError::NoResponse(cause) => failed(&cause.text),
             AttemptError::Fatal(failure) => failed(failure.message.as_str()),
             AttemptError::Rejected(rejection) => RequestOutcome::Rejected {
                 status: rejection.status.as_u16(),

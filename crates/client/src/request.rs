@@ -7,6 +7,7 @@ use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
 use crate::{
+    errors::origin_of,
     media_form::MediaForm,
     multipart::{self, FormField, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
@@ -93,7 +94,7 @@ impl ApiRequest {
     }
 
     pub(super) fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
+        origin_of(&self.url)
     }
 }
 

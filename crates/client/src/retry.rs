@@ -296,8 +296,8 @@ mod tests {
         };
         let text = String::new;
         for (error, by_table, with_six_retries) in [
-            (AttemptError::NoConnection(text()), [3, 3, 5], [7, 7, 7]),
-            (AttemptError::NoResponse(text()), [1, 2, 5], [1, 7, 7]),
+            (AttemptError::NoConnection(text().into()), [3, 3, 5], [7, 7, 7]),
+            (AttemptError::NoResponse(text().into()), [1, 2, 5], [1, 7, 7]),
             (rejected(429), [1, 2, 5], [1, 7, 7]),
             (rejected(500), [1, 2, 5], [1, 7, 7]),
             (rejected(502), [1, 2, 5], [1, 7, 7]),

@@ -353,14 +353,16 @@ impl CertificateAuthorities {
         if bytes.trim_ascii().is_empty() {
             return Err(to_failure("the file is empty"));
         }
-        let Ok(text) = std::str::from_utf8(&bytes) else {
-            return Err(to_failure(
-                "binary, possibly DER: convert it to PEM with `openssl x509 -inform der -in FILE`",
-            ));
-        };
+        // Comments may be in any encoding.
+        let text = String::from_utf8_lossy(&bytes);
         let named = text.matches("-----BEGIN CERTIFICATE-----").count();
         if named == 0 {
-            return Err(to_failure("the file contains no certificate"));
+            let is_binary = !text.contains("-----BEGIN ") && std::str::from_utf8(&bytes).is_err();
+            return Err(to_failure(if is_binary {
+                "binary, possibly DER: convert it to PEM with `openssl x509 -inform der -in FILE`"
+            } else {
+                "the file contains no certificate"
+            }));
         }
         let mut trusted = RootCertStore::empty();
         let mut is_usable =

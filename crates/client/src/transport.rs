@@ -5,6 +5,7 @@
 //! the proxy if the service is local, because a proxy would see the token.
 
 use std::{
+    cell::RefCell,
     error::Error as _,
     fmt,
     sync::{Arc, atomic::AtomicBool},
@@ -16,7 +17,7 @@ use crate::{
     bounded_unpack::decode_body,
     curl::DryRun,
     encryption::{TlsProblem, tls_config},
-    errors::{AttemptError, ErrorResponse, FailureContext, SentLogin},
+    errors::{AttemptError, Cause, ErrorResponse, FailureContext, SentLogin},
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
@@ -164,7 +165,7 @@ impl Transport {
                 .ok_or_else(|| response_too_large(request))?;
             Ok(ApiResponse::new(request, status, headers, media_type, body))
         };
-        let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
+        let late = |_| AttemptError::NoResponse("the response took too long".into());
         tokio::time::timeout(deadline, response).await.map_err(late)?
     }
 
@@ -203,12 +204,22 @@ impl Transport {
     ) -> Result<Response, AttemptError> {
         let policy = self.retry_engine.policy();
         let sent = SystemTime::now();
-        let late = |_| AttemptError::NoResponse("no response in time".to_owned());
         let deadline = policy.header_timeout.saturating_add(request.upload_timeout());
         let response = self.build_request(request, auth_header).send();
-        let response = tokio::time::timeout(deadline, self.report_if_slow(request, response))
-            .await
-            .map_err(late)??;
+        let response = REDIRECTED_TO
+            .scope(RefCell::default(), async {
+                let response = self.report_if_slow(request, response);
+                let sent = tokio::time::timeout(deadline, response).await;
+                let peer = REDIRECTED_TO.with(RefCell::take);
+                match sent {
+                    Ok(sent) => sent.map_err(|error| AttemptError::of(error, peer)),
+                    Err(_) => Err(AttemptError::NoResponse(Cause {
+                        text: "no response in time".to_owned(),
+                        peer,
+                    })),
+                }
+            })
+            .await?;
         if auth_header.is_some() {
             self.auth.update_clock_skew(response.headers(), sent, SystemTime::now());
         }
@@ -289,6 +300,11 @@ fn media_type(response: &Response) -> SafeText {
     SafeText::name(value.and_then(|value| value.to_str().ok()).unwrap_or("no type"))
 }
 
+tokio::task_local! {
+    /// The target of the redirect that a request has followed last. The error of the request does not name it.
+    static REDIRECTED_TO: RefCell<Option<Url>>;
+}
+
 const MAX_REDIRECTS: usize = 5;
 /// The rate below which a transfer counts as stalled.
 const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
@@ -326,10 +342,13 @@ impl<'a> ClientFactory<'a> {
     fn blob_client(&self) -> Result<reqwest::Client, Failure> {
         let base = self.service.base_url().clone();
         let follow = redirect::Policy::custom(move |attempt| {
-            match redirect_error(&base, attempt.previous(), attempt.url()) {
-                Some(reason) => attempt.error(reason),
-                None => attempt.follow(),
+            if let Some(reason) = redirect_error(&base, attempt.previous(), attempt.url()) {
+                return attempt.error(reason);
             }
+            let target = Some(attempt.url().clone());
+            // This cannot fail, because every request is sent in the scope of the value.
+            let _ = REDIRECTED_TO.try_with(|peer| peer.replace(target));
+            attempt.follow()
         });
         // Compression is off because byte ranges refer to the bytes of the file, so a compressed response could not be
         // resumed.
@@ -398,10 +417,11 @@ impl BodyReader {
 
     /// Returns the next decoded chunk, or `None` at the end.
     pub(super) async fn next_chunk(&mut self) -> Result<Option<Bytes>, AttemptError> {
-        let stalled = || AttemptError::NoResponse("the response stalled".to_owned());
+        let stalled = || AttemptError::NoResponse("the response stalled".into());
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
-            .map_err(|_| stalled())??;
+            .map_err(|_| stalled())?
+            .map_err(|error| AttemptError::of(error, Some(self.response.url().clone())))?;
         let (since, arrived) = &mut self.window;
         *arrived += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
         if since.elapsed() >= self.idle {

@@ -1,11 +1,11 @@
 //! Edits the user's settings file. Comments in the file stay, and a change that does not validate
-//! is refused.
+//! is refused. Commands that run at the same time keep each other's changes.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use tessera_wire::text_encoding::read_text;
 use toml::Value;
-use toml_edit::{DocumentMut, Item, Table, TableLike};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
 use super::{Profile, layers::Layers, paths::UNKNOWN_CONFIG_FILE, profile::check_name};
 
@@ -59,6 +59,26 @@ pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
     })
 }
 
+/// Changes the pinned datasets of a profile, and returns them. `known` are those of a profile whose section in the file
+/// has none.
+pub fn change_pins(
+    file: &Path,
+    profile: &str,
+    known: &[String],
+    change: impl FnOnce(&mut Vec<String>),
+) -> Result<Vec<String>, String> {
+    edit_file(file, |document| {
+        let section = document.get("profiles").and_then(|profiles| profiles.get(profile));
+        let saved = section.and_then(|section| section.get("pinned")?.as_array());
+        let ids =
+            |saved: &Array| saved.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect();
+        let mut pinned = saved.map_or_else(|| known.to_vec(), ids);
+        change(&mut pinned);
+        insert_value(document, &format!("profiles.{profile}.pinned"), &pinned.clone().into())?;
+        Ok(pinned)
+    })
+}
+
 fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
     let (parents, key) = name.rsplit_once('.').unwrap_or(("", name));
     let separate = !document.is_empty();
@@ -89,6 +109,10 @@ fn edit_file<T>(
     change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
 ) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let file =
+        tessera_files::if_exists(fs::canonicalize(path)).map_err(|error| describe(&error))?;
+    let _lock = tessera_files::lock_changes(file.as_deref().unwrap_or(path))
+        .map_err(|error| describe(&error))?;
     let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;

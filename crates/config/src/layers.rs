@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -58,6 +59,16 @@ pub fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
 }
 
+fn unreadable_user_file(path: &Path, error: &io::Error) -> ConfigError {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; set HOME or XDG_CONFIG_HOME to a folder of your own, or name a settings file with --config FILE"
+        }
+        _ => "",
+    };
+    ConfigError::new(path.display(), format!("{error}{remedy}"))
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     /// The values by full key name. The effective value comes first, followed by those it
@@ -105,7 +116,7 @@ impl Layers {
                     let source = source.unwrap_or_default();
                     layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);
                 }
-                Err(error) => errors.push(ConfigError::new(path.display(), error.to_string())),
+                Err(error) => errors.push(unreadable_user_file(path, &error)),
             }
         }
         layers.add_layer(built_in_layer(), &mut errors);
@@ -240,4 +251,20 @@ impl Layers {
 
 fn built_in_layer() -> Layer {
     Layer::read(Path::new("assets/config.toml"), DEFAULT_CONFIG, FileOwner::BuiltIn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_settings_file_of_another_user_names_the_variables_of_its_folder() {
+        let file = Path::new("/root/.config/tessera/config.toml");
+        let error = unreadable_user_file(file, &io::ErrorKind::PermissionDenied.into()).to_string();
+        for part in ["/root/.config", "HOME", "XDG_CONFIG_HOME", "--config FILE"] {
+            assert!(error.contains(part), "{error}");
+        }
+        let error = unreadable_user_file(file, &io::ErrorKind::IsADirectory.into()).to_string();
+        assert!(!error.contains("HOME"), "{error}");
+    }
 }

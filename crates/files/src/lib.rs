@@ -2,6 +2,7 @@
 //! on disk use these functions.
 
 mod atomic_write;
+mod change_lock;
 mod private;
 mod rotating_file;
 pub mod staging;
@@ -11,6 +12,7 @@ pub use atomic_write::{
     TEMPORARY_PREFIX, shared_temporary, sync_tree, write_atomically, write_durably, write_new_file,
     write_result_file, write_shared_file, write_user_file,
 };
+pub use change_lock::{ChangeLock, lock_changes};
 pub use private::{
     close_to_others, create_private_dir, create_private_dir_durably, ensure_own_private_dir,
     ensure_private_dir, is_locked, open_locked, open_shared_locked, private_file, read_if_own,
@@ -18,8 +20,8 @@ pub use private::{
 };
 pub use rotating_file::RotatingFile;
 pub use weak_file_system::{
-    Guarantee, copy_mode, lock, missing_guarantees, publish_new, share_lock, sync_dir, synced,
-    try_lock, try_lock_shared,
+    Guarantee, check_writable, copy_mode, lock, missing_guarantees, publish_new, share_lock,
+    sync_dir, synced, try_lock, try_lock_shared,
 };
 
 use std::{io, path::Path};

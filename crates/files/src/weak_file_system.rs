@@ -184,6 +184,13 @@ pub fn missing_guarantees(folder: &Path, needed: &[Guarantee]) -> Vec<String> {
     missing.map(sentence).collect()
 }
 
+/// Checks that files can be created in a folder, or that a missing folder can be created.
+pub fn check_writable(folder: &Path) -> io::Result<()> {
+    let existing = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+    let mut probe = tempfile::Builder::new();
+    probe.prefix(TEMPORARY_PREFIX).tempfile_in(existing.unwrap_or(Path::new("."))).map(drop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,6 +246,20 @@ mod tests {
             assert_eq!(fs::read_to_string(&first).unwrap(), "second", "the temporary file is lost");
             fs::remove_file(&target).unwrap();
         }
+    }
+
+    #[test]
+    fn a_folder_below_a_file_or_a_broken_link_is_not_writable() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("missing"), &link).unwrap();
+        for refused in [file.join("a"), file.clone(), link.join("a"), link.clone()] {
+            assert!(check_writable(&refused).is_err(), "{}", refused.display());
+        }
+        check_writable(&folder.path().join("a/b")).unwrap();
+        check_writable(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is created");
     }
 
     #[test]

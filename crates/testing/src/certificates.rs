@@ -28,6 +28,12 @@ impl Authority {
         config(&certificate, &key)
     }
 
+    /// Returns the configuration of a server, and the file of its certificate.
+    pub fn server_and_file(&self, host: &str, expired: bool) -> (ServerConfig, NamedTempFile) {
+        let (certificate, key) = self.certificate(host, expired);
+        (config(&certificate, &key), file(&certificate))
+    }
+
     /// Returns a folder with a certificate for `host` and its key: `server.crt` and `server.key`.
     pub fn server_files(&self, host: &str) -> TempDir {
         let (certificate, key) = self.certificate(host, false);

@@ -87,6 +87,8 @@ struct CredentialImport<'a> {
     store: SecretLocation,
     /// Whether the user allows the file as a store if there is no keyring.
     insecure_storage: bool,
+    /// Whether the service has just issued the secret, which it does not show again.
+    is_issued: bool,
 }
 
 pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exit, CliError> {
@@ -102,7 +104,8 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
     }
     let insecure_storage = options.insecure_storage;
     let store = choose_location(context, &secrets, keyring, insecure_storage)?;
-    let import = CredentialImport { context, hosted, secrets, store, insecure_storage };
+    let is_issued = options.api_key.is_none();
+    let import = CredentialImport { context, hosted, secrets, store, insecure_storage, is_issued };
     import.confirm_replacement()?;
     context.messages.info(format!(
         "the secret of `{}` will be stored in {}",
@@ -252,8 +255,8 @@ impl CredentialImport<'_> {
     }
 
     /// Rescues a secret that could not be stored, because the service does not show it again. The
-    /// secret is shown once on the terminal, or stored in the file if there is no terminal. Returns
-    /// the error to report.
+    /// secret is shown once on the terminal, or stored in the file if there is no terminal. A secret
+    /// that came from standard input is not printed. Returns the error to report.
     async fn reveal_unstored_secret(
         &self,
         owner: SecretOwner<'_>,
@@ -286,7 +289,7 @@ impl CredentialImport<'_> {
         };
         if on_terminal.is_ok() {
             message += "; the secret was shown on the terminal, once";
-        } else {
+        } else if self.is_issued {
             write_stdout(&shown)?;
             message += "; the secret was printed instead, once";
         }

@@ -203,15 +203,16 @@ fn change_pins(
     profile: &Profile,
     change: impl FnOnce(&mut Vec<String>),
 ) -> CliResult {
-    let mut pinned = profile.options.pinned.clone();
-    change(&mut pinned);
-    let key = format!("profiles.{}.pinned", profile.name);
+    let known = &profile.options.pinned;
     let file = user_file(context)?;
-    if context.is_dry_run() {
+    let pinned = if context.is_dry_run() {
+        let mut pinned = known.clone();
+        change(&mut pinned);
         context.messages.info(format!("nothing was written to {}", file.display()));
+        pinned
     } else {
-        edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
-    }
+        edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?
+    };
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))
 }

@@ -215,6 +215,9 @@ pub fn listed_files(
         |reason: String| CliError::usage(format!("--files-from {}: {reason}", list.display()));
     let bytes = read_bytes_or_stdin(list)?;
     let files = split_file_list(&bytes).map_err(wrong)?;
+    if files.is_empty() {
+        return Err(wrong("no file is listed".to_owned()));
+    }
     let folder = connection.dataset_folder(dataset)?;
     let located = files.into_iter().map(|file| located_file(file, folder.as_deref()));
     located.collect::<Result<_, String>>().map_err(wrong)

@@ -11,7 +11,7 @@ use crate::{
     state::{StateFolder, write_views},
 };
 use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand,
+    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand, StateKey,
     StateValue, is_same_name,
 };
 use tessera_wire::vql;
@@ -152,25 +152,27 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
+    let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let command = ShellCommand::new("tessera query run").word(view.name.as_str());
     let message =
         format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
-    state.replace(&StateValue::Views(views))?;
+    state.replace(&StateValue::Views(views), &lock)?;
     context.messages.info(message);
     Ok(Exit::Done)
 }
 
 fn remove_view(context: &Context, name: &str) -> CliResult {
     let state = context.state()?;
+    let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let before = views.len();
     views.retain(|view| view.name.as_str() != name.trim());
     if views.len() == before {
         return Err(unknown_view(context, name));
     }
-    state.replace(&StateValue::Views(views))?;
+    state.replace(&StateValue::Views(views), &lock)?;
     context.messages.info(format!("removed `{}`", SafeText::name(name)));
     Ok(Exit::Done)
 }

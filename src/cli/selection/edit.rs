@@ -2,7 +2,7 @@
 
 use tessera_model::{
     Basket, ClusterId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText, Selection,
-    SelectionChange, SelectionEntry, StateValue,
+    SelectionChange, SelectionEntry, StateKey, StateValue,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
@@ -11,7 +11,7 @@ use tessera_wire::vql;
 use crate::cli::prelude::*;
 use crate::{
     cli::{input_options::ItemOptions, read_file_or_stdin, set_algebra::SavedSearch},
-    state::StateFolder,
+    state::{StateFolder, StateLock},
 };
 
 #[derive(Debug, Args)]
@@ -43,9 +43,10 @@ impl SelectionAddOptions {
             entries.extend(results.entries);
             missing = results.missing;
         }
+        let lock = saved.lock()?;
         let mut basket = Basket::new(saved.load_or_default()?);
         let (change, covered) = add_entries(&mut basket, entries);
-        saved.save(basket.selection())?;
+        saved.save(basket.selection(), &lock)?;
         report_change(context, basket.selection(), change, covered);
         if missing == 0 {
             return Ok(Exit::Done);
@@ -125,6 +126,7 @@ pub(super) async fn remove(
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
     let saved = SavedSelection::open(context, selection).await?;
+    let lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);
     let ids: Vec<EntryId> = items.entries().map(|entry| entry.id()).collect();
     let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
@@ -132,7 +134,7 @@ pub(super) async fn remove(
     if removed == 0 {
         return Err(not_found(context, "none of them is selected"));
     }
-    saved.save(basket.selection())?;
+    saved.save(basket.selection(), &lock)?;
     if missing > 0 {
         context.messages.warn(format!("{missing} of them were not selected"));
     }
@@ -145,6 +147,7 @@ pub(super) async fn remove(
 /// are known to be in a selected cluster.
 pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliResult {
     let context = saved.context;
+    let lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);
     let named = items
         .cluster
@@ -168,7 +171,7 @@ pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliRes
         basket.toggle_media_item(SelectionEntry { content: member, ..entry });
         excluded += 1;
     }
-    saved.save(basket.selection())?;
+    saved.save(basket.selection(), &lock)?;
     let media = count_media(basket.selection());
     context.messages.info(format!("excluded {excluded} more; now {media}"));
     Ok(Exit::Done)
@@ -280,20 +283,31 @@ impl<'a> SavedSelection<'a> {
         })
     }
 
-    pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
+    /// Waits until no other process changes the selection.
+    pub(super) fn lock(&self) -> CliResult<StateLock> {
+        Ok(match &self.name {
+            Some(name) => self.state.lock_named_selection(name, self.dataset)?,
+            None => self.state.lock(&StateKey::Basket(self.dataset))?,
+        })
+    }
+
+    /// Saves the selection, which was loaded under the lock.
+    pub(super) fn save(&self, selection: &Selection, lock: &StateLock) -> CliResult<()> {
+        let (state, dataset) = (&self.state, self.dataset);
         match &self.name {
-            Some(name) => drop(self.state.save_named_selection(name, self.dataset, selection)?),
-            None => self.state.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
+            Some(name) => drop(state.replace_named_selection(name, dataset, selection, lock)?),
+            None => state.replace(&StateValue::Basket(dataset, selection.clone()), lock)?,
         }
         Ok(())
     }
 
     /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self) -> CliResult {
+        let lock = self.lock()?;
         let selection = self.load()?;
         match &self.name {
             Some(name) => drop(self.state.delete_named_selection(name, self.dataset)?),
-            None => self.save(&Selection::default())?,
+            None => self.save(&Selection::default(), &lock)?,
         }
         self.context.messages.info(format!("removed {}", count_entries(selection.len())));
         Ok(Exit::Done)

@@ -21,6 +21,9 @@ fn invalid_certificate_files_are_reported_by_name() {
     let end = "-----END CERTIFICATE-----\n";
     let key = "-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n";
     let good = fs::read_to_string(Authority::new("good").file().path()).unwrap();
+    let with_comment = folder.path().join("latin1.pem");
+    fs::write(&with_comment, [b"# Certifica\xe7\xe3o\n", good.as_bytes()].concat()).unwrap();
+    assert!(CertificateAuthorities::read(&with_comment).is_ok());
     let one_bad = format!("{good}{begin}MC4=\n{end}");
     for (name, content, word) in [
         ("missing.pem", None, "No such file"),
@@ -96,7 +99,12 @@ async fn a_certificate_that_the_user_names_is_accepted_for_its_service() {
     let of_elsewhere = CertificateAuthorities::read(elsewhere_file.path()).unwrap();
     for (config, authorities, cause, remedy) in [
         (config, named, "self-signed and not trusted", "ca_file"),
-        (elsewhere, of_elsewhere, "not valid for name", "a name that is in the certificate"),
+        (
+            elsewhere,
+            of_elsewhere,
+            "is not valid for localhost, only for media.example",
+            "a name that is in the certificate",
+        ),
     ] {
         let service = TlsService::start_tls(config, answer).await;
         let failure = crate::tls_service::client(service.port, authorities).list_datasets().await;
@@ -104,6 +112,34 @@ async fn a_certificate_that_the_user_names_is_accepted_for_its_service() {
         assert!(text.contains(cause) && text.contains(remedy), "{text}");
         assert!(!text.contains("clock"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_named_certificate_of_a_company_authority_is_accepted_for_its_service() {
+    let authority = Authority::new("company");
+    for (host, expired, refused) in [
+        ("localhost", false, None),
+        ("localhost", true, Some("expired")),
+        ("media.example", false, Some("is not valid for localhost, only for media.example")),
+    ] {
+        let (config, file) = authority.server_and_file(host, expired);
+        let service = TlsService::start_tls(config, answer).await;
+        let named = CertificateAuthorities::read(file.path()).unwrap();
+        let listed = client(service.port, named).list_datasets().await;
+        match refused {
+            None => assert_eq!(listed, Ok(DatasetList::default())),
+            Some(cause) => {
+                let text = listed.unwrap_err().to_string();
+                assert!(text.contains(cause), "{text}");
+            }
+        }
+    }
+    // Another certificate of the same authority is not trusted.
+    let (_, file) = authority.server_and_file("localhost", false);
+    let service = TlsService::start_tls(authority.server("localhost", false), answer).await;
+    let named = CertificateAuthorities::read(file.path()).unwrap();
+    let failure = client(service.port, named).list_datasets().await.unwrap_err();
+    assert!(failure.to_string().contains("has issued the certificate"), "{failure}");
 }
 
 #[tokio::test]

@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use crate::tls_service::TlsService;
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, PictureKey, ServiceConfig};
 use tessera_model::{FailureKind, Link};
 use tessera_testing::{
+    certificates::self_signed,
     clients::{dataset, hosted, without_pauses},
     scripted::{ReceivedRequest, Reply, ScriptedServer},
 };
@@ -55,6 +57,31 @@ async fn links_are_followed_without_login_or_referrer() {
             assert_eq!(seen.header("accept-encoding"), None);
         }
         assert_eq!(cdn.requests()[0].target, "/thumb/1.jpg?X-Amz-Signature=SECRET");
+    }
+}
+
+#[tokio::test]
+async fn the_target_of_a_redirect_is_named_if_it_fails() {
+    let port = |listener: &std::net::TcpListener| listener.local_addr().unwrap().port();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let down = format!("http://127.0.0.1:{}", port(&closed));
+    drop(closed);
+    let (config, _) = self_signed("localhost");
+    let untrusted = TlsService::start_tls(config, |_, _| async {}).await;
+    let untrusted = format!("https://127.0.0.1:{}", untrusted.port);
+    let silent = TlsService::start(|stream: tokio::net::TcpStream, _| async { drop(stream) }).await;
+    let silent = format!("http://127.0.0.1:{}", silent.port);
+    for (storage, reason) in [
+        (&down, format!("no connection to {down} (")),
+        (&untrusted, format!("the identity of the service at {untrusted}: ")),
+        (&silent, format!("no complete response came from {silent} (")),
+    ] {
+        let service = redirecting(302, format!("{storage}/1.jpg?sig=SECRET")).await;
+        let client = hosted(&service.url(), without_pauses()).with_retries(0);
+        let failure = client.fetch_picture(&Link::new("/1.jpg"), 100).await.unwrap_err();
+        let text = failure.to_string();
+        assert!(text.contains(&reason) && !text.contains(&service.url()), "{text}");
+        assert!(!text.contains("SECRET"), "{text}");
     }
 }
 
