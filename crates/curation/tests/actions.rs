@@ -620,6 +620,37 @@ fn annotation_files_follow_files_that_move_within_the_folder() {
 }
 
 #[test]
+fn entries_of_other_pictures_with_the_name_of_a_file_are_kept() {
+    let desk = Desk::new();
+    let write = |name: &str, text: &str| {
+        let path = desk.pics().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let namesakes = vec![write("train/1.jpg", "one")];
+    write("val/1.jpg", "one");
+    write("val/2.jpg", "one");
+    let annotations = vec![
+        write("notes/train.json", r#"{"images": [{"file_name": "1.jpg"}]}"#),
+        write("notes/val.json", r#"{"images": [{"file_name": "1.jpg"}]}"#),
+        write("metadata.csv", "file_name\ntrain/1.jpg\nval/1.jpg\nval/2.jpg\n2.jpg\n"),
+    ];
+    let before = desk.files();
+    let originals = ["val/1.jpg", "val/2.jpg"].map(|name| desk.original(name, "one")).into();
+    let found = FoundOriginals { originals, annotations, namesakes, ..FoundOriginals::default() };
+    let action = FileAction::Move(desk.layout(false));
+    let mut preview = FileActionPreview::new(action, found, false);
+    preview.rewrite_annotations();
+    desk.run(&preview.plan);
+    assert_eq!(desk.text("notes/train.json"), r#"{"images": [{"file_name": "1.jpg"}]}"#);
+    assert_eq!(desk.text("notes/val.json"), r#"{"images": []}"#);
+    assert_eq!(desk.text("metadata.csv"), "file_name\ntrain/1.jpg\n2.jpg\n");
+    assert_eq!(desk.undo().failed, []);
+    assert!(before.iter().all(|(path, bytes)| desk.files().get(path) == Some(bytes)));
+}
+
+#[test]
 fn entries_of_files_that_stay_are_kept() {
     let desk = Desk::new();
     let preview = desk.annotated(FileAction::Move(desk.layout(false)), &["a.jpg", "c.jpg"]);

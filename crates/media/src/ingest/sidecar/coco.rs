@@ -46,6 +46,12 @@ struct CocoImage<'a> {
     height: Option<&'a RawValue>,
 }
 
+impl<'a> CocoImage<'a> {
+    fn name(&self) -> Option<&'a RawValue> {
+        self.file_name.or(self.coco_url)
+    }
+}
+
 #[derive(Deserialize)]
 struct CocoCategory<'a> {
     #[serde(borrow)]
@@ -154,6 +160,14 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
     let mut categories = CategoryNames::new();
     let bad_categories =
         read_elements(lists, CATEGORIES, "category", |value| add_category(&mut categories, value));
+    // What is wrong with the images is reported when they are read.
+    let _ = lists.for_each(IMAGES, &mut |value| {
+        if let Some(name) = documents::parse_object::<CocoImage<'_>>(value.get())
+            .and_then(|image| documents::parse_name(image.name()?))
+        {
+            reader.files.note_name(&name, None, sidecar);
+        }
+    });
     let (mut images, shared_sidecar) = (CocoPictures::new(), sidecar.into());
     let bad_images = read_elements(lists, IMAGES, "image", |value| {
         add_image(&mut images, value, &reader.files, &shared_sidecar)
@@ -240,8 +254,7 @@ fn add_image<'f>(
 ) -> Result<(), Reason> {
     let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
     let image = image.ok_or("it is not a JSON object")?;
-    let name = image.file_name.or(image.coco_url);
-    let (id, name) = image.id.zip(name).ok_or("it has no id or no file_name")?;
+    let (id, name) = image.id.zip(image.name()).ok_or("it has no id or no file_name")?;
     let name = documents::parse_name(name).ok_or("its file_name is not a text".into());
     let found = name.and_then(|name| files.resolve(&name, sidecar));
     let media = found.as_ref().ok().copied();

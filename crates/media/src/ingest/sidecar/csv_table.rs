@@ -20,6 +20,7 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     for sidecar in tables.concat() {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
+            note_names(reader, sidecar, &bytes);
             let why = match open_table(&bytes) {
                 Ok(table) => read_table(reader, sidecar, table),
                 Err(why) => Some(why),
@@ -51,8 +52,7 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
         DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
     };
     let describes = table.has_classes || table.names.iter().any(is_description);
-    let names = csv_file_names(&bytes).unwrap_or_default();
-    if describes && names.iter().any(|name| reader.files.resolve(name, sidecar).is_ok()) {
+    if describes && note_names(reader, sidecar, &bytes) {
         reader.mark_used(sidecar);
         if let Some(why) = read_table(reader, sidecar, table) {
             reader.report_problem(sidecar, why);
@@ -99,6 +99,12 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         }
     }
     Err("it has no column file_name".to_owned())
+}
+
+/// Notes the names of a table. Returns whether one of them is a file of the folder.
+fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> bool {
+    let names = csv_file_names(bytes).unwrap_or_default();
+    names.iter().filter(|name| reader.files.note_name(name, None, sidecar)).count() > 0
 }
 
 /// Returns the names in the column of files, in the order of the lines.

@@ -210,6 +210,29 @@ fn labels_are_found_beside_other_folders_of_pictures() {
 }
 
 #[test]
+fn labels_of_another_picture_of_the_same_name_are_reported() {
+    const BOX: &str = "0 0.5 0.5 0.2 0.2";
+    for (media, own, other) in [
+        ("images/val/1.jpg", "labels/val/1.txt", "labels/train/1.txt"),
+        ("test/images/1.jpg", "test/labels/1.txt", "train/labels/1.txt"),
+        ("dog/images/1.jpg", "dog/labels/1.txt", "cat/labels/1.txt"),
+        ("dog/imgs/1.jpg", "dog/labels/1.txt", "cat/labels/1.txt"),
+        ("dog/1.jpg", "dog/1.txt", "labels/1.txt"),
+    ] {
+        let folder = TestFolder::with_media(&[media]);
+        folder.write(own, BOX);
+        folder.write(other, BOX);
+        assert_eq!(folder.boxes(media).len(), 1, "{other}");
+        assert_eq!(folder.problem_of(other), "its picture is not in the folder");
+    }
+    let folder = TestFolder::with_media(&["testing/image_2/1.png"]);
+    let car = "Car 0.00 0 1.85 10.5 20 40 60 1.67 1.87 3.69 -16.53 2.39 58.49 1.57";
+    folder.write("training/label_2/1.txt", car);
+    assert_eq!(folder.problem_of("training/label_2/1.txt"), "its picture is not in the folder");
+    assert_eq!(folder.descriptions(), [""; 0]);
+}
+
+#[test]
 fn files_in_label_folders_without_boxes_or_pictures_are_named() {
     let folder = TestFolder::with_media(&["x/1.jpg", "y/1.jpg", "imgs/2.jpg"]);
     folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
