@@ -73,14 +73,22 @@ fn numbers(
     match format {
         ExportFormat::YoloSegment => {
             let joined = polygons.into_iter().reduce(|one, other| join(one, &other));
-            joined.unwrap_or_else(|| corners(region))
+            joined.unwrap_or_else(|| corners(region)).into_iter().map(clipped).collect()
         }
         ExportFormat::YoloPose => {
             keypoints.resize(keypoint_numbers, 0.0);
+            for [x, y, _] in keypoints.as_chunks_mut().0 {
+                (*x, *y) = (clipped(*x), clipped(*y));
+            }
             [centered(region), keypoints].concat()
         }
         _ => centered(region),
     }
+}
+
+/// Returns a coordinate inside the picture. Programs ignore a picture with a coordinate outside.
+fn clipped(coordinate: f64) -> f64 {
+    coordinate.clamp(0.0, 1.0)
 }
 
 fn centered(Region { x, y, width, height }: Region) -> Vec<f64> {
@@ -112,8 +120,7 @@ fn join(one: Vec<f64>, other: &[f64]) -> Vec<f64> {
 fn push_line(text: &mut String, class: u64, numbers: &[f64]) {
     text.push_str(&class.to_string());
     for number in numbers {
-        // The visibility of a keypoint is up to 2.
-        let digits = format!("{:.9}", number.clamp(0.0, 2.0));
+        let digits = format!("{number:.9}");
         let digits = digits.trim_end_matches('0').trim_end_matches('.');
         text.push(' ');
         text.push_str(digits);
