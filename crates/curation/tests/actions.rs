@@ -484,7 +484,7 @@ struct Annotated {
 }
 
 /// The folder has `a.jpg`, `sub/b.jpg` and `c.jpg`, and another `b.jpg` in `other`.
-const ANNOTATED: [Annotated; 9] = [
+const ANNOTATED: [Annotated; 10] = [
     Annotated {
         name: "annotations/instances.json",
         before: r#"{"info": {"a.jpg": 1.10}, "images": [
@@ -533,6 +533,12 @@ const ANNOTATED: [Annotated; 9] = [
         before: "width,file\r\n5\" wide,c.jpg\r\n1,\"sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
         without: "width,file\r\n1,\"sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
         moved: "width,file\r\n5\" wide,c.jpg\r\n1,\"new/sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
+    },
+    Annotated {
+        name: "pipes.csv",
+        before: "file_name|note\nc.jpg|x\nsub/b.jpg|y, z\n",
+        without: "file_name|note\nsub/b.jpg|y, z\n",
+        moved: "file_name|note\nc.jpg|x\nnew/sub/b.jpg|y, z\n",
     },
     Annotated {
         name: "boxes.tsv",
@@ -591,10 +597,14 @@ fn annotation_files_follow_files_that_leave_and_come_back() {
     let before = desk.files();
     let [left_alone] = &*preview.plan.skipped else { panic!("{:?}", preview.plan.skipped) };
     assert!(left_alone.path.ends_with("tool.xml") && left_alone.reason.contains("only JSON"));
-    assert!(preview.summary().ends_with("and rewrite 9 annotation files"), "{}", preview.summary());
+    assert!(
+        preview.summary().ends_with("and rewrite 10 annotation files"),
+        "{}",
+        preview.summary()
+    );
     assert_eq!(preview.plan.pictures(), 1);
     let outcome = desk.run(&preview.plan);
-    assert_eq!((outcome.done, outcome.failed.len()), (10, 0), "{outcome:?}");
+    assert_eq!((outcome.done, outcome.failed.len()), (11, 0), "{outcome:?}");
     for Annotated { name, before, without, .. } in ANNOTATED {
         assert_eq!(desk.text(name), without, "{name}");
         assert_eq!(desk.text(&format!("{name}.orig")), before, "{name}");

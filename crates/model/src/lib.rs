@@ -90,5 +90,5 @@ pub use shell_command::ShellCommand;
 pub use tag::{
     DatasetTag, DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget, UserTags,
 };
-pub use text::{SafeText, composed, is_same_name, search_form};
+pub use text::{SafeText, composed, is_same_name, search_form, table_delimiters};
 pub use vql::{Filter, Fraction, QueryText};

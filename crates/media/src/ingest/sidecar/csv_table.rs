@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::prelude::*;
-use tessera_model::text::needs_apostrophe;
+use tessera_model::{table_delimiters, text::needs_apostrophe};
 
 use super::{
     annotation_files::unread,
@@ -64,9 +64,6 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
 const DESCRIPTIONS: [&str; 7] =
     ["caption", "text", "label", "labels", "tags", "user_tags", "objects"];
 
-/// The characters that separate columns, in the order in which they are tried.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-
 /// A table whose header names a column of files.
 struct CsvTable<'a> {
     reader: csv::Reader<&'a [u8]>,
@@ -82,19 +79,20 @@ struct CsvTable<'a> {
 /// Opens a table with the first delimiter that gives a column of files. A spreadsheet may state the delimiter in a line
 /// before the header: `sep=;`.
 fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
-    let stated = bytes.strip_prefix(b"sep=").and_then(|rest| rest.split_first());
-    let (bytes, delimiters, line) = match stated {
-        Some((delimiter, rest)) => (rest.trim_ascii_start(), std::slice::from_ref(delimiter), 2),
-        None => (bytes, &DELIMITERS[..], 1),
+    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let delimiters = table_delimiters(&String::from_utf8_lossy(first_line));
+    let (bytes, line) = match bytes.strip_prefix(b"sep=").and_then(<[u8]>::split_first) {
+        Some((_, rest)) => (rest.trim_ascii_start(), 2),
+        None => (bytes, 1),
     };
     for delimiter in delimiters {
         let mut reader =
-            csv::ReaderBuilder::new().flexible(true).delimiter(*delimiter).from_reader(bytes);
+            csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
         let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
-            let (delimiter, has_classes) = (*delimiter, false);
+            let has_classes = false;
             return Ok(CsvTable { reader, names, file_name, lines, delimiter, has_classes });
         }
     }
