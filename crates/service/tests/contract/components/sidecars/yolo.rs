@@ -334,6 +334,18 @@ fn pixels_never_become_a_box_over_the_whole_picture() {
 }
 
 #[test]
+fn a_rotated_box_may_have_a_score() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    let corners = "0.645 0.675 0.709 0.613 0.630 0.532 0.566 0.594";
+    for (score, expected) in [("", None), (" 0.583", Some(0.583))] {
+        folder.write("labels/1.txt", format!("0 {corners}{score}"));
+        let (_, annotation) = &annotations(&folder)[0];
+        assert_eq!((annotation.polygons[0].len(), annotation.score), (8, expected));
+        assert!(annotation.keypoints.is_empty());
+    }
+}
+
+#[test]
 fn a_tracker_adds_a_score_and_the_number_of_a_track() {
     let folder = TestFolder::with_media(&["images/1.jpg"]);
     for (line, score) in [
