@@ -249,7 +249,7 @@ fn describe_cells<'a>(
         );
         match column {
             "label" if is_export => push_name(&mut description.labels, cell),
-            "label" => push_name(&mut description.labels, &whole_label(cell)),
+            "label" => push_labels(&mut description.labels, cell),
             "labels" if collect_cell_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
@@ -287,6 +287,19 @@ const EMPTY_VALUES: [&str; 18] = [
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
+
+/// Adds a label, or the labels in a JSON list.
+fn push_labels(labels: &mut Vec<String>, cell: &str) {
+    let mut names = Vec::new();
+    let is_list = cell.trim_start().starts_with('[');
+    if is_list && collect_cell_names(cell, &mut names).is_some() {
+        for name in &names {
+            push_name(labels, name);
+        }
+    } else {
+        push_name(labels, &whole_label(cell));
+    }
+}
 
 /// Returns a label. A whole number has no decimal point, which tables with missing values write.
 fn whole_label(cell: &str) -> Cow<'_, str> {
