@@ -67,7 +67,7 @@ impl Refusal {
             Self::Exported => "the name belongs to a column of exports",
             Self::LongName => "the name is empty or longer than 64 characters",
             Self::LongText => "a text is longer than 1,000 characters",
-            Self::NotScalar => "a value is a list or an object",
+            Self::NotScalar => "a value is a list, an object or binary data",
             Self::Pictures => "pictures in this column are not read",
             Self::TooMany => "a folder has at most 64 columns",
         }
