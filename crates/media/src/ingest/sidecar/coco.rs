@@ -17,7 +17,7 @@ use tessera_model::Mask;
 use super::{
     file_index::FileIndex,
     sidecar_reader::unreadable,
-    streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
+    streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
 };
 use crate::ingest::OriginalFiles;
 
@@ -112,6 +112,8 @@ impl CocoLists for CocoDocument<'_> {
 struct CocoFile<'a> {
     folder: &'a dyn OriginalFiles,
     sidecar: &'a Path,
+    /// The lists of the document.
+    lists: Vec<String>,
 }
 
 impl CocoFile<'_> {
@@ -125,7 +127,8 @@ impl CocoFile<'_> {
         let unreadable = |cause| unreadable(&cause);
         let file = self.folder.open_file(self.sidecar).map_err(unreadable)?;
         let file = file.take(MAX_STREAMED_BYTES);
-        Ok(read_list(file, &[IMAGES, ANNOTATIONS], list, is_whole, take))
+        let names = [IMAGES, CATEGORIES, ANNOTATIONS];
+        Ok(read_list(file, &names, list, earlier_lists(&self.lists, list), is_whole, take))
     }
 }
 
@@ -142,10 +145,13 @@ pub(super) fn parse(text: &str) -> Option<CocoDocument<'_>> {
 
 /// Reads a file that is larger than other files may be. Returns `false` for other JSON.
 pub(super) fn read_large(reader: &mut SidecarReader<'_>, sidecar: &Path) -> bool {
-    let file = CocoFile { folder: reader.folder(), sidecar };
+    let mut file = CocoFile { folder: reader.folder(), sidecar, lists: Vec::new() };
     match file.read_list("", true, &mut |_| {}) {
         Ok(ListEnd { found, .. }) if !is_coco(&found) => return false,
-        Ok(ListEnd { end: Ok(()), .. }) => read(reader, sidecar, &file),
+        Ok(ListEnd { end: Ok(()), found }) => {
+            file.lists = found;
+            read(reader, sidecar, &file);
+        }
         Ok(ListEnd { end: Err(why), .. }) | Err(why) => reader.report_problem(sidecar, why),
     }
     true
