@@ -9,6 +9,7 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tessera_model::table_delimiters;
 
 /// What happens to the entry of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +42,10 @@ pub(crate) fn edit(
     match extension.to_ascii_lowercase().as_str() {
         "json" => editor.edit_json()?,
         "jsonl" | "ndjson" => editor.edit_json_lines()?,
-        "csv" => editor.edit_table(delimiter_of(text)),
-        "tsv" => editor.edit_table(b'\t'),
+        "csv" | "tsv" => {
+            let delimiters = table_delimiters(text.trim_start_matches('\u{feff}'));
+            editor.edit_table(delimiters[0]);
+        }
         "txt" | "lst" => editor.edit_list(),
         _ => return Err("only JSON, JSON lines, CSV, TSV and lists of names can be rewritten"),
     }
@@ -50,14 +53,6 @@ pub(crate) fn edit(
 }
 
 const NOT_JSON: &str = "it is not JSON";
-
-/// Returns the character that separates the columns of a table, by its first line.
-fn delimiter_of(text: &str) -> u8 {
-    let first = text.lines().next().unwrap_or_default();
-    let count = |delimiter: &u8| first.bytes().filter(|byte| byte == delimiter).count();
-    // `max_by_key` takes the last one of equal counts, so a comma is the default.
-    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
-}
 
 struct Editor<'a, 'c> {
     text: &'a str,

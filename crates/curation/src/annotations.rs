@@ -11,6 +11,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use tessera_files::{if_exists, synced};
+use tessera_model::PictureName;
 
 use crate::{
     FileContent, FoundOriginals, Operation, Step,
@@ -83,13 +84,22 @@ impl<'a> NamesOfFiles<'a> {
         let content = FileContent::of(path).map_err(|error| error.to_string())?;
         let text = read_text(path).map_err(|error| error.to_string())?;
         let hash = Some(blake3::hash(text.as_bytes()).into());
+        let mut best_fits: HashMap<&Path, usize> = HashMap::new();
+        edit(path, &text, &mut |name| {
+            let place = self.place(path, name)?;
+            let best = best_fits.entry(place.old).or_default();
+            *best = place.fit.max(*best);
+            None
+        })?;
         let mut entries: HashMap<String, NamedEntry> = HashMap::new();
         let mut refused = None;
         let edited = edit(path, &text, &mut |name| {
             if !entries.contains_key(name) {
-                match self.entry(path, name) {
-                    Ok(None) => return None,
-                    Ok(Some(entry)) => drop(entries.insert(name.to_owned(), entry)),
+                let place = self.place(path, name);
+                // A file that another entry names better gets no entry of this name.
+                let place = place.filter(|place| best_fits.get(place.old) == Some(&place.fit))?;
+                match self.entry(name, place) {
+                    Ok(entry) => drop(entries.insert(name.to_owned(), entry)),
                     Err(reason) => {
                         refused = Some(reason);
                         return None;
@@ -113,15 +123,18 @@ impl<'a> NamesOfFiles<'a> {
         Ok(Some(step))
     }
 
-    /// Returns what becomes of the entry with a name, or `None` if it names no file of the action, or several files.
-    fn entry(&self, annotation: &Path, name: &str) -> Result<Option<NamedEntry>, String> {
+    /// Returns the file of the action that a name means, or `None` if it means another file, or several files.
+    fn place(&self, annotation: &Path, name: &str) -> Option<Place<'a>> {
         let relative = PathBuf::from(name.replace('\\', "/"));
-        let found = relative.file_name().and_then(|last| self.by_name.get(last));
-        let Some(place) = found.and_then(|files| find(annotation, &relative, files)) else {
-            return Ok(None);
-        };
-        let Place { old, step, base } = place;
-        let entry = |new_name| Ok(Some(NamedEntry { name: name.to_owned(), step, new_name }));
+        let files = self.by_name.get(relative.file_name()?)?;
+        let dataset = self.folders.iter().find(|folder| annotation.starts_with(folder))?;
+        find(annotation, dataset, &relative, files)
+    }
+
+    /// Returns what becomes of the entry with the name of a file.
+    fn entry(&self, name: &str, place: Place<'_>) -> Result<NamedEntry, String> {
+        let Place { old, step, base, .. } = place;
+        let entry = |new_name| Ok(NamedEntry { name: name.to_owned(), step, new_name });
         let Step { operation, target, .. } = &self.steps[step];
         let is_of_both = |folder: &&Path| old.starts_with(folder) && target.starts_with(folder);
         if *operation == Operation::Trash || !self.folders.iter().any(is_of_both) {
@@ -145,34 +158,42 @@ struct Place<'a> {
     /// The folder from which the name leads to the file, and the beginning of the name that leads to this folder.
     /// `None` for an absolute name.
     base: Option<(PathBuf, PathBuf)>,
+    /// The number of parts of the name. The path that leads to a file fits best.
+    fit: usize,
 }
 
-/// Finds the file that a name means: the one at this path from the annotation file or a folder around it, or else the
-/// only file whose path ends like this.
+/// Finds the file that a name means: the one at this path from the annotation file, or else the one whose path ends
+/// like this, and which fits best.
 fn find<'a>(
     annotation: &Path,
+    dataset: &Path,
     name: &Path,
     files: &[(&'a Path, Option<usize>)],
 ) -> Option<Place<'a>> {
     let at = |wanted: &Path| files.iter().find(|(path, _)| *path == wanted);
     if name.is_absolute() {
         let (old, step) = *at(name)?;
-        return Some(Place { old, step: step?, base: None });
+        return Some(Place { old, step: step?, base: None, fit: usize::MAX });
     }
     let leads = |part: &Component| matches!(part, Component::CurDir | Component::ParentDir);
     let lead: PathBuf = name.components().take_while(leads).collect();
     let end: PathBuf = name.components().skip_while(leads).collect();
-    for folder in annotation.ancestors().skip(1) {
-        let base = resolved(&folder.join(&lead));
-        if let Some((old, step)) = at(&base.join(&end)) {
-            return Some(Place { old, step: (*step)?, base: Some((base, lead)) });
-        }
+    let base = resolved(&annotation.parent()?.join(&lead));
+    if let Some((old, step)) = at(&base.join(&end)) {
+        return Some(Place { old, step: (*step)?, base: Some((base, lead)), fit: usize::MAX });
     }
-    let mut ending = files.iter().filter(|(path, _)| path.ends_with(&end));
-    let (old, step) = ending.next()?;
-    let base = old.ancestors().nth(end.components().count())?;
-    let place = Place { old, step: (*step)?, base: Some((base.to_owned(), lead)) };
-    ending.next().is_none().then_some(place)
+    let below = |path: &'a Path| path.strip_prefix(dataset).ok();
+    let sidecar = annotation.strip_prefix(dataset).ok()?;
+    let name = PictureName { path: &end, sidecar, folder: None };
+    let ending = files.iter().filter(|(path, _)| path.ends_with(&end));
+    let mut ending: Vec<&Path> = ending.filter_map(|(path, _)| below(path)).collect();
+    ending.retain(|path| !name.is_of_other_split(path));
+    name.keep_best(&mut ending);
+    let [path] = ending[..] else { return None };
+    let (old, step) = at(&dataset.join(path))?;
+    let fit = end.components().count();
+    let base = old.ancestors().nth(fit)?;
+    Some(Place { old, step: (*step)?, base: Some((base.to_owned(), lead)), fit })
 }
 
 /// Returns a path without `.` and `..`.

@@ -547,7 +547,7 @@ struct Annotated {
 }
 
 /// The folder has `a.jpg`, `sub/b.jpg` and `c.jpg`, and another `b.jpg` in `other`.
-const ANNOTATED: [Annotated; 9] = [
+const ANNOTATED: [Annotated; 10] = [
     Annotated {
         name: "annotations/instances.json",
         before: r#"{"info": {"a.jpg": 1.10}, "images": [
@@ -596,6 +596,12 @@ const ANNOTATED: [Annotated; 9] = [
         before: "width,file\r\n5\" wide,c.jpg\r\n1,\"sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
         without: "width,file\r\n1,\"sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
         moved: "width,file\r\n5\" wide,c.jpg\r\n1,\"new/sub/b.jpg\"\r\n\"say \"\"c.jpg\"\"\",3\r\n",
+    },
+    Annotated {
+        name: "pipes.csv",
+        before: "file_name|note\nc.jpg|x\nsub/b.jpg|y, z\n",
+        without: "file_name|note\nsub/b.jpg|y, z\n",
+        moved: "file_name|note\nc.jpg|x\nnew/sub/b.jpg|y, z\n",
     },
     Annotated {
         name: "boxes.tsv",
@@ -654,10 +660,14 @@ fn annotation_files_follow_files_that_leave_and_come_back() {
     let before = desk.files();
     let [left_alone] = &*preview.plan.skipped else { panic!("{:?}", preview.plan.skipped) };
     assert!(left_alone.path.ends_with("tool.xml") && left_alone.reason.contains("only JSON"));
-    assert!(preview.summary().ends_with("and rewrite 9 annotation files"), "{}", preview.summary());
+    assert!(
+        preview.summary().ends_with("and rewrite 10 annotation files"),
+        "{}",
+        preview.summary()
+    );
     assert_eq!(preview.plan.pictures(), 1);
     let outcome = desk.run(&preview.plan);
-    assert_eq!((outcome.done, outcome.failed.len()), (10, 0), "{outcome:?}");
+    assert_eq!((outcome.done, outcome.failed.len()), (11, 0), "{outcome:?}");
     for Annotated { name, before, without, .. } in ANNOTATED {
         assert_eq!(desk.text(name), without, "{name}");
         assert_eq!(desk.text(&format!("{name}.orig")), before, "{name}");
@@ -680,6 +690,37 @@ fn annotation_files_follow_files_that_move_within_the_folder() {
     }
     assert_eq!(desk.undo().failed, []);
     assert_eq!(desk.files(), before);
+}
+
+#[test]
+fn entries_of_other_pictures_with_the_name_of_a_file_are_kept() {
+    let desk = Desk::new();
+    let write = |name: &str, text: &str| {
+        let path = desk.pics().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let namesakes = vec![write("train/1.jpg", "one")];
+    write("val/1.jpg", "one");
+    write("val/2.jpg", "one");
+    let annotations = vec![
+        write("notes/train.json", r#"{"images": [{"file_name": "1.jpg"}]}"#),
+        write("notes/val.json", r#"{"images": [{"file_name": "1.jpg"}]}"#),
+        write("metadata.csv", "file_name\ntrain/1.jpg\nval/1.jpg\nval/2.jpg\n2.jpg\n"),
+    ];
+    let before = desk.files();
+    let originals = ["val/1.jpg", "val/2.jpg"].map(|name| desk.original(name, "one")).into();
+    let found = FoundOriginals { originals, annotations, namesakes, ..FoundOriginals::default() };
+    let action = FileAction::Move(desk.layout(false));
+    let mut preview = FileActionPreview::new(action, found, false);
+    preview.rewrite_annotations();
+    desk.run(&preview.plan);
+    assert_eq!(desk.text("notes/train.json"), r#"{"images": [{"file_name": "1.jpg"}]}"#);
+    assert_eq!(desk.text("notes/val.json"), r#"{"images": []}"#);
+    assert_eq!(desk.text("metadata.csv"), "file_name\ntrain/1.jpg\n2.jpg\n");
+    assert_eq!(desk.undo().failed, []);
+    assert!(before.iter().all(|(path, bytes)| desk.files().get(path) == Some(bytes)));
 }
 
 #[test]

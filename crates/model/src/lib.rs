@@ -20,6 +20,7 @@ pub mod job;
 mod keyword;
 pub mod local_files;
 mod media_map;
+mod picture_name;
 pub mod picture_source;
 pub mod polling;
 pub mod pseudorandom;
@@ -73,6 +74,7 @@ pub use job::{
 pub use keyword::{Anchor, AnchorKind, EntityType};
 pub use local_files::{FileKind, FolderEntry, FolderListing, SkippedFile};
 pub use media_map::{MAX_MAP_POINTS, MapIssue, MapPoint, MediaMap};
+pub use picture_name::{PictureName, keep_best, split_name};
 pub use picture_source::{Link, PictureSource, VideoFrame};
 pub use region::Region;
 pub use saved_state::{
@@ -88,5 +90,5 @@ pub use shell_command::ShellCommand;
 pub use tag::{
     DatasetTag, DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget, UserTags,
 };
-pub use text::{SafeText, composed, is_same_name, search_form};
+pub use text::{SafeText, composed, is_same_name, search_form, table_delimiters};
 pub use vql::{Filter, Fraction, QueryText};

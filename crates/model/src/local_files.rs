@@ -157,6 +157,8 @@ pub fn is_system_entry(name: &str) -> bool {
     SYSTEM_ENTRIES.contains(&name.as_str()) || name.ends_with(PREVIEW_FOLDER)
 }
 
+const NOT_RELATIVE: &str = "its name is not a plain relative path";
+
 /// Names that some systems reserve for devices, whatever the extension is.
 const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
@@ -165,6 +167,10 @@ const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     let path = local_relative_path(name)?;
     let parts = || path.iter().filter_map(|part| part.to_str());
+    // A drive, or a stream of a file.
+    if name.contains(':') {
+        return Err(NOT_RELATIVE);
+    }
     if parts().any(|part| part.ends_with(['.', ' '])) {
         return Err("its name ends in a dot or a space");
     }
@@ -179,8 +185,8 @@ pub fn local_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     if name.chars().any(char::is_control) {
         return Err("its name contains control characters");
     }
-    if name.starts_with('/') || name.contains('\\') || name.contains(':') {
-        return Err("its name is not a plain relative path");
+    if name.starts_with('/') || name.contains('\\') {
+        return Err(NOT_RELATIVE);
     }
     let mut path = PathBuf::new();
     for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {

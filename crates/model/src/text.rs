@@ -9,7 +9,7 @@
 
 use std::{
     borrow::Cow,
-    cmp::Ordering,
+    cmp::{Ordering, Reverse},
     fmt,
     hash::{Hash, Hasher},
     time::Duration,
@@ -372,6 +372,19 @@ pub fn search_form(text: &str) -> String {
         Cow::Borrowed(_) => lower,
         Cow::Owned(composed) => composed,
     }
+}
+
+/// Returns the characters that may separate the columns of a table, the most likely one first: the one that the first
+/// line states (`sep=;`), or else those that the first line has most often.
+pub fn table_delimiters(table: &str) -> Vec<u8> {
+    if let Some(stated) = table.strip_prefix("sep=").and_then(|rest| rest.bytes().next()) {
+        return vec![stated];
+    }
+    let header = table.lines().next().unwrap_or_default();
+    let mut delimiters = b",;\t|".to_vec();
+    let count = |delimiter: &u8| header.bytes().filter(|byte| byte == delimiter).count();
+    delimiters.sort_by_key(|delimiter| Reverse(count(delimiter)));
+    delimiters
 }
 
 #[cfg(test)]

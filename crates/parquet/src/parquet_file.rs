@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parquet::{
-    basic::{ConvertedType, Repetition, Type as PhysicalType},
+    basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType},
     column::reader::ColumnReader,
     errors::ParquetError,
     file::{
@@ -68,11 +68,13 @@ impl ParquetFile {
             let is_list = info.has_repetition() && info.repetition() == Repetition::REPEATED;
             let is_text =
                 matches!(info.converted_type(), ConvertedType::UTF8 | ConvertedType::ENUM);
+            let is_number = info.converted_type() == ConvertedType::DECIMAL
+                || info.logical_type_ref() == Some(&LogicalType::Float16);
             field.is_primitive()
                 && !is_list
                 && match field.get_physical_type() {
-                    PhysicalType::BYTE_ARRAY => is_text,
-                    PhysicalType::FIXED_LEN_BYTE_ARRAY => false,
+                    PhysicalType::BYTE_ARRAY => is_text || is_number,
+                    PhysicalType::FIXED_LEN_BYTE_ARRAY => is_number,
                     _ => true,
                 }
         };

@@ -7,7 +7,7 @@
 use std::{
     cell::Cell,
     fs::{self, File},
-    io::{self, BufReader, Read},
+    io::{self, BufReader, ErrorKind, Read},
     path::{Path, PathBuf},
     rc::Rc,
     sync::atomic::AtomicBool,
@@ -24,7 +24,7 @@ use zip::{
 
 use super::{
     SourceFile,
-    unpacker::{MemberError, Unpacker},
+    unpacker::{LINK, MemberError, Unpacker},
     zip_member::{ZipContents, open_member, unmarked_name, zip_name},
 };
 
@@ -77,9 +77,9 @@ impl ArchiveKind {
 /// same time.
 type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
 
-/// Unpacks `archive` into the directory `into`, which is emptied first. Links, devices, hidden and encrypted members,
-/// and nested archives other than tar archives are skipped. If several members have the same name, the later ones get a
-/// number. For a damaged archive, the result is a report with a reason, not an error.
+/// Unpacks `archive` into the directory `into`, which is emptied first. Symbolic links, devices, hidden and encrypted
+/// members, and nested archives other than tar archives are skipped. A hard link is a copy. If several members have the
+/// same name, the later ones get a number. For a damaged archive, the result is a report with a reason, not an error.
 pub fn unpack(
     archive: &Path,
     kind: ArchiveKind,
@@ -138,6 +138,15 @@ impl UnpackTarget for UnpackFolder {
 
     fn keep(&mut self, _: &Path, _: File) -> io::Result<()> {
         Ok(())
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let file = File::open(self.root.join(path))?;
+        if file.metadata()?.is_file() {
+            Ok(Box::new(file))
+        } else {
+            Err(ErrorKind::NotFound.into())
+        }
     }
 
     fn discard(&mut self, path: &Path) -> io::Result<()> {
@@ -218,7 +227,11 @@ fn unpack_tar_member(
 ) -> Result<(), MemberError> {
     match entry.header().entry_type() {
         EntryType::Directory | EntryType::XGlobalHeader => return Ok(()),
-        EntryType::Symlink | EntryType::Link => return Err(MemberError::SkipMember("a link")),
+        EntryType::Symlink => return Err(MemberError::SkipMember(LINK)),
+        EntryType::Link => {
+            let earlier = entry.link_name_bytes().map(|name| unmarked_name(&name));
+            return unpacker.write_link(name, &earlier.unwrap_or_default(), packed_bytes);
+        }
         EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
         _ => return Err(MemberError::SkipMember("not a regular file")),
     }
@@ -284,7 +297,7 @@ fn unpack_zip_member(
         return Ok(());
     }
     if entry.is_symlink() {
-        return Err(MemberError::SkipMember("a link"));
+        return Err(MemberError::SkipMember(LINK));
     }
     // Devices, FIFOs and sockets are skipped.
     if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {

@@ -2,6 +2,7 @@
 //! claims.
 
 use std::{
+    collections::HashMap,
     fs::File,
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
@@ -10,7 +11,10 @@ use std::{
 
 use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
 
-use super::disk_quota::{ClaimedFile, DiskQuota};
+use super::{
+    SourceFile,
+    disk_quota::{ClaimedFile, DiskQuota},
+};
 
 /// The limits for an archive. The defaults are those of the service.
 #[derive(Clone, Debug)]
@@ -59,6 +63,9 @@ pub trait UnpackTarget {
     /// Keeps the file of a member, which is complete.
     fn keep(&mut self, path: &Path, file: File) -> io::Result<()>;
 
+    /// Opens the file of a member that was kept.
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>>;
+
     /// Removes the file of a member that is not complete.
     fn discard(&mut self, path: &Path) -> io::Result<()>;
 }
@@ -67,6 +74,8 @@ const COPY_BUFFER_SIZE: usize = 64 << 10;
 /// The reason for skipping an archive that is not a tar archive, or is inside another nested archive.
 pub const NESTED_ARCHIVE: &str =
     "nested archives are not unpacked, except tar archives one level deep; unpack it first";
+/// The reason for skipping a link.
+pub(crate) const LINK: &str = "a link";
 const NO_SPACE: &str = "there is not enough space for all of it";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,6 +120,8 @@ pub(crate) struct Unpacker<'a> {
     unpacked_before: u64,
     /// The folder for the members of the archive inside the archive that is being unpacked.
     nested_folder: Option<PathBuf>,
+    /// The paths of the files that have another path than their member.
+    renamed: HashMap<PathBuf, PathBuf>,
     report: UnpackReport,
 }
 
@@ -129,6 +140,7 @@ impl<'a> Unpacker<'a> {
             packed_before: 0,
             unpacked_before: 0,
             nested_folder: None,
+            renamed: HashMap::new(),
             report: UnpackReport::default(),
         })
     }
@@ -213,13 +225,16 @@ impl<'a> Unpacker<'a> {
             _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
-        let (path, file) = self.target.create(&path)?;
+        let (unique, file) = self.target.create(&path)?;
         let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
         let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
-                self.target.keep(&path, file.file)?;
+                self.target.keep(&unique, file.file)?;
                 self.report.files += 1;
                 self.report.bytes += bytes;
+                if unique != path {
+                    self.renamed.insert(path, unique);
+                }
                 return Ok(());
             }
             Ok(CopyOutcome::Complete(_)) => MemberError::SkipMember("it is damaged"),
@@ -227,8 +242,21 @@ impl<'a> Unpacker<'a> {
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
             Err(error) => error,
         };
-        self.target.discard(&path)?;
+        self.target.discard(&unique)?;
         Err(end)
+    }
+
+    /// Writes a member that is a hard link to an earlier member as a copy of the earlier one.
+    pub(crate) fn write_link(
+        &mut self,
+        name: &str,
+        earlier: &str,
+        packed_bytes: impl Fn() -> u64,
+    ) -> Result<(), MemberError> {
+        let path = self.member_path(earlier).map_err(|_| MemberError::SkipMember(LINK))?;
+        let file = self.target.open(self.renamed.get(&path).unwrap_or(&path));
+        let mut file = file.map_err(|_| MemberError::SkipMember(LINK))?;
+        self.write_member(name, file.length()?, &mut file, packed_bytes)
     }
 
     /// Copies at most `limit` bytes of a member and detects decompression bombs.

@@ -10,7 +10,10 @@ use std::{
 use super::{IMAGES_PREFIX, MissingPictures, Zip, metadata::ArchiveContent};
 use crate::task_error::TaskError;
 use tessera_media::ingest::{SourceFile, is_unavailable};
-use tessera_model::ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment};
+use tessera_model::{
+    ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment},
+    local_files::MAX_NAME_BYTES,
+};
 use tessera_retrieval::stored_pictures::TASK_LIMIT;
 use tessera_store::{
     export,
@@ -207,10 +210,16 @@ impl UniqueNames {
             let extension = if with_files { "" } else { &extension };
             format!("{stem}{extension}").to_lowercase()
         };
-        let mut unique = stem.clone();
+        // The files beside a picture have its stem.
+        let room = MAX_NAME_BYTES.saturating_sub(extension.len().max(".json".len()));
+        let with_end = |end: &str| {
+            let length = room.saturating_sub(end.len());
+            stem[..stem.floor_char_boundary(length)].to_owned() + end
+        };
+        let mut unique = with_end("");
         let mut number = 2;
         while self.used.contains(&compared(&unique)) {
-            unique = format!("{stem}_{number}");
+            unique = with_end(&format!("_{number}"));
             number += 1;
         }
         self.used.insert(compared(&unique));
@@ -245,6 +254,16 @@ pub(super) fn names_a_split(file_name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_numbered_name_is_no_longer_than_file_systems_allow() {
+        let mut names = UniqueNames::of(Yolo);
+        let long = "ü".repeat(125) + ".jpg";
+        let unique: Vec<String> = (0..12).map(|_| names.unique(&long)).collect();
+        assert_eq!((&unique[0], unique[1].len()), (&long, 254));
+        assert_eq!(unique[11], "ü".repeat(123) + "_12.jpg");
+        assert_eq!(names.unique(&("n".repeat(251) + ".jpg")), "n".repeat(250) + ".jpg");
+    }
 
     #[test]
     fn names_with_the_word_of_a_split_are_recognized() {

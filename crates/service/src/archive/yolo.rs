@@ -52,10 +52,20 @@ fn write_data_yaml(out: &mut impl Write, labels: &[String], keypoints: usize) ->
     }
     writeln!(out, "names:{}", if labels.is_empty() { " {}" } else { "" })?;
     for (class, label) in labels.iter().enumerate() {
-        // A string of JSON is also a string of YAML.
-        writeln!(out, "  {class}: {}", serde_json::Value::from(label.as_str()))?;
+        writeln!(out, "  {class}: {}", yaml_string(label))?;
     }
     Ok(())
+}
+
+/// Returns a string of JSON, which is also a string of YAML if it has no further line ends and control characters.
+fn yaml_string(text: &str) -> String {
+    let escaped = |c| match c {
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+            format!("\\u{:04x}", u32::from(c))
+        }
+        c => c.to_string(),
+    };
+    serde_json::Value::from(text).to_string().chars().map(escaped).collect()
 }
 
 /// Returns the numbers after the class, as fractions of the picture: a box, the outline of the object, or a box and
@@ -73,14 +83,22 @@ fn numbers(
     match format {
         ExportFormat::YoloSegment => {
             let joined = polygons.into_iter().reduce(|one, other| join(one, &other));
-            joined.unwrap_or_else(|| corners(region))
+            joined.unwrap_or_else(|| corners(region)).into_iter().map(clipped).collect()
         }
         ExportFormat::YoloPose => {
             keypoints.resize(keypoint_numbers, 0.0);
+            for [x, y, _] in keypoints.as_chunks_mut().0 {
+                (*x, *y) = (clipped(*x), clipped(*y));
+            }
             [centered(region), keypoints].concat()
         }
         _ => centered(region),
     }
+}
+
+/// Returns a coordinate inside the picture. Programs ignore a picture with a coordinate outside.
+fn clipped(coordinate: f64) -> f64 {
+    coordinate.clamp(0.0, 1.0)
 }
 
 fn centered(Region { x, y, width, height }: Region) -> Vec<f64> {
@@ -112,11 +130,24 @@ fn join(one: Vec<f64>, other: &[f64]) -> Vec<f64> {
 fn push_line(text: &mut String, class: u64, numbers: &[f64]) {
     text.push_str(&class.to_string());
     for number in numbers {
-        // The visibility of a keypoint is up to 2.
-        let digits = format!("{:.9}", number.clamp(0.0, 2.0));
+        let digits = format!("{number:.9}");
         let digits = digits.trim_end_matches('0').trim_end_matches('.');
         text.push(' ');
         text.push_str(digits);
     }
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_names_have_no_character_that_yaml_refuses() {
+        let mut text = Vec::new();
+        let labels = ["caf\u{c3}\u{89}\u{7f}\u{2028}".to_owned(), "a \"b\"".to_owned()];
+        write_data_yaml(&mut text, &labels, 0).unwrap();
+        let names = "names:\n  0: \"caf\u{c3}\\u0089\\u007f\\u2028\"\n  1: \"a \\\"b\\\"\"\n";
+        assert!(text.ends_with(names.as_bytes()), "{}", String::from_utf8_lossy(&text));
+    }
 }

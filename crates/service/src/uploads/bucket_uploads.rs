@@ -222,7 +222,7 @@ fn record_name(id: &str) -> String {
 }
 
 pub(crate) struct BucketUnpackTarget<'a> {
-    storage: &'a BlockingStorage,
+    storage: &'a Arc<BlockingStorage>,
     folder: &'a Arc<BucketFolder>,
     /// The prefix of the names of the objects.
     prefix: String,
@@ -232,12 +232,16 @@ pub(crate) struct BucketUnpackTarget<'a> {
 
 impl<'a> BucketUnpackTarget<'a> {
     pub fn new(
-        storage: &'a BlockingStorage,
+        storage: &'a Arc<BlockingStorage>,
         folder: &'a Arc<BucketFolder>,
         prefix: String,
         scratch: &'a Path,
     ) -> Self {
         Self { storage, folder, prefix, scratch, taken: HashSet::new() }
+    }
+
+    fn object_name(&self, path: &Path) -> String {
+        format!("{}/{}", self.prefix, path.to_string_lossy())
     }
 }
 
@@ -263,9 +267,13 @@ impl UnpackTarget for BucketUnpackTarget<'_> {
 
     fn keep(&mut self, path: &Path, mut file: File) -> io::Result<()> {
         file.rewind()?;
-        let folder = self.folder.clone();
-        let name = format!("{}/{}", self.prefix, path.to_string_lossy());
+        let (folder, name) = (self.folder.clone(), self.object_name(path));
         self.storage.run(async move { folder.put_file(&name, file).await })
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let entry = self.folder.entry(&self.object_name(path));
+        Ok(Box::new(ObjectReader::open(self.storage, &entry)?))
     }
 
     fn discard(&mut self, _: &Path) -> io::Result<()> {

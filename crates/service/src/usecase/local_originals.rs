@@ -401,7 +401,7 @@ fn is_unescaped(byte: u8) -> bool {
 }
 
 fn is_delimiter(byte: u8) -> bool {
-    b"\"'<>,;:/\\\t\r\n []{}".contains(&byte)
+    b"\"'<>,;:|/\\\t\r\n []{}".contains(&byte)
 }
 
 /// Whether an annotation file contains one of the names. A file that is not searched may contain them.
@@ -483,6 +483,7 @@ mod tests {
         for (text, is_in) in [
             ("rocks.jpg", true),
             ("a,b/rocks.jpg,1", true),
+            ("1|rocks.jpg|2", true),
             ("{\"file_name\": \"My photo.jpg\"}", true),
             ("<filename>IMG_1 (1).jpg</filename>", true),
             ("see [x] here", true),

@@ -331,6 +331,23 @@ async fn categories_are_those_of_the_dataset_in_alphabetical_order() {
 }
 
 #[tokio::test]
+async fn yolo_has_no_coordinate_outside_the_picture() {
+    let row = json!({"file_name": "1.png", "objects": [{
+        "label": "cat", "bbox": [0.5, 0.5, 0.5, 0.5],
+        "polygons": [[0.5, -0.1, 1.2, 0.5, 0.5, 1.1]],
+        "keypoints": [1.5, 0.5, 2.0, 0.75, -0.5, 1.0],
+    }]});
+    let files = [("1.png", picture(1)), ("metadata.jsonl", row.to_string().into_bytes())];
+    let service = Service::of(&files).await;
+    for (format, expected) in [
+        ("yolo-segment", "0 0.5 0 1 0.5 0.5 1\n"),
+        ("yolo-pose", "0 0.75 0.75 0.5 0.5 1 0.5 2 0.75 0 1\n"),
+    ] {
+        assert_eq!(text(&files_of(&service, format).await, "labels/1.txt"), expected);
+    }
+}
+
+#[tokio::test]
 async fn files_of_annotations_have_names_of_their_own() {
     let service = annotated().await;
     for (format, folder, extension) in [("yolo", "labels", "txt"), ("voc", "Annotations", "xml")] {

@@ -9,7 +9,9 @@ use std::{
 
 use super::prelude::*;
 use super::{
-    coco, cvat, labelme,
+    coco, cvat,
+    file_index::StatedName,
+    labelme,
     metadata_row::{SidecarRow, describe_row},
     sidecar_reader::MAX_SHARED_SIDECAR_BYTES,
     streamed_json::MAX_STREAMED_BYTES,
@@ -29,6 +31,8 @@ const XML_LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 pub(super) struct PictureAnnotations {
     /// The name of the picture in the document.
     pub file_name: Option<String>,
+    /// The folder of the picture in the document.
+    pub folder: Option<String>,
     pub description: MediaDescription,
     pub diagnostics: SidecarDiagnostics,
 }
@@ -111,8 +115,14 @@ pub(super) fn unread<'a>(reader: &SidecarReader<'a>, extension: &str) -> Vec<&'a
 }
 
 fn add_pictures(reader: &mut SidecarReader<'_>, pictures: Vec<(&Path, PictureAnnotations)>) {
-    for (sidecar, PictureAnnotations { file_name, description, diagnostics }) in pictures {
-        match reader.files.described_by(sidecar, file_name.as_deref()) {
+    let sidecars = pictures.iter().map(|(sidecar, it)| {
+        let name = it.file_name.as_deref();
+        (*sidecar, name.map(|name| StatedName { name, folder: it.folder.as_deref() }))
+    });
+    let described = reader.files.described_by_each(sidecars, |_| false);
+    for ((sidecar, annotations), media) in pictures.into_iter().zip(described) {
+        let PictureAnnotations { description, diagnostics, .. } = annotations;
+        match media {
             Ok(media) => {
                 for media in media {
                     reader.add_description(media, sidecar, description.clone());
@@ -138,7 +148,7 @@ fn read_columns(
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
     let description = describe_row(&row, sidecar, &mut diagnostics);
-    Some(PictureAnnotations { file_name: None, description, diagnostics })
+    Some(PictureAnnotations { file_name: None, folder: None, description, diagnostics })
 }
 
 /// Where the keys are by which a format is recognized.

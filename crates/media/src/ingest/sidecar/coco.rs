@@ -17,7 +17,7 @@ use tessera_model::Mask;
 use super::{
     file_index::FileIndex,
     sidecar_reader::unreadable,
-    streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
+    streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
 };
 use crate::ingest::OriginalFiles;
 
@@ -44,6 +44,12 @@ struct CocoImage<'a> {
     width: Option<&'a RawValue>,
     #[serde(borrow)]
     height: Option<&'a RawValue>,
+}
+
+impl<'a> CocoImage<'a> {
+    fn name(&self) -> Option<&'a RawValue> {
+        self.file_name.or(self.coco_url)
+    }
 }
 
 #[derive(Deserialize)]
@@ -106,6 +112,8 @@ impl CocoLists for CocoDocument<'_> {
 struct CocoFile<'a> {
     folder: &'a dyn OriginalFiles,
     sidecar: &'a Path,
+    /// The lists of the document.
+    lists: Vec<String>,
 }
 
 impl CocoFile<'_> {
@@ -119,7 +127,8 @@ impl CocoFile<'_> {
         let unreadable = |cause| unreadable(&cause);
         let file = self.folder.open_file(self.sidecar).map_err(unreadable)?;
         let file = file.take(MAX_STREAMED_BYTES);
-        Ok(read_list(file, &[IMAGES, ANNOTATIONS], list, is_whole, take))
+        let names = [IMAGES, CATEGORIES, ANNOTATIONS];
+        Ok(read_list(file, &names, list, earlier_lists(&self.lists, list), is_whole, take))
     }
 }
 
@@ -136,10 +145,13 @@ pub(super) fn parse(text: &str) -> Option<CocoDocument<'_>> {
 
 /// Reads a file that is larger than other files may be. Returns `false` for other JSON.
 pub(super) fn read_large(reader: &mut SidecarReader<'_>, sidecar: &Path) -> bool {
-    let file = CocoFile { folder: reader.folder(), sidecar };
+    let mut file = CocoFile { folder: reader.folder(), sidecar, lists: Vec::new() };
     match file.read_list("", true, &mut |_| {}) {
         Ok(ListEnd { found, .. }) if !is_coco(&found) => return false,
-        Ok(ListEnd { end: Ok(()), .. }) => read(reader, sidecar, &file),
+        Ok(ListEnd { end: Ok(()), found }) => {
+            file.lists = found;
+            read(reader, sidecar, &file);
+        }
         Ok(ListEnd { end: Err(why), .. }) | Err(why) => reader.report_problem(sidecar, why),
     }
     true
@@ -154,6 +166,14 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
     let mut categories = CategoryNames::new();
     let bad_categories =
         read_elements(lists, CATEGORIES, "category", |value| add_category(&mut categories, value));
+    // What is wrong with the images is reported when they are read.
+    let _ = lists.for_each(IMAGES, &mut |value| {
+        if let Some(name) = documents::parse_object::<CocoImage<'_>>(value.get())
+            .and_then(|image| documents::parse_name(image.name()?))
+        {
+            reader.files.note_name(&name, None, sidecar);
+        }
+    });
     let (mut images, shared_sidecar) = (CocoPictures::new(), sidecar.into());
     let bad_images = read_elements(lists, IMAGES, "image", |value| {
         add_image(&mut images, value, &reader.files, &shared_sidecar)
@@ -240,8 +260,7 @@ fn add_image<'f>(
 ) -> Result<(), Reason> {
     let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
     let image = image.ok_or("it is not a JSON object")?;
-    let name = image.file_name.or(image.coco_url);
-    let (id, name) = image.id.zip(name).ok_or("it has no id or no file_name")?;
+    let (id, name) = image.id.zip(image.name()).ok_or("it has no id or no file_name")?;
     let name = documents::parse_name(name).ok_or("its file_name is not a text".into());
     let found = name.and_then(|name| files.resolve(&name, sidecar));
     let media = found.as_ref().ok().copied();

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::prelude::*;
-use tessera_model::text::needs_apostrophe;
+use tessera_model::{table_delimiters, text::needs_apostrophe};
 
 use super::{
     annotation_files::unread,
@@ -20,6 +20,7 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     for sidecar in tables.concat() {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
+            note_names(reader, sidecar, &bytes);
             let why = match open_table(&bytes) {
                 Ok(table) => read_table(reader, sidecar, table),
                 Err(why) => Some(why),
@@ -51,8 +52,7 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
         DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
     };
     let describes = table.has_classes || table.names.iter().any(is_description);
-    let names = csv_file_names(&bytes).unwrap_or_default();
-    if describes && names.iter().any(|name| reader.files.resolve(name, sidecar).is_ok()) {
+    if describes && note_names(reader, sidecar, &bytes) {
         reader.mark_used(sidecar);
         if let Some(why) = read_table(reader, sidecar, table) {
             reader.report_problem(sidecar, why);
@@ -63,9 +63,6 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
 /// The columns that describe pictures.
 const DESCRIPTIONS: [&str; 7] =
     ["caption", "text", "label", "labels", "tags", "user_tags", "objects"];
-
-/// The characters that separate columns, in the order in which they are tried.
-const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// A table whose header names a column of files.
 struct CsvTable<'a> {
@@ -82,23 +79,30 @@ struct CsvTable<'a> {
 /// Opens a table with the first delimiter that gives a column of files. A spreadsheet may state the delimiter in a line
 /// before the header: `sep=;`.
 fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
-    let stated = bytes.strip_prefix(b"sep=").and_then(|rest| rest.split_first());
-    let (bytes, delimiters, line) = match stated {
-        Some((delimiter, rest)) => (rest.trim_ascii_start(), std::slice::from_ref(delimiter), 2),
-        None => (bytes, &DELIMITERS[..], 1),
+    let first_line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let delimiters = table_delimiters(&String::from_utf8_lossy(first_line));
+    let (bytes, line) = match bytes.strip_prefix(b"sep=").and_then(<[u8]>::split_first) {
+        Some((_, rest)) => (rest.trim_ascii_start(), 2),
+        None => (bytes, 1),
     };
     for delimiter in delimiters {
         let mut reader =
-            csv::ReaderBuilder::new().flexible(true).delimiter(*delimiter).from_reader(bytes);
+            csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
         let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
         let mut names: Vec<String> = header.iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
-            let (delimiter, has_classes) = (*delimiter, false);
+            let has_classes = false;
             return Ok(CsvTable { reader, names, file_name, lines, delimiter, has_classes });
         }
     }
     Err("it has no column file_name".to_owned())
+}
+
+/// Notes the names of a table. Returns whether one of them is a file of the folder.
+fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> bool {
+    let names = csv_file_names(bytes).unwrap_or_default();
+    names.iter().filter(|name| reader.files.note_name(name, None, sidecar)).count() > 0
 }
 
 /// Returns the names in the column of files, in the order of the lines.
@@ -245,7 +249,7 @@ fn describe_cells<'a>(
         );
         match column {
             "label" if is_export => push_name(&mut description.labels, cell),
-            "label" => push_name(&mut description.labels, &whole_label(cell)),
+            "label" => push_labels(&mut description.labels, cell),
             "labels" if collect_cell_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
@@ -283,6 +287,19 @@ const EMPTY_VALUES: [&str; 18] = [
     "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
+
+/// Adds a label, or the labels in a JSON list.
+fn push_labels(labels: &mut Vec<String>, cell: &str) {
+    let mut names = Vec::new();
+    let is_list = cell.trim_start().starts_with('[');
+    if is_list && collect_cell_names(cell, &mut names).is_some() {
+        for name in &names {
+            push_name(labels, name);
+        }
+    } else {
+        push_name(labels, &whole_label(cell));
+    }
+}
 
 /// Returns a label. A whole number has no decimal point, which tables with missing values write.
 fn whole_label(cell: &str) -> Cow<'_, str> {

@@ -14,6 +14,11 @@ use super::{
 
 pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, root: Node<'_, '_>) {
     reader.mark_used(sidecar);
+    for image in root.children().filter(|node| node.has_tag_name("image")) {
+        if let Some(name) = image.attribute("name") {
+            reader.files.note_name(name, image.attribute("subset"), sidecar);
+        }
+    }
     let mut descriptions = BTreeMap::new();
     read_images(reader, sidecar, root, &mut descriptions);
     read_tracks(reader, sidecar, root, &mut descriptions);
@@ -33,7 +38,8 @@ fn read_images<'a>(
     for image in root.children().filter(|node| node.has_tag_name("image")) {
         diagnostics.set_position(image.range().start);
         let name = image.attribute("name").ok_or(Reason::from("it has no name"));
-        match name.and_then(|name| reader.files.resolve(name, sidecar)) {
+        let subset = image.attribute("subset");
+        match name.and_then(|name| reader.files.resolve_in(name, subset, sidecar)) {
             Ok(media) => {
                 masks.picture = whole(image, "height").zip(whole(image, "width"));
                 let mut description = describe(image, &mut masks, &mut diagnostics);
@@ -321,7 +327,8 @@ fn frame_files<'a>(
     if images.peek().is_some() {
         for image in images {
             let number = image.attribute("id").and_then(|id| id.trim().parse().ok());
-            let file = image.attribute("name").map(|name| reader.files.resolve(name, sidecar));
+            let (name, subset) = (image.attribute("name"), image.attribute("subset"));
+            let file = name.map(|name| reader.files.resolve_in(name, subset, sidecar));
             if let (Some(number), Some(Ok(file))) = (number, file) {
                 add(number, file);
             }

@@ -12,7 +12,7 @@ use super::{
     extra_columns::push_json,
     metadata_row::{BoxUnit, read_object},
     sidecar_names::METADATA_JSON,
-    streamed_json::{ListEnd, MAX_STREAMED_BYTES, read_list},
+    streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
 };
 
 const ITEMS: &str = "media_items";
@@ -21,13 +21,21 @@ const ITEMS: &str = "media_items";
 pub(crate) fn read(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSON) {
         let Some(file) = reader.open(sidecar, MAX_STREAMED_BYTES) else { continue };
+        let ListEnd { found, .. } = read_list(file, &[ITEMS], ITEMS, 0, true, &mut |item| {
+            let item: Option<MediaItem<'_>> = documents::parse_object(item.get());
+            if let Some(item) = item {
+                item.names().any(|name| reader.files.note_name(&name, None, sidecar));
+            }
+        });
+        let Some(file) = reader.open(sidecar, MAX_STREAMED_BYTES) else { continue };
         let mut diagnostics = SidecarDiagnostics::new("item", "items");
         let take = &mut |item: &RawValue| {
             diagnostics.next_position();
             let end = read_item(reader, sidecar, item, &mut diagnostics);
             diagnostics.check(end);
         };
-        let ListEnd { found, end } = read_list(file, &[ITEMS], ITEMS, true, take);
+        let earlier = earlier_lists(&found, ITEMS);
+        let ListEnd { found, end } = read_list(file, &[ITEMS], ITEMS, earlier, true, take);
         if !found.is_empty() {
             reader.mark_used(sidecar);
             reader.report_rows(sidecar, diagnostics, end);
@@ -93,16 +101,21 @@ fn read_item(
     Ok(())
 }
 
-/// Finds the picture of an item in `images/`, or by its path in the dataset.
+impl MediaItem<'_> {
+    /// Returns the names of the picture in `images/`, and those of its path in the dataset.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let names = [&self.image_filename, &self.file_path, &self.file_name].into_iter().flatten();
+        names.flat_map(|name| [format!("images/{name}"), name.clone()])
+    }
+}
+
 fn find_media<'a>(
     reader: &SidecarReader<'a>,
     sidecar: &Path,
     item: &MediaItem<'_>,
 ) -> Result<&'a Path, Reason> {
-    let names = [&item.image_filename, &item.file_path, &item.file_name].into_iter().flatten();
-    let names = names.flat_map(|name| [format!("images/{name}"), name.clone()]);
     let mut found = Err("it has neither image_filename nor file_path".into());
-    for name in names {
+    for name in item.names() {
         found = reader.files.resolve(&name, sidecar);
         if found.is_ok() {
             break;

@@ -67,7 +67,7 @@ impl Refusal {
             Self::Exported => "the name belongs to a column of exports",
             Self::LongName => "the name is empty or longer than 64 characters",
             Self::LongText => "a text is longer than 1,000 characters",
-            Self::NotScalar => "a value is a list or an object",
+            Self::NotScalar => "a value is a list, an object or binary data",
             Self::Pictures => "pictures in this column are not read",
             Self::TooMany => "a folder has at most 64 columns",
         }
@@ -122,14 +122,13 @@ pub(crate) fn push_json(
     if is_known(name) || (is_export && is_exported(name)) || value.get() == "null" {
         return;
     }
-    let value = match value.get().parse::<i64>() {
-        Ok(number) if number.unsigned_abs() > MAX_EXACT => {
-            Some(ColumnValue::Text(number.to_string()))
-        }
-        _ => serde_json::from_str(value.get()).ok().map(|value| match value {
+    let value = if is_exact(value.get()) {
+        serde_json::from_str(value.get()).ok().map(|value| match value {
             ColumnValue::Text(text) => ColumnValue::Text(without_midnight(&text).to_owned()),
             value => value,
-        }),
+        })
+    } else {
+        Some(ColumnValue::Text(value.get().to_owned()))
     };
     match value {
         Some(value) => push(extra_columns, name, value, refused),
@@ -159,17 +158,24 @@ pub(crate) fn push_cell(
     let is_code =
         digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     let starts_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let is_exact = !digits.bytes().all(|byte| byte.is_ascii_digit())
-        || digits.parse::<u64>().is_ok_and(|number| number <= MAX_EXACT);
     let value = match (cell, cell.parse::<f64>()) {
         ("true" | "True" | "TRUE", _) => ColumnValue::Flag(true),
         ("false" | "False" | "FALSE", _) => ColumnValue::Flag(false),
-        (_, Ok(number)) if starts_like_number && !is_code && is_exact && number.is_finite() => {
+        (_, Ok(number))
+            if starts_like_number && !is_code && is_exact(cell) && number.is_finite() =>
+        {
             ColumnValue::Number(number)
         }
         _ => ColumnValue::Text(cell.to_owned()),
     };
     push(extra_columns, name, value, refused);
+}
+
+/// Whether a number keeps all its digits. A large whole number would lose some.
+fn is_exact(number: &str) -> bool {
+    let digits = number.trim_start_matches('-');
+    !digits.bytes().all(|byte| byte.is_ascii_digit())
+        || digits.parse::<u64>().is_ok_and(|number| number <= MAX_EXACT)
 }
 
 /// Whether a column of exports has this name.
@@ -290,6 +296,27 @@ mod tests {
         let mut names: Vec<String> = columns.iter().map(|name| known_name(name)).collect();
         let file = name_file_column(&mut names);
         (names, file)
+    }
+
+    #[test]
+    fn a_whole_number_that_would_lose_digits_stays_a_text() {
+        for (number, is_kept) in [
+            ("9007199254740992", true),
+            ("9007199254740993", false),
+            ("-9007199254740993", false),
+            ("9223372036854775808", false),
+            ("18446744073709551557", false),
+            ("123456789012345678901234567890", false),
+        ] {
+            let [mut json, mut cell] = [ExtraColumns::new(), ExtraColumns::new()];
+            let mut refused = RefusedColumns::default();
+            let value = RawValue::from_string(number.to_owned()).unwrap();
+            push_json(&mut json, "hash", &value, false, &mut refused);
+            push_cell(&mut cell, "hash", number, false, &mut refused);
+            assert_eq!(json, cell);
+            let expected = ColumnValue::Text(number.to_owned());
+            assert_eq!(json["hash"] != expected, is_kept, "{number}");
+        }
     }
 
     #[test]

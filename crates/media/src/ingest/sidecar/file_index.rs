@@ -6,6 +6,7 @@
 use std::{
     borrow::Cow,
     cell::OnceCell,
+    cmp::Reverse,
     collections::{BTreeSet, HashMap, HashSet},
     ffi::OsStr,
     path::{Component, Path, PathBuf},
@@ -21,7 +22,7 @@ use crate::ingest::{
     read_first_bytes, video_container::VideoContainer,
 };
 use percent_encoding::percent_decode_str;
-use tessera_model::{FileKind, search_form};
+use tessera_model::{FileKind, PictureName, keep_best, search_form};
 use tessera_picture::PictureFormat;
 
 /// Names of image folders that have a parallel folder of sidecars.
@@ -49,7 +50,15 @@ pub(crate) struct FileIndex<'a> {
     by_name: OnceCell<Vec<(Box<str>, &'a Path)>>,
     /// The extensions of the media files in lower case. Built on demand.
     media_extensions: OnceCell<BTreeSet<String>>,
+    /// The best fit of a name in the current sidecar for each file, and the sidecar.
+    best_fits: (PathBuf, HashMap<&'a Path, Fit>),
 }
+
+/// How well a name fits a file: the number of the same parts at the end, those of them in the same spelling, and the
+/// number of the way to read the name. A path that leads to the file fits best.
+type Fit = (usize, usize, Reverse<usize>);
+
+const EXACT: Fit = (usize::MAX, 0, Reverse(0));
 
 impl<'a> FileIndex<'a> {
     /// Indexes the files of a folder. Files on this machine whose name has no extension are opened, because they may be
@@ -75,6 +84,7 @@ impl<'a> FileIndex<'a> {
             samples: OnceCell::new(),
             by_name: OnceCell::new(),
             media_extensions: OnceCell::new(),
+            best_fits: (PathBuf::new(), HashMap::new()),
         }
     }
 
@@ -162,17 +172,55 @@ impl<'a> FileIndex<'a> {
     /// frame of a video is called as if it were in a folder named like the video. The error explains why no file was
     /// found.
     pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, Reason> {
-        for spelling in spellings(name) {
-            if let Some(found) = self.find(&spelling, sidecar) {
-                let media = found?;
+        self.resolve_in(name, None, sidecar)
+    }
+
+    /// Like [`FileIndex::resolve`], for a record that states the folder of the file, too.
+    pub(crate) fn resolve_in(
+        &self,
+        name: &str,
+        folder: Option<&str>,
+        sidecar: &Path,
+    ) -> Result<&'a Path, Reason> {
+        let (media, fit) = self.resolve_fit(name, folder, sidecar)?;
+        let (current, best_fits) = &self.best_fits;
+        let is_better = |best: &Fit| current == sidecar && *best > fit;
+        if best_fits.get(media).is_some_and(is_better) {
+            return Err(NOT_IN_FOLDER.into());
+        }
+        Ok(media)
+    }
+
+    /// Notes a name of a sidecar before its names are resolved, so that a file for which there is a better name gets
+    /// no record of this name. Returns whether the name fits a file.
+    pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) -> bool {
+        let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return false };
+        let (current, best_fits) = &mut self.best_fits;
+        if current != sidecar {
+            (*current, *best_fits) = (sidecar.to_owned(), HashMap::new());
+        }
+        let best = best_fits.entry(media).or_insert(fit);
+        *best = fit.max(*best);
+        true
+    }
+
+    fn resolve_fit(
+        &self,
+        name: &str,
+        folder: Option<&str>,
+        sidecar: &Path,
+    ) -> Result<(&'a Path, Fit), Reason> {
+        for (number, spelling) in spellings(name).iter().enumerate() {
+            if let Some(found) = self.find(spelling, folder, sidecar) {
+                let (media, (parts, same, _)) = found?;
                 return if may_be_sidecar(media) {
                     Err("its file_name is not a media file".into())
                 } else {
-                    Ok(media)
+                    Ok((media, (parts, same, Reverse(number))))
                 };
             }
         }
-        Err("its file_name is not in the folder".into())
+        Err(NOT_IN_FOLDER.into())
     }
 
     /// Returns the media files beside a sidecar that have its name.
@@ -193,8 +241,9 @@ impl<'a> FileIndex<'a> {
             return Vec::new();
         }
         // `frame.0001.caption.txt` belongs to `frame.0001.jpg` alone.
-        let same_name =
-            in_folder_of(sidecar, &self.with_media_extension(&named.with_extension("")));
+        let whole_name = named.with_extension("");
+        let name = PictureName { path: &whole_name, sidecar, folder: None };
+        let same_name = in_folder_of(sidecar, &self.with_media_extension(&name));
         if !same_name.is_empty() {
             return same_name;
         }
@@ -206,65 +255,109 @@ impl<'a> FileIndex<'a> {
     /// sidecar may be that of the picture with a further extension: `a.jpg.json`.
     fn named_like(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
-        let mut files = self.ending_like(&named);
+        let name = PictureName { path: &named, sidecar, folder: None };
+        let mut files = self.ending_like(&named, &name);
         files.retain(|file| self.is_media(file));
-        if files.is_empty() { self.with_media_extension(&named) } else { files }
+        if files.is_empty() { self.with_media_extension(&name) } else { files }
+    }
+
+    /// Finds the media files that each of the sidecars of one picture describes. A file that a sidecar fits best is
+    /// described by no other one. `better` says which files have sidecars that fit better than all of these.
+    pub(crate) fn described_by_each<'s>(
+        &self,
+        sidecars: impl Iterator<Item = (&'s Path, Option<StatedName<'s>>)>,
+        better: impl Fn(&Path) -> bool,
+    ) -> Vec<Result<Vec<&'a Path>, Reason>> {
+        let found: Vec<_> =
+            sidecars.map(|(sidecar, stated)| self.described_by(sidecar, stated)).collect();
+        let mut best_fits = HashMap::<&Path, (Fit, usize)>::new();
+        for (media, fit) in found.iter().flatten() {
+            for media in media {
+                let best = best_fits.entry(media).or_insert(*fit);
+                *best = (*best).max(*fit);
+            }
+        }
+        let is_best = |media: &Path, fit: &(Fit, usize)| {
+            best_fits.get(media) == Some(fit) && (fit.0 == EXACT || !better(media))
+        };
+        let only_best = |(mut media, fit): (Vec<&'a Path>, _)| {
+            media.retain(|media| is_best(media, &fit));
+            if media.is_empty() { Err(NO_PICTURE.into()) } else { Ok(media) }
+        };
+        found.into_iter().map(|found| found.and_then(only_best)).collect()
     }
 
     /// Finds the media files that a sidecar of one picture describes. The sidecar is beside them and has their name, or
-    /// its path ends like the path of a picture, or it states the name of a picture.
-    pub(crate) fn described_by(
+    /// its path ends like the path of a picture, or it states the name of a picture. Also returns how well the sidecar
+    /// fits, and the number of folders that its path and the picture share.
+    fn described_by(
         &self,
         sidecar: &Path,
-        stated: Option<&str>,
-    ) -> Result<Vec<&'a Path>, Reason> {
+        stated: Option<StatedName<'_>>,
+    ) -> Result<(Vec<&'a Path>, (Fit, usize)), Reason> {
         let candidates = self.named_like(sidecar);
         let mut beside = in_folder_of(sidecar, &candidates);
         if candidates.is_empty() {
             beside = self.sample_of(sidecar);
         }
-        let stated = stated.map(|name| self.resolve(name, sidecar));
+        let stated = stated.map(|it| self.resolve_fit(it.name, it.folder, sidecar));
         if !beside.is_empty() {
-            let only = stated.and_then(Result::ok).filter(|file| beside.contains(file));
-            return Ok(only.map_or(beside, |file| vec![file]));
+            let only = stated.and_then(Result::ok).filter(|(file, _)| beside.contains(file));
+            return Ok((only.map_or(beside, |(file, _)| vec![file]), (EXACT, 0)));
         }
-        let by_path = (!candidates.is_empty())
-            .then(|| only_one(candidates, &sidecar.with_extension(""), sidecar));
-        match (by_path, stated) {
-            (Some(Ok(one)), Some(Ok(other))) if one != other => Err(several(one, other)),
-            (Some(Ok(file)), _) | (_, Some(Ok(file))) => Ok(vec![file]),
-            (Some(Err(why)), _) | (None, Some(Err(why))) => Err(why),
-            (None, None) => Err("its picture is not in the folder".into()),
-        }
+        let named = sidecar.with_extension("");
+        let name = PictureName { path: &named, sidecar, folder: None };
+        let by_path = (!candidates.is_empty()).then(|| only_one(candidates, &name));
+        let by_path = by_path.map(|found| found.map(|file| (file, fit_of(file, &named))));
+        let (file, fit) = match (by_path, stated) {
+            (Some(Ok((one, _))), Some(Ok((other, _)))) if one != other => {
+                return Err(several(one, other));
+            }
+            (Some(Ok((file, fit))), Some(Ok((_, other)))) => (file, fit.max(other)),
+            (Some(Ok(found)), _) | (_, Some(Ok(found))) => found,
+            (Some(Err(why)), _) | (None, Some(Err(why))) => return Err(why),
+            (None, None) => return Err(NO_PICTURE.into()),
+        };
+        let shared = file.iter().zip(sidecar).take_while(|(one, other)| one == other).count();
+        Ok((vec![file], (fit, shared)))
     }
 
-    fn find(&self, name: &str, sidecar: &Path) -> Option<Result<&'a Path, Reason>> {
+    fn find(
+        &self,
+        name: &str,
+        folder: Option<&str>,
+        sidecar: &Path,
+    ) -> Option<Result<(&'a Path, Fit), Reason>> {
         let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
         if let Some(found) =
             self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?))
         {
-            return Some(Ok(found));
+            return Some(Ok((found, EXACT)));
         }
         let path = joined(Path::new(""), name);
-        let mut candidates = self.ending_like(&path);
+        let name = PictureName { path: &path, sidecar, folder };
+        let mut candidates = self.ending_like(&path, &name);
+        let mut wanted = &*path;
         if let Some(video) = path.parent().filter(|path| candidates.is_empty() && is_media(path)) {
-            candidates = self.ending_like(video);
+            candidates = self.ending_like(video, &name);
+            wanted = if candidates.is_empty() { wanted } else { video };
         }
         if candidates.is_empty() && !is_media(&path) {
-            candidates = self.with_media_extension(&path);
+            candidates = self.with_media_extension(&name);
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         for [one, other] in SAME_EXTENSIONS.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {
             if candidates.is_empty() && extension == one {
-                candidates = self.ending_like(&path.with_extension(other));
+                candidates = self.ending_like(&path.with_extension(other), &name);
             }
         }
-        (!candidates.is_empty()).then(|| only_one(candidates, &path, sidecar))
+        let found = (!candidates.is_empty()).then(|| only_one(candidates, &name))?;
+        Some(found.map(|file| (file, fit_of(file, wanted))))
     }
 
     /// Returns the files whose paths end like `path` in as many parts as possible, regardless of case and of the
-    /// normalization of Unicode.
-    fn ending_like(&self, path: &Path) -> Vec<&'a Path> {
+    /// normalization of Unicode. Files of another split than the name are left out.
+    fn ending_like(&self, path: &Path, name: &PictureName<'_>) -> Vec<&'a Path> {
         let files = self.by_name.get_or_init(|| {
             let mut files: Vec<_> =
                 self.all().map(|path| (reversed(path, usize::MAX).into(), path)).collect();
@@ -281,24 +374,28 @@ impl<'a> FileIndex<'a> {
         if parts == 0 || matching(1).is_empty() {
             return Vec::new();
         }
-        let longest = (1..=parts.min(MAX_PARTS)).rev().map(matching).find(|it| !it.is_empty());
-        longest.unwrap_or_default().iter().map(|(_, path)| *path).collect()
+        let of_split = |files: &[(Box<str>, &'a Path)]| -> Vec<&'a Path> {
+            let paths = files.iter().map(|(_, path)| *path);
+            paths.filter(|path| !name.is_of_other_split(path)).collect()
+        };
+        let mut longest = (1..=parts.min(MAX_PARTS)).rev().map(matching).map(of_split);
+        longest.find(|files| !files.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the media files that are called like `path`, which has no extension.
-    fn with_media_extension(&self, path: &Path) -> Vec<&'a Path> {
+    /// Returns the media files that are called like a name without an extension.
+    fn with_media_extension(&self, name: &PictureName<'_>) -> Vec<&'a Path> {
         let extensions = self.media_extensions.get_or_init(|| {
             let extensions = self.media().filter_map(|path| path.extension()?.to_str());
             extensions.map(str::to_lowercase).collect()
         });
         let with_extension = |extension| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(".");
-            name.push(extension);
-            self.ending_like(Path::new(&name))
+            let mut path = name.path.as_os_str().to_owned();
+            path.push(".");
+            path.push(extension);
+            self.ending_like(Path::new(&path), name)
         };
         let mut found: Vec<_> = extensions.iter().flat_map(with_extension).collect();
-        keep_best(&mut found, |file| matching_parts(&file.with_extension(""), path));
+        keep_best(&mut found, |file| matching_parts(&file.with_extension(""), name.path));
         found
     }
 }
@@ -323,8 +420,15 @@ const SAMPLE_PARTS: [&str; 13] = [
 const SAME_EXTENSIONS: [[&str; 2]; 3] = [["jpg", "jpeg"], ["tif", "tiff"], ["heic", "heif"]];
 /// The number of parts of a name that are compared, from its end.
 const MAX_PARTS: usize = 16;
-/// The number of files of the same name among which one is chosen.
-const MAX_CANDIDATES: usize = 256;
+const NOT_IN_FOLDER: &str = "its file_name is not in the folder";
+const NO_PICTURE: &str = "its picture is not in the folder";
+
+/// The name of a picture in its sidecar.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatedName<'n> {
+    pub name: &'n str,
+    pub folder: Option<&'n str>,
+}
 
 /// Returns the last parts of a path, beginning with the last one, in the form in which names are compared.
 fn reversed(path: &Path, parts: usize) -> String {
@@ -342,6 +446,15 @@ fn matching_parts(one: &Path, other: &Path) -> usize {
         a == b || search_form(&a.to_string_lossy()) == search_form(&b.to_string_lossy())
     };
     one.iter().rev().zip(other.iter().rev()).take_while(is_same).count()
+}
+
+/// Returns how well a name that is not the path of a file fits the file.
+fn fit_of(file: &Path, name: &Path) -> Fit {
+    let same = file.iter().rev().zip(name.iter().rev()).take_while(|(one, other)| one == other);
+    let stem = file.with_extension("");
+    // A name may lack its extension.
+    let parts = [name, &name.with_extension("")].map(|name| matching_parts(&stem, name));
+    (parts[0].max(parts[1]), same.count(), Reverse(0))
 }
 
 /// Returns the ways to read a name, beginning with the most literal one.
@@ -405,23 +518,11 @@ fn in_folder_of<'a>(sidecar: &Path, files: &[&'a Path]) -> Vec<&'a Path> {
     files.iter().copied().filter(|file| file.parent() == sidecar.parent()).collect()
 }
 
-/// Returns the only file that fits best: near the sidecar, in a folder of the same name as the sidecar (`train/a.jpg`
-/// for `instances_train.json`), in the same spelling, or at the same place below the root.
-fn only_one<'a>(mut files: Vec<&'a Path>, name: &Path, sidecar: &Path) -> Result<&'a Path, Reason> {
-    let folder = sidecar.parent().unwrap_or(Path::new(""));
-    if files.len() <= MAX_CANDIDATES {
-        keep_best(&mut files, |file| {
-            file.iter().zip(folder).take_while(|(one, other)| one == other).count()
-        });
-        let words = words(sidecar);
-        keep_best(&mut files, |file| folders_named(file, &words));
-        keep_best(&mut files, |file| {
-            file.iter().rev().zip(name.iter().rev()).take_while(|(one, other)| one == other).count()
-        });
-        keep_best(&mut files, |file| usize::from(*file == name));
-    }
+/// Returns the only file that fits a name best.
+fn only_one<'a>(mut files: Vec<&'a Path>, name: &PictureName<'_>) -> Result<&'a Path, Reason> {
+    name.keep_best(&mut files);
     match files[..] {
-        [] => Err("its file_name is not in the folder".into()),
+        [] => Err(NOT_IN_FOLDER.into()),
         [file] => Ok(file),
         [one, other, ..] => Err(several(one, other)),
     }
@@ -435,47 +536,6 @@ fn several(one: &Path, other: &Path) -> Reason {
         other.as_str()
     )
     .into()
-}
-
-fn keep_best<'a>(files: &mut Vec<&'a Path>, score: impl Fn(&&'a Path) -> usize) {
-    if files.len() > 1 {
-        let best = files.iter().map(&score).max();
-        files.retain(|file| Some(score(file)) == best);
-    }
-}
-
-/// Returns the words in the path of a sidecar that may name a part of a dataset: folders, the whole name, and the words
-/// of the name.
-fn words(sidecar: &Path) -> Vec<String> {
-    let path = sidecar.with_extension("");
-    let parts = path.iter().map(|part| search_form(&part.to_string_lossy()));
-    let mut words: Vec<String> = parts.collect();
-    if let Some(name) = words.last().cloned() {
-        words.extend(name.split(['_', '-', '.', ' ']).map(str::to_owned));
-    }
-    words
-}
-
-/// Returns how well the folders of a file match the words. The same word counts more than the same split of a dataset.
-fn folders_named(file: &Path, words: &[String]) -> usize {
-    let folders = file.parent().into_iter().flatten();
-    let score = |folder: &OsStr| {
-        let folder = search_form(&folder.to_string_lossy());
-        let is_same_split =
-            |word: &String| split_name(word).is_some_and(|it| split_name(&folder) == Some(it));
-        if words.contains(&folder) { 2 } else { usize::from(words.iter().any(is_same_split)) }
-    };
-    folders.map(score).sum()
-}
-
-/// Returns the split of a dataset that a word names, in one of its usual spellings: `train2017`, `valid`.
-pub(crate) fn split_name(word: &str) -> Option<&'static str> {
-    match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
-        "train" | "training" => Some("train"),
-        "val" | "valid" | "validation" | "dev" => Some("val"),
-        "test" | "testing" => Some("test"),
-        _ => None,
-    }
 }
 
 /// Whether a file begins like a picture or video.

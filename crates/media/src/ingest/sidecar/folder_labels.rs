@@ -6,10 +6,10 @@ use std::{
     ffi::OsStr,
 };
 
-use super::file_index::{FileIndex, split_name};
+use super::file_index::FileIndex;
 use super::prelude::*;
 use crate::ingest::is_parquet;
-use tessera_model::FileKind;
+use tessera_model::{FileKind, split_name};
 
 /// Names of folders that contain the pictures of something.
 const PICTURE_FOLDERS: &str =

@@ -66,7 +66,7 @@ pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
     description.stated_size =
         StatedSize::new(side(document.width), side(document.height), sidecar.into());
     let file_name = document.file_name.and_then(parse_string);
-    Some(PictureAnnotations { file_name, description, diagnostics })
+    Some(PictureAnnotations { file_name, folder: None, description, diagnostics })
 }
 
 fn add_shape(

@@ -23,6 +23,12 @@ impl<'a> SidecarRow<'a> {
         Some(Self(columns.into_iter().map(|(name, value)| (known_name(&name), value)).collect()))
     }
 
+    /// Takes the name of the file out of a row.
+    pub(crate) fn file_name(&mut self) -> Result<String, Reason> {
+        let name = self.take_file_name().ok_or("it has no file_name")?;
+        documents::parse_string(name).ok_or("its file_name is not a string".into())
+    }
+
     /// Takes the name of the file out of a row. It may be in a column with another usual name.
     fn take_file_name(&mut self) -> Option<&'a RawValue> {
         let is_text = |value: &RawValue| value.get().starts_with('"');
@@ -70,8 +76,7 @@ pub(crate) fn read_row(
     mut row: SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), Reason> {
-    let name = row.take_file_name().ok_or("it has no file_name")?;
-    let name = documents::parse_string(name).ok_or("its file_name is not a string")?;
+    let name = row.file_name()?;
     let media = reader.files.resolve(&name, sidecar)?;
     let description = describe_row(&row, sidecar, diagnostics);
     reader.add_row(media, sidecar, description, row.get("media_id").is_some());

@@ -34,9 +34,15 @@ pub(crate) fn read_jsonl(reader: &mut SidecarReader<'_>) {
 
 fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-    for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+    let lines = || {
+        let lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        lines.map(|line| str::from_utf8(line).map(|line| documents::repaired(line.to_owned())))
+    };
+    for line in lines().flatten() {
+        note_name(reader, sidecar, &line);
+    }
+    for line in lines() {
         diagnostics.next_position();
-        let line = str::from_utf8(line).map(|line| documents::repaired(line.to_owned()));
         match line.as_deref().map(SidecarRow::parse) {
             Err(_) => diagnostics.report(NOT_UTF_8),
             Ok(Some(row)) => {
@@ -48,6 +54,13 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
         }
     }
     reader.report_problems(sidecar, diagnostics);
+}
+
+/// Notes the name of the file in a row.
+fn note_name(reader: &mut SidecarReader<'_>, sidecar: &Path, row: &str) {
+    if let Some(name) = SidecarRow::parse(row).and_then(|mut row| row.file_name().ok()) {
+        reader.files.note_name(&name, None, sidecar);
+    }
 }
 
 /// Maximum number of rows of a file. The limit is needed because a few bytes can repeat a row.
@@ -77,11 +90,16 @@ fn read_parquet_rows(
     let features = Features::of(&file);
     let columns = read_columns(&file, &features, None, &mut diagnostics.refused);
     let mut names: Vec<String> = columns.iter().map(|name| known_name(name)).collect();
-    if name_file_column(&mut names).is_none() {
-        return Err("it has no column file_name".to_owned());
-    }
+    let file_name = name_file_column(&mut names).ok_or("it has no column file_name")?;
     let mut rows = 0;
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    // What is wrong with the rows is reported when they are read.
+    let _ = file.for_each_row(Columns::Named(&columns[file_name..=file_name]), &mut |row| {
+        rows += 1;
+        note_name(reader, sidecar, &row.to_string());
+        if rows > MAX_METADATA_ROWS { Err(TOO_MANY_ROWS.into()) } else { Ok(()) }
+    });
+    rows = 0;
     let read = file.for_each_row(Columns::Named(&columns), &mut |mut row| {
         rows += 1;
         if rows > MAX_METADATA_ROWS {

@@ -20,18 +20,25 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What a document turned out to be.
 pub(super) struct ListEnd {
-    /// Which of the names the object has.
+    /// Which of the names the object has. A name that occurs twice is in the list twice.
     pub found: Vec<String>,
     /// Why the document was not read to its end.
     pub end: Result<(), String>,
 }
 
-/// Passes the elements of the list `wanted` of an object to `take`, and notes which of `names` the object has. Reads
-/// the document to its end, or only to the end of the list if `is_whole` is false.
+/// Returns how many lists of a name are before the last one, which counts.
+pub(super) fn earlier_lists(found: &[String], name: &str) -> usize {
+    found.iter().filter(|found| *found == name).count().saturating_sub(1)
+}
+
+/// Passes the elements of the list `wanted` of an object to `take`, and notes which of `names` the object has. Of
+/// several lists of this name, `earlier` are skipped. Reads the document to its end, or only to the end of the list if
+/// `is_whole` is false.
 pub(super) fn read_list(
     file: impl Read,
     names: &[&str],
     wanted: &str,
+    mut earlier: usize,
     is_whole: bool,
     take: &mut dyn FnMut(&RawValue),
 ) -> ListEnd {
@@ -42,7 +49,8 @@ pub(super) fn read_list(
         if names.contains(&name.as_str()) {
             found.push(name.clone());
         }
-        if name != wanted {
+        if name != wanted || earlier > 0 {
+            earlier -= usize::from(name == wanted);
             values.value(None)?;
             return Ok(true);
         }
@@ -265,12 +273,14 @@ mod tests {
     fn read(
         text: &str,
         wanted: &str,
+        earlier: usize,
         is_whole: bool,
     ) -> (Vec<String>, Vec<String>, Result<(), String>) {
         let mut elements = Vec::new();
         let mut take = |element: &RawValue| elements.push(element.get().to_owned());
         let file = Bytewise(text.as_bytes());
-        let ListEnd { found, end } = read_list(file, &["a", "list"], wanted, is_whole, &mut take);
+        let names = ["a", "list"];
+        let ListEnd { found, end } = read_list(file, &names, wanted, earlier, is_whole, &mut take);
         (found, elements, end)
     }
 
@@ -278,11 +288,20 @@ mod tests {
     fn the_elements_of_a_list_are_read_without_the_rest() {
         let text = "\u{feff} {\"a\": [[1, 2], \"]\\\"\"], \"b\": {\"a\": [9]},\n \"list\" : [ 4 ,\
                     {\"x\": [NaN, \"NaN\"]}, \"\\\\\", [] ], \"a\": tru";
-        let (found, elements, end) = read(text, "list", false);
+        let (found, elements, end) = read(text, "list", 0, false);
         assert_eq!((found.len(), end), (2, Ok(())));
         assert_eq!(elements, ["4", "{\"x\": [null, \"NaN\"]}", "\"\\\\\"", "[]"]);
-        let (found, _, end) = read(text, "list", true);
+        let (found, _, end) = read(text, "list", 0, true);
         assert_eq!((found.len(), end), (3, Err("line 2: invalid JSON".to_owned())));
+    }
+
+    #[test]
+    fn the_last_list_of_a_name_counts() {
+        let text = "{\"list\": [1], \"a\": 2, \"list\": [3]}";
+        let (found, elements, end) = read(text, "list", 0, true);
+        assert_eq!((elements, end), (vec!["1".to_owned(), "3".to_owned()], Ok(())));
+        let (_, elements, _) = read(text, "list", earlier_lists(&found, "list"), false);
+        assert_eq!(elements, ["3"]);
     }
 
     #[test]
@@ -290,11 +309,14 @@ mod tests {
         for text in
             ["", "[1]", "7", "{", "{1: 2}", "{\"list\": [1 2]}", "{\"list\": [,]}", "{\"a\":}"]
         {
-            assert!(read(text, "list", true).2.is_err(), "{text}");
+            assert!(read(text, "list", 0, true).2.is_err(), "{text}");
         }
-        let (_, _, end) = read("{\"list\": 3}", "list", true);
+        let (_, _, end) = read("{\"list\": 3}", "list", 0, true);
         assert_eq!(end, Err("line 1: its list are not a list".to_owned()));
-        assert_eq!(read("{}", "list", true).2, Ok(()));
-        assert_eq!(read("{\"list\": []}", "list", true), (vec!["list".to_owned()], vec![], Ok(())));
+        assert_eq!(read("{}", "list", 0, true).2, Ok(()));
+        assert_eq!(
+            read("{\"list\": []}", "list", 0, true),
+            (vec!["list".to_owned()], vec![], Ok(()))
+        );
     }
 }

@@ -2,7 +2,10 @@
 //! file next to the image contains boxes if every line is a box, and a caption otherwise. A `.cls` file contains a
 //! class.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use super::prelude::*;
 use super::{
@@ -35,9 +38,13 @@ pub fn read<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {
             }
         }
     }
-    box_files.extend(read_other_places(reader));
+    let other_files = read_other_places(reader, &box_files);
+    box_files.extend(other_files);
     add_boxes(reader, box_files, names);
 }
+
+/// A media file, a file of its boxes, and the text of this file.
+type BoxFile<'a> = (&'a Path, &'a Path, String);
 
 const NOT_BOXES: &str = "its lines are not boxes of YOLO or KITTI";
 
@@ -69,15 +76,20 @@ fn add_caption(reader: &mut SidecarReader<'_>, media: &Path, sidecar: &Path, tex
 
 /// Reads the files that have the name of a picture in another spelling, and the files of boxes in folders of labels
 /// that are not parallel to a folder of images in a usual way.
-fn read_other_places<'a>(reader: &mut SidecarReader<'a>) -> Vec<(&'a Path, &'a Path, String)> {
+fn read_other_places<'a>(
+    reader: &mut SidecarReader<'a>,
+    known: &[BoxFile<'a>],
+) -> Vec<BoxFile<'a>> {
     let mut box_files = Vec::new();
-    let unread: Vec<&Path> = CAPTION_EXTENSIONS.iter().flat_map(|it| unread(reader, it)).collect();
-    for sidecar in unread {
-        let beside = reader.files.pictures_beside(sidecar);
-        if beside.is_empty() && !is_in_label_folder(sidecar) {
-            continue;
-        }
-        let media = reader.files.described_by(sidecar, None);
+    let unread = CAPTION_EXTENSIONS.iter().flat_map(|it| unread(reader, it));
+    let unread = unread.map(|sidecar| (sidecar, reader.files.pictures_beside(sidecar)));
+    let unread: Vec<_> = unread
+        .filter(|(sidecar, beside)| !beside.is_empty() || is_in_label_folder(sidecar))
+        .collect();
+    let known: HashSet<&Path> = known.iter().map(|(media, ..)| *media).collect();
+    let sidecars = unread.iter().map(|(sidecar, _)| (*sidecar, None));
+    let described = reader.files.described_by_each(sidecars, |media| known.contains(media));
+    for ((sidecar, beside), media) in unread.into_iter().zip(described) {
         let is_found = media.is_ok();
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let has_boxes = has_boxes(&text);
@@ -118,7 +130,7 @@ fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {
 /// Adds the boxes in files. What the columns of YOLO contain is decided for all files of a dataset.
 fn add_boxes<'a>(
     reader: &mut SidecarReader<'a>,
-    files: Vec<(&Path, &Path, String)>,
+    files: Vec<BoxFile<'a>>,
     names: &mut ClassNames<'a>,
 ) {
     let (kitti, yolo): (Vec<_>, Vec<_>) =

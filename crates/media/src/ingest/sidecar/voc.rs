@@ -28,7 +28,8 @@ pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
     );
     let names = ["filename", "path"].into_iter().filter_map(|tag| child_text(root, tag));
     let file_name = names.map(str::trim).find(|name| !name.is_empty());
-    PictureAnnotations { file_name: file_name.map(str::to_owned), description, diagnostics }
+    let folder = child_text(root, "folder").map(|folder| folder.trim().to_owned());
+    PictureAnnotations { file_name: file_name.map(str::to_owned), folder, description, diagnostics }
 }
 
 fn parse_object(object: Node<'_, '_>) -> Result<(String, BoundingBox, Annotation), &'static str> {

@@ -157,9 +157,13 @@ fn is_second_point_near(numbers: &[f64]) -> bool {
     is_near(*second_x, left, width) && is_near(*second_y, top, height)
 }
 
+/// Whether the numbers are the corners of a rotated box, which may have a score.
 fn is_parallelogram(numbers: &[f64]) -> bool {
     const TOLERANCE: f64 = 0.01;
-    let (&[one, two, three, four], []) = numbers.as_chunks::<2>() else { return false };
+    let (&[one, two, three, four], score) = numbers.as_chunks::<2>() else { return false };
+    if !score.iter().all(|score| is_score(*score)) {
+        return false;
+    }
     (0..2).all(|axis| (one[axis] + three[axis] - two[axis] - four[axis]).abs() < TOLERANCE)
 }
 

@@ -77,6 +77,28 @@ fn wrong_images_and_shapes_are_named_and_the_others_count() {
     assert!(folder.read_sidecars().sidecars.is_empty());
 }
 
+#[test]
+fn images_of_one_name_are_in_the_folders_of_their_subsets() {
+    let subset = |subset, label| {
+        format!(
+            r#"<image name="1" subset="{subset}" width="9" height="9"><tag label="{label}"/></image>"#
+        )
+    };
+    let images = ["Train", "new"].map(|name| subset(name, name)).concat();
+    let text = format!("<annotations>{images}</annotations>");
+    let folder = TestFolder::with_media(&["images/Train/1.png", "images/new/1.png"]);
+    folder.write("annotations.xml", &text);
+    let expected = [
+        describe("images/Train/1.png", "", "Train", "", ""),
+        describe("images/new/1.png", "", "new", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    let folder = TestFolder::with_media(&["images/val/1.png"]);
+    folder.write("annotations.xml", text.replace("\"new\"", "\"val\""));
+    assert_eq!(folder.descriptions(), [describe("images/val/1.png", "", "val", "", "")]);
+    assert_eq!(folder.problem_of("annotations.xml"), "line 1: its file_name is not in the folder");
+}
+
 /// An object that is drawn in two frames, interpolated between them, and gone in the last.
 const TRACKS: &str = r#"<track id="0" label="car" source="manual">
   <box frame="0" keyframe="1" outside="0" xtl="1" ytl="2" xbr="11" ybr="22"/>

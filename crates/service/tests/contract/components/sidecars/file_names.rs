@@ -136,6 +136,66 @@ fn a_name_that_fits_several_files_is_told_apart_by_the_place_of_the_sidecar() {
 }
 
 #[test]
+fn a_file_gets_no_record_whose_name_another_name_of_the_sidecar_fits_better() {
+    let image =
+        |name: &str, label| format!("<image name=\"{name}\"><tag label=\"{label}\"/></image>");
+    let xml = |names: [&str; 2]| {
+        let images = image(names[0], "one") + "\n" + &image(names[1], "other");
+        format!("<annotations>{images}</annotations>")
+    };
+    let jsonl = |[one, other]: [&str; 2]| {
+        format!(
+            "{{\"file_name\": \"{one}\", \"label\": \"one\"}}\n\
+             {{\"file_name\": \"{other}\", \"label\": \"other\"}}"
+        )
+    };
+    let csv = |[one, other]: [&str; 2]| format!("file,label\n{one},one\n{other},other\n");
+    let json = |[one, other]: [&str; 2]| {
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "{one}"}}, {{"id": 2, "file_name": "{other}"}}],
+            "categories": [{{"id": 1, "name": "one"}}, {{"id": 2, "name": "other"}}],
+            "annotations": [{{"image_id": 1, "category_id": 1}}, {{"image_id": 2, "category_id": 2}}]}}"#
+        )
+    };
+    for names in [
+        ["cat/1.jpg", "dog/1.jpg"],
+        ["/set/cat/1.jpg", "/set/dog/1.jpg"],
+        ["x/DOG/1.jpg", "x/dog/1.jpg"],
+        ["12345678-1.jpg", "1.jpg"],
+    ] {
+        for (sidecar, text) in [
+            ("annotations.xml", xml(names)),
+            ("metadata.jsonl", jsonl(names)),
+            ("metadata.csv", csv(names)),
+            ("labels.csv", csv(names)),
+            ("all.json", json(names)),
+        ] {
+            let folder = TestFolder::with_media(&["dog/1.jpg"]);
+            folder.write(sidecar, &text);
+            let labels = &folder.read_sidecars().descriptions[Path::new("dog/1.jpg")].labels;
+            assert_eq!(*labels, ["other"], "{names:?} in {sidecar}");
+            let problem = folder.problem_of(sidecar);
+            assert!(problem.contains("1: its file_name is not in") || sidecar.ends_with("csv"));
+            assert!(problem.ends_with("its file_name is not in the folder"), "{problem}");
+        }
+    }
+}
+
+#[test]
+fn a_name_or_sidecar_of_another_split_fits_no_file() {
+    let media = ["train2017/1.jpg", "images/val/2.jpg"];
+    for (sidecar, name) in [
+        ("annotations/instances_val2017.json", "1.jpg"),
+        ("val/metadata.csv", "1.jpg"),
+        ("all.json", "test/1.jpg"),
+        ("all.json", "/set/training/2.jpg"),
+    ] {
+        let why = resolved(&media, sidecar, name).unwrap_err();
+        assert!(why.ends_with("its file_name is not in the folder"), "{why}");
+    }
+}
+
+#[test]
 fn text_files_are_next_to_the_image_or_in_a_parallel_folder() {
     let media = [
         "images/train/a.jpg",

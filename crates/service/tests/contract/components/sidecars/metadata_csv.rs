@@ -31,6 +31,21 @@ fn invalid_rows_are_reported_and_the_others_used() {
 }
 
 #[test]
+fn a_label_may_be_a_list() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "3.jpg"]);
+    let rows = r#"1.jpg;"[""cat"", ""dog""]"
+2.jpg;['cat', 'dog']
+3.jpg;[unknown]"#;
+    folder.write("metadata.csv", format!("file_name;label\n{rows}\n"));
+    let expected = [
+        describe("1.jpg", "", "cat dog", "", ""),
+        describe("2.jpg", "", "cat dog", "", ""),
+        describe("3.jpg", "", "[unknown]", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn boxes_have_decimal_commas_where_the_comma_separates_no_columns() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for (separator, number) in [(";", "10,5"), ("\t", "10,5"), (";", "10.5"), (",", "\"10.5\"")] {

@@ -40,7 +40,7 @@ fn invalid_rows_are_reported_and_the_others_used() {
     assert_eq!(folder.descriptions(), expected);
     let why = "line 4: one of its objects has no name; line 5: it has no file_name; \
                line 6: its file_name is not a string; 4 more lines; \
-               columns not kept: extra (a value is a list or an object)";
+               columns not kept: extra (a value is a list, an object or binary data)";
     assert_eq!(reading.problems["metadata.jsonl".as_ref() as &std::path::Path], why);
 }
 

@@ -1,5 +1,9 @@
 //! `metadata.parquet` sidecars, written by `pyarrow`.
 
+use std::path::Path;
+
+use tessera_model::vql::ColumnValue;
+
 use super::{TestFolder, describe, pixels};
 
 /// Four rows, compressed with zstd: texts, a list of strings, and lists of boxes and names in a struct.
@@ -9,6 +13,8 @@ const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
 /// Two rows with the types of `datasets`: `label` and the list `genres` are numbers of classes, `litter` is a list of
 /// boxes and classes, and `embedding` is a list of numbers.
 const CLASSES: &[u8] = include_bytes!("files/classes.parquet");
+/// A row with a decimal, a number of 16 bits, a whole number above 2^63, and 16 bytes.
+const NUMBERS: &[u8] = include_bytes!("files/numbers.parquet");
 /// Its only column is `note`.
 const UNNAMED: &[u8] = include_bytes!("files/unnamed.parquet");
 
@@ -86,11 +92,28 @@ fn damaged_files_are_reported_and_describe_only_media() {
 }
 
 #[test]
+fn decimal_and_half_precision_numbers_are_kept() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write("metadata.parquet", NUMBERS);
+    let reading = folder.read_sidecars();
+    let columns = &reading.descriptions[Path::new("1.jpg")].extra_columns;
+    let text = |text: &str| ColumnValue::Text(text.to_owned());
+    let expected = [
+        ("half", ColumnValue::Number(0.5)),
+        ("hash", text("18446744073709551557")),
+        ("price", text("1.50")),
+    ];
+    assert_eq!(*columns, expected.map(|(name, value)| (name.to_owned(), value)).into());
+    let why = "columns not kept: id (a value is a list, an object or binary data)";
+    assert_eq!(folder.problem_of("metadata.parquet"), why);
+}
+
+#[test]
 fn the_types_of_columns_name_classes_and_objects() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     folder.write("metadata.parquet", CLASSES);
     let expected = [describe("1.jpg", "", "dog", "", "nut"), describe("2.jpg", "", "a c", "", "")];
     assert_eq!(folder.descriptions(), expected);
-    let why = "columns not kept: embedding, genres (a value is a list or an object)";
+    let why = "columns not kept: embedding, genres (a value is a list, an object or binary data)";
     assert_eq!(folder.problem_of("metadata.parquet"), why);
 }

@@ -166,6 +166,37 @@ fn a_document_that_fits_two_pictures_is_reported() {
 }
 
 #[test]
+fn a_document_of_another_picture_of_the_same_name_is_reported() {
+    for (media, own, other) in [
+        ("val/img/a.jpg", "val/ann/a.xml", "train/ann/a.xml"),
+        ("dog/img/a.jpg", "dog/ann/a.xml", "cat/ann/a.xml"),
+        ("dog/a.jpg", "dog/a.xml", "cat/a.xml"),
+    ] {
+        let folder = TestFolder::with_media(&[media]);
+        folder.write(own, GOOD);
+        folder.write(other, GOOD);
+        assert_eq!(folder.boxes(media).len(), 2, "{other}");
+        assert!(folder.problem_of(other).ends_with("is not in the folder"), "{other}");
+    }
+}
+
+#[test]
+fn a_picture_is_in_the_folder_that_its_document_states() {
+    let media = ["train/a.jpg", "val/a.jpg"];
+    let folder = TestFolder::with_media(&media);
+    for (number, split) in ["train", "val"].into_iter().enumerate() {
+        let stated = format!("<folder>{split}</folder><filename>a.jpg</filename>");
+        let text = GOOD.replace("<filename>other.jpg</filename>", &stated);
+        folder.write(&format!("xml/{number}.xml"), text.replace(" dog ", split));
+    }
+    let expected = [
+        describe("train/a.jpg", "", "", "", "train cat & kitten"),
+        describe("val/a.jpg", "", "", "", "val cat & kitten"),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
 fn turned_boxes_and_polygons_become_the_box_around_them() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let turned = format!(

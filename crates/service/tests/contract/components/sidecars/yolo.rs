@@ -210,6 +210,29 @@ fn labels_are_found_beside_other_folders_of_pictures() {
 }
 
 #[test]
+fn labels_of_another_picture_of_the_same_name_are_reported() {
+    const BOX: &str = "0 0.5 0.5 0.2 0.2";
+    for (media, own, other) in [
+        ("images/val/1.jpg", "labels/val/1.txt", "labels/train/1.txt"),
+        ("test/images/1.jpg", "test/labels/1.txt", "train/labels/1.txt"),
+        ("dog/images/1.jpg", "dog/labels/1.txt", "cat/labels/1.txt"),
+        ("dog/imgs/1.jpg", "dog/labels/1.txt", "cat/labels/1.txt"),
+        ("dog/1.jpg", "dog/1.txt", "labels/1.txt"),
+    ] {
+        let folder = TestFolder::with_media(&[media]);
+        folder.write(own, BOX);
+        folder.write(other, BOX);
+        assert_eq!(folder.boxes(media).len(), 1, "{other}");
+        assert_eq!(folder.problem_of(other), "its picture is not in the folder");
+    }
+    let folder = TestFolder::with_media(&["testing/image_2/1.png"]);
+    let car = "Car 0.00 0 1.85 10.5 20 40 60 1.67 1.87 3.69 -16.53 2.39 58.49 1.57";
+    folder.write("training/label_2/1.txt", car);
+    assert_eq!(folder.problem_of("training/label_2/1.txt"), "its picture is not in the folder");
+    assert_eq!(folder.descriptions(), [""; 0]);
+}
+
+#[test]
 fn files_in_label_folders_without_boxes_or_pictures_are_named() {
     let folder = TestFolder::with_media(&["x/1.jpg", "y/1.jpg", "imgs/2.jpg"]);
     folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
@@ -307,6 +330,18 @@ fn pixels_never_become_a_box_over_the_whole_picture() {
         assert_eq!(folder.boxes("images/1.jpg").len(), 1, "{line}");
         let why = "line 1: its numbers are not fractions of the picture; divide pixels by its width and height";
         assert_eq!(folder.problem_of("labels/1.txt"), why, "{line}");
+    }
+}
+
+#[test]
+fn a_rotated_box_may_have_a_score() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    let corners = "0.645 0.675 0.709 0.613 0.630 0.532 0.566 0.594";
+    for (score, expected) in [("", None), (" 0.583", Some(0.583))] {
+        folder.write("labels/1.txt", format!("0 {corners}{score}"));
+        let (_, annotation) = &annotations(&folder)[0];
+        assert_eq!((annotation.polygons[0].len(), annotation.score), (8, expected));
+        assert!(annotation.keypoints.is_empty());
     }
 }
 
