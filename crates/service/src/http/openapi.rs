@@ -175,6 +175,7 @@ responses! {
         (304, "The client has it already"),
         (403, "The link is not valid, or opened by a page of another site"),
         (404, "The file does not exist"),
+        (412, "The file is not the one that If-Match names"),
         (414, "The address is longer than 64 KiB"),
         (416, "The range is outside"),
         (500, "A fault of the service"),
