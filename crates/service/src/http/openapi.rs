@@ -160,6 +160,12 @@ responses! {
         (408, "The body did not arrive in time"),
         (413, "The body or a part of it is too large"),
     ]);
+    /// The errors of an endpoint that reads a selection or another body of JSON.
+    JsonErrors => error_responses(&[
+        (400, "A parameter differs from the anchor's registration, or the body broke off"),
+        (408, "The body did not arrive in time"),
+        (413, "The body is larger than 32 MiB"),
+    ]);
     BusyError => BTreeMap::from([retry_response(
         503,
         "Too many searches are running, or object storage cannot be reached",
