@@ -78,8 +78,8 @@ fn form_part((name, value): (String, String)) -> CliResult<RawPart> {
     let Some(path) = value.strip_prefix('@').map(PathBuf::from) else {
         return Ok(RawPart { name, file: None, content: value.into() });
     };
-    let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
-    Ok(RawPart { name, file, content: read_bytes_or_stdin(&path)?.into() })
+    let content = read_bytes_or_stdin(&path)?.into();
+    Ok(RawPart { name, file: Some(path), content })
 }
 
 /// Prints the response. A pipe gets the raw bytes, and a terminal only text that is safe to

@@ -1,7 +1,7 @@
 //! Requests as values that can be sent any number of times. Custom requests, whose path and body the user writes, are
 //! at the end of the file.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
@@ -42,18 +42,25 @@ pub(super) enum RequestBody {
 #[derive(Clone, Debug)]
 pub struct RawPart {
     pub name: String,
-    /// The name of the file that contains the content.
-    pub file: Option<String>,
+    /// The path of the file that contains the content. Only its file name is sent.
+    pub file: Option<PathBuf>,
     pub content: Bytes,
 }
 
 impl RawPart {
     pub(super) fn form_field(&self) -> FormField {
-        if let Some(file) = &self.file {
-            return FormField::File { field: self.name.clone(), path: file.into() };
+        if let (Some(path), Some(name)) = (&self.file, self.sent_file_name()) {
+            return FormField::File { field: self.name.clone(), path: path.clone(), name };
         }
         let value = String::from_utf8_lossy(&self.content);
         FormField::Text(format!("{}={value}", self.name))
+    }
+
+    /// Returns the file name as it is sent.
+    fn sent_file_name(&self) -> Option<String> {
+        let path = self.file.as_deref()?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Some(escape_file_name(&name.to_string_lossy()))
     }
 }
 
@@ -99,9 +106,9 @@ impl ApiRequest {
 
 /// Encodes the form. Names are escaped so that they cannot break out of a part header.
 pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
-    let escaped = parts.iter().map(|part| {
-        (escape_file_name(&part.name), part.file.as_deref().map(escape_file_name), &part.content)
-    });
+    let escaped = parts
+        .iter()
+        .map(|part| (escape_file_name(&part.name), part.sent_file_name(), &part.content));
     let escaped: Vec<_> = escaped.collect();
     let parts = escaped.iter().map(|(field, file, content)| {
         let file = file.as_deref().map(|file| (file, OCTET_STREAM));

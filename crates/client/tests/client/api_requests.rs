@@ -158,7 +158,7 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
     let server = service().await;
     let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
         name: name.to_owned(),
-        file: file.map(str::to_owned),
+        file: file.map(Into::into),
         content: content.into(),
     };
     let parts =
