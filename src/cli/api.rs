@@ -57,9 +57,6 @@ pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
 
 fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {
     let ApiOptions { method, path, query: parameters, form, input, .. } = api;
-    if method == HttpMethod::Post {
-        context.require_writable()?;
-    }
     let body = match (method, input) {
         (HttpMethod::Get, None) if form.is_empty() => RawBody::Get,
         (HttpMethod::Get, _) => {
@@ -71,7 +68,11 @@ fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {
             RawBody::Form(form.into_iter().map(form_part).collect::<Result<_, _>>()?)
         }
     };
-    Ok(RawRequest { path, parameters, body })
+    let request = RawRequest { path, parameters, body };
+    if request.may_change() {
+        context.require_writable()?;
+    }
+    Ok(request)
 }
 
 fn form_part((name, value): (String, String)) -> CliResult<RawPart> {

@@ -10,9 +10,10 @@ use crate::{
     media_form::MediaForm,
     multipart::{self, FormField, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
+    service_config::BaseUrl,
 };
 use tessera_model::SafeText;
-use tessera_wire::endpoints::Endpoint;
+use tessera_wire::endpoints::{Endpoint, is_unsafe_get};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -124,6 +125,24 @@ pub struct RawRequest {
     /// Additional query parameters, not encoded yet.
     pub parameters: Vec<(String, String)>,
     pub body: RawBody,
+}
+
+impl RawRequest {
+    /// Whether the request may change something. Some GETs of the API do.
+    pub fn may_change(&self) -> bool {
+        // The path is resolved as for sending, because it may contain dots and escapes. A path that cannot be resolved
+        // is not sent.
+        let resolve = || BaseUrl::parse("http://localhost")?.resolve_path(&self.path);
+        // Some proxies merge slashes.
+        let merged = |path: &str| {
+            let parts = path.split('/').filter(|part| !part.is_empty());
+            parts.fold(String::new(), |path, part| path + "/" + part)
+        };
+        match self.body {
+            RawBody::Get => resolve().is_ok_and(|url| is_unsafe_get(&merged(url.path()))),
+            RawBody::Post | RawBody::Json(_) | RawBody::Form(_) => true,
+        }
+    }
 }
 
 /// The body, which also determines the method.

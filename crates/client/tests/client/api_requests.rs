@@ -181,6 +181,27 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
     assert_eq!(String::from_utf8(seen.body).unwrap(), expected);
 }
 
+#[test]
+fn a_get_with_a_side_effect_may_change_something() {
+    let may_change = |path: &str, body| {
+        RawRequest { path: path.to_owned(), parameters: Vec::new(), body }.may_change()
+    };
+    for path in [
+        "process/add_media",
+        "/api/v1/process/add_media?dataset_id=1",
+        "process//x/../add%5fmedia/",
+        "/media/api/v1/process/add_media",
+        "dataset/1/export_context_async",
+        "api_credentials",
+    ] {
+        assert!(may_change(path, RawBody::Get), "{path}");
+    }
+    for path in ["datasets", "dataset/1/export_status?x=/api_credentials", "explore/1", "../../x"] {
+        assert!(!may_change(path, RawBody::Get), "{path}");
+        assert!(may_change(path, RawBody::Post), "{path}");
+    }
+}
+
 #[tokio::test]
 async fn the_start_of_an_export_is_never_cached() {
     let server = service().await;
