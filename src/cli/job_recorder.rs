@@ -190,8 +190,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Follows an addition or a reindex to its end, and returns the final status of the dataset. `seen` becomes the last
-    /// state of the dataset, also after a failure.
+    /// Follows an addition or a reindex to its end, and returns the final status of the dataset. `seen` becomes the
+    /// last state of the dataset, also after a failure.
     pub async fn follow_operation(
         &self,
         job: &mut Job,

@@ -115,8 +115,8 @@ const FOREIGN_HOST: &str =
     "This service does not serve this Host header; --allow-host adds other addresses";
 const FOREIGN_ORIGIN: &str = "The Origin header names a web page of another site; only pages of this service may send \
                               requests";
-const FOREIGN_SITE: &str = "The Sec-Fetch-Site header says that a web page of another site sent this request; only pages \
-                            of this service may send requests";
+const FOREIGN_SITE: &str = "The Sec-Fetch-Site header names a web page of another site; only pages of this service may \
+                            send requests";
 
 /// Returns the origin of an accepted request, or why the request is refused. `origin_of` returns the origin of an
 /// accepted host.
