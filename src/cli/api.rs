@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 
 use crate::cli::prelude::*;
-use crate::cli::{output::unless_closed, values::read_bytes_or_stdin};
+use crate::cli::{
+    output::{unless_closed, write_stdout},
+    values::read_bytes_or_stdin,
+};
 use tessera_client::{RawBody, RawPart, RawRequest, RawResponse};
 
 #[derive(Debug, Args)]
@@ -46,6 +49,9 @@ fn parse_pair(raw: &str) -> Result<(String, String), String> {
 /// the body reports.
 pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
     let include = api.include;
+    if !context.is_dry_run() {
+        context.out.require_no_columns()?;
+    }
     let request = build_request(context, api)?;
     let work = async |connection: &Connection<'_>| {
         let response = connection.client.send_raw(request).await?;
@@ -57,9 +63,6 @@ pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
 
 fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {
     let ApiOptions { method, path, query: parameters, form, input, .. } = api;
-    if method == HttpMethod::Post {
-        context.require_writable()?;
-    }
     let body = match (method, input) {
         (HttpMethod::Get, None) if form.is_empty() => RawBody::Get,
         (HttpMethod::Get, _) => {
@@ -71,19 +74,23 @@ fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {
             RawBody::Form(form.into_iter().map(form_part).collect::<Result<_, _>>()?)
         }
     };
-    Ok(RawRequest { path, parameters, body })
+    let request = RawRequest { path, parameters, body };
+    if request.may_change() {
+        context.require_writable()?;
+    }
+    Ok(request)
 }
 
 fn form_part((name, value): (String, String)) -> CliResult<RawPart> {
     let Some(path) = value.strip_prefix('@').map(PathBuf::from) else {
         return Ok(RawPart { name, file: None, content: value.into() });
     };
-    let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
-    Ok(RawPart { name, file, content: read_bytes_or_stdin(&path)?.into() })
+    let content = read_bytes_or_stdin(&path)?.into();
+    Ok(RawPart { name, file: Some(path), content })
 }
 
 /// Prints the response. A pipe gets the raw bytes, and a terminal only text that is safe to
-/// display.
+/// display. The body of an error stays as it is, so that no filter hides the error.
 fn print_response(context: &Context, response: &RawResponse, include: bool) -> CliResult<()> {
     if include {
         let mut head = format!("HTTP {}\n", response.status);
@@ -93,11 +100,20 @@ fn print_response(context: &Context, response: &RawResponse, include: bool) -> C
         }
         context.out.print_text(&(head + "\n"))?;
     }
-    if context.out.write_raw(&response.body)? {
+    let is_filtered = context.out.is_machine() && response.failure.is_none();
+    if !is_filtered && context.out.write_raw(&response.body)? {
         return Ok(());
     }
     if let Ok(value) = serde_json::from_slice(&response.body) {
-        return context.out.print_json(&value);
+        return if is_filtered {
+            context.out.print_json(&value)
+        } else {
+            write_stdout(&PrintableText::pretty_json(&value))
+        };
+    }
+    if is_filtered {
+        let message = "the response is not JSON; remove --json, --jsonl and --jq";
+        return if response.body.is_empty() { Ok(()) } else { Err(CliError::usage(message)) };
     }
     let text = std::str::from_utf8(&response.body).map_err(|_| {
         CliError::failed(format!(

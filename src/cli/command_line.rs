@@ -203,14 +203,20 @@ fn exit_after(printed: CliResult<()>) -> ! {
     })
 }
 
+/// The command for which a folder stands.
+const OPEN: &str = "open";
+
 /// Parses the arguments. A folder in place of a command stands for `open` with this folder, and a folder in place of a
 /// dataset stands for `--folder`.
 fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let matches_of = |words: Vec<OsString>| definition().try_get_matches_from(words);
     let matches = matches_of(arguments.clone()).or_else(|error| {
-        let position = help::folder_position(&error, &arguments).ok_or(error)?;
-        arguments.insert(position, "open".into());
-        matches_of(arguments.clone())
+        let Some(position) = help::folder_position(&error, &arguments) else { return Err(error) };
+        arguments.insert(position, OPEN.into());
+        matches_of(arguments.clone()).map_err(|with_open| {
+            // The folder is not in place of a command, so an error would name a word that nobody typed.
+            if help::names_word(&with_open, OPEN) { error } else { with_open }
+        })
     })?;
     let matches = dataset_folder::with_folder_option(matches, &arguments, matches_of);
     let mut line = Cli::from_arg_matches(&matches)?;

@@ -211,7 +211,7 @@ pub fn profile_client(
             on_premises_service(base_url, pipeline_url.as_deref())?
         }
         DeploymentConfig::Hosted { base_url, api_key } => {
-            let base_url = BaseUrl::parse(base_url)?;
+            let base_url = parse_base_url(base_url)?;
             let origin = base_url.to_string();
             let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
             let login = ServiceLogin::for_profile(holder, typed, secrets)?;
@@ -226,7 +226,6 @@ pub(super) fn configured_client(
     mut service: ServiceConfig,
     options: &ProfileOptions,
 ) -> CliResult<Client> {
-    let usage = |failure: Failure| CliError::usage(failure.to_string());
     if let Some(prefix) = &options.api_prefix {
         service = service.with_api_prefix(&ApiPrefix::parse(prefix).map_err(usage)?);
     }
@@ -250,7 +249,7 @@ pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
     };
     let pair = Credentials { api_key: api_key.clone(), api_secret: SecretString::from("") };
     let login = AuthMethod::Hosted(pair);
-    let service = service_with_login(BaseUrl::parse(base_url)?, login, &profile.options)?;
+    let service = service_with_login(parse_base_url(base_url)?, login, &profile.options)?;
     configured_client(service, &profile.options)
 }
 
@@ -278,10 +277,20 @@ pub(super) fn service_with_login(
     Ok(ServiceConfig::new(base_url, access)?)
 }
 
+/// Parses the address of a service. A wrong address is a usage error, because it comes from the user.
+pub(super) fn parse_base_url(raw: &str) -> CliResult<BaseUrl> {
+    BaseUrl::parse(raw).map_err(usage)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn usage(failure: Failure) -> CliError {
+    CliError::usage(failure.to_string())
+}
+
 fn on_premises_service(base_url: &str, pipeline_url: Option<&str>) -> CliResult<ServiceConfig> {
-    let service = ServiceConfig::new(BaseUrl::parse(base_url)?, AuthMethod::OnPremises)?;
+    let service = ServiceConfig::new(parse_base_url(base_url)?, AuthMethod::OnPremises)?;
     Ok(match pipeline_url {
-        Some(url) => service.with_pipeline(BaseUrl::parse(url)?),
+        Some(url) => service.with_pipeline(BaseUrl::parse_pipeline(url).map_err(usage)?),
         None => service,
     })
 }
@@ -293,7 +302,7 @@ pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let service = match kind {
         DeploymentKind::Onprem => on_premises_service(base_url, pipeline_url.as_deref())?,
         DeploymentKind::Hosted => {
-            let base_url = BaseUrl::parse(base_url)?;
+            let base_url = parse_base_url(base_url)?;
             let login = ServiceLogin::for_address(&base_url)?;
             hosted_endpoint(base_url, login, options)?
         }

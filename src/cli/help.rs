@@ -55,15 +55,25 @@ pub(super) fn topic(
     })
 }
 
+/// Whether an error is about this word.
+pub(super) fn names_word(error: &clap::Error, word: &str) -> bool {
+    unexpected_word(error).is_some_and(|unexpected| unexpected == word)
+}
+
+fn unexpected_word(error: &clap::Error) -> Option<&String> {
+    let kinds = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    match kinds.into_iter().find_map(|kind| error.get(kind))? {
+        ContextValue::String(word) => Some(word),
+        _ => None,
+    }
+}
+
 /// Returns the position of a folder that is in place of a command, for which the parser found no command.
 pub(super) fn folder_position(error: &clap::Error, arguments: &[OsString]) -> Option<usize> {
     if !matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument) {
         return None;
     }
-    let word = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg]
-        .into_iter()
-        .find_map(|kind| error.get(kind));
-    let Some(ContextValue::String(word)) = word else { return None };
+    let word = unexpected_word(error)?;
     let position = arguments.iter().position(|argument| argument == OsStr::new(word))?;
     let names_folder = word.contains('/') || [".", "..", "~"].contains(&word.as_str());
     (names_folder && !word.starts_with('-') || Path::new(word).is_dir()).then_some(position)

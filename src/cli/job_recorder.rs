@@ -55,8 +55,9 @@ impl<'a> JobRecorder<'a> {
         outcome
     }
 
-    pub async fn follow_operation(&mut self) -> CliResult<SafeText> {
-        let outcome = self.connection.follow_operation(&mut self.job).await;
+    /// Follows the job like [`Connection::follow_operation`], and keeps the last state of the dataset in `seen`.
+    pub async fn follow_operation(&mut self, seen: &mut Dataset) -> CliResult<SafeText> {
+        let outcome = self.connection.follow_operation(&mut self.job, Some(seen)).await;
         self.record_state();
         outcome
     }
@@ -189,13 +190,21 @@ impl Connection<'_> {
         }
     }
 
-    /// Follows an addition or a reindex to its end, and returns the final status of the dataset.
-    pub async fn follow_operation(&self, job: &mut Job) -> CliResult<SafeText> {
+    /// Follows an addition or a reindex to its end, and returns the final status of the dataset. `seen` becomes the
+    /// last state of the dataset, also after a failure.
+    pub async fn follow_operation(
+        &self,
+        job: &mut Job,
+        mut seen: Option<&mut Dataset>,
+    ) -> CliResult<SafeText> {
         let mut poller = Poller::new(self.context, None);
         loop {
             let dataset = poller.fetch_dataset(self, job.dataset).await?;
             poller.observe(&dataset)?;
             job.dataset_observed(timestamp_now(), &dataset);
+            if let Some(seen) = &mut seen {
+                **seen = dataset;
+            }
             match job.state() {
                 JobState::DatasetDone(status) => return Ok(status.clone()),
                 JobState::Failed(failure, _) => {

@@ -340,7 +340,7 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(Safe
         SavedJobState::Downloaded { .. } => Ok((SafeText::name("downloaded"), Exit::Done)),
         SavedJobState::Accepted => {
             let mut job = Job::resume(JobId::default(), job.clone());
-            Ok((connection.follow_operation(&mut job).await?, Exit::Done))
+            Ok((connection.follow_operation(&mut job, None).await?, Exit::Done))
         }
         state => {
             // The saved state may be old, so the service is asked what became of the export.

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
-use tessera_client::BaseUrl;
 use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit};
 
 use crate::cli::prelude::*;
@@ -288,7 +287,7 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
 /// anything is written.
 fn secret_to_store(context: &Context, profile: &Profile) -> CliResult<Option<SecretString>> {
     let DeploymentConfig::Hosted { base_url, .. } = &profile.deployment else { return Ok(None) };
-    let origin = BaseUrl::parse(base_url)?.to_string();
+    let origin = deployment::parse_base_url(base_url)?.to_string();
     let (secret, _) = EnvironmentLoginPermission::for_address(&origin)
         .and_then(EnvironmentLoginPermission::secret)
         .map_err(CliError::usage)?

@@ -35,7 +35,7 @@ pub async fn run(context: &Context, options: ReindexOptions) -> CliResult {
 
 async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> CliResult {
     let context = connection.context;
-    let dataset = connection.dataset(options.dataset.as_deref()).await?;
+    let mut dataset = connection.dataset(options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.service().is_on_premises() {
             return Err(CliError::usage("run_profiler.sh is for on-premises deployments"));
@@ -48,7 +48,7 @@ async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> C
     }
     let mut recorder = send_reindex(connection, &dataset).await?;
     let status = if options.wait {
-        Some(recorder.follow_operation().await?)
+        Some(recorder.follow_operation(&mut dataset).await?)
     } else {
         let command = connection.suggestion("tessera dataset wait", dataset.id);
         context.messages.info(format!("accepted; wait for it with: {command}"));

@@ -77,7 +77,8 @@ pub fn create_profile(file: &Path, new: &NewProfile<'_>) -> Result<(), String> {
 pub fn check_value(key: &str, value: &str) -> Result<(), String> {
     let reason = |failure: Failure| format!("`{key}`: {failure}");
     match key {
-        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "base_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "pipeline_url" => BaseUrl::parse_pipeline(value).map(drop).map_err(reason),
         "api_prefix" => ApiPrefix::parse(value).map(drop).map_err(reason),
         "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
         "ca_file" => CertificateAuthorities::read(&tessera_config::expand_home(value.into()))

@@ -404,6 +404,21 @@ fn any_request_with_the_login_and_the_code_of_its_status() {
     let (head, body) = out.split_once("\n\n").unwrap();
     assert!(head.starts_with("HTTP 200\n") && head.contains("content-type: "), "{head}");
     assert!(serde_json::from_str::<Value>(body).is_ok(), "{body}");
+    let (code, out, err) = ask(&["api", "get", "datasets", "-p", "prod", "--jq", ".[0].status"]);
+    assert_eq!((code, out.as_str()), (0, "READY\n"), "{err}");
+    let (code, out, err) = ask(&["api", "get", "datasets", "-p", "prod", "--jsonl"]);
+    assert_eq!((code, out.lines().count()), (0, 1), "{err}");
+    assert!(serde_json::from_str::<Value>(&out).unwrap().is_object(), "{out}");
+    let (code, out, err) = ask(&["api", "get", "datasets", "-p", "prod", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(serde_json::from_str::<Value>(&out).unwrap().is_array(), "{out}");
+    for option in ["--csv", "--json=id"] {
+        let (code, out, err) = ask(&["api", "get", "datasets", "-p", "prod", option]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains("use --jq"), "{err}");
+    }
+    let (code, out, _) = ask(&["api", "get", "dataset/none", "-p", "prod", "--jq", ".id"]);
+    assert!([5, 8].contains(&code) && out.contains("detail"), "{code} {out}");
     let (code, out, err) = ask(&["api", "GET", "/api/v1/dataset/none", "-p", "prod"]);
     assert!([5, 8].contains(&code) && out.contains("detail"), "{code} {out} {err}");
     let (code, _, err) = ask(&["api", "GET", "../../etc", "-p", "prod"]);

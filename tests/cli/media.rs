@@ -241,6 +241,22 @@ async fn a_queued_addition_waits_until_idle_and_is_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_wait_that_fails_reports_the_last_status() {
+    let (home, folder) = home(1);
+    let new = folder.to_str().unwrap();
+    let arguments = ["media", "add", ID, "--dir", new, "--wait", "--json", "--timeout", "2s"];
+    for (statuses, exit, last) in [
+        (&["READY", "READY", "READ ONLY", "ERROR"][..], 7, "ERROR"),
+        (&["READY", "READY", "READ ONLY"], 124, "READ ONLY"),
+    ] {
+        let server = scripted(statuses, |_| Reply::new(202, &[], "")).await;
+        let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
+        assert_eq!(code, exit, "{err}");
+        assert_eq!(document(&out)["status_new"], last, "{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_reports_the_plan_and_strict_refuses_what_is_left_out() {
     let (home, folder) = home(3);
     std::fs::write(folder.join("bad.png"), "no picture").unwrap();

@@ -129,7 +129,24 @@ fn a_profile_that_is_read_only_changes_nothing() {
     assert!(served.join().unwrap().starts_with("GET "));
     // Nothing listens any more, so this shows that a request that the user composes is not sent,
     // either.
-    let (code, out, err) = run(home.path(), &["api", "POST", "dataset/x/trigger_indexing"]);
-    assert_eq!((code, out.as_str()), (6, ""), "{err}");
-    assert!(err.contains("read_only"), "{err}");
+    let add = ["api", "GET", "process/add_media", "-Q", "path=/x"];
+    for request in [&["api", "POST", "dataset/x/trigger_indexing"][..], &add] {
+        let (code, out, err) = run(home.path(), request);
+        assert_eq!((code, out.as_str()), (6, ""), "{err}");
+        assert!(err.contains("read_only"), "{err}");
+    }
+}
+
+#[test]
+fn a_wrong_address_is_a_usage_error_that_names_its_option() {
+    let home = home("");
+    let list = ["dataset", "list", "--kind", "onprem", "--base-url"];
+    let pipeline = ["http://127.0.0.1:1", "--pipeline-url", "nowhere"];
+    for (address, reason) in
+        [(&["nowhere"][..], "the base URL is not"), (&pipeline, "the pipeline URL is not")]
+    {
+        let (code, out, err) = run(home.path(), &[&list[..], address].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(reason), "{err}");
+    }
 }

@@ -270,6 +270,22 @@ async fn repeated_and_missing_pages_are_reported() {
     assert_eq!((&reported["truncated"], &reported["_missing_page"]), (&true.into(), &1.into()));
     assert!(err.contains("page 1 failed"), "{err}");
 
+    let ending = |number| match number {
+        0 => page(0, 100),
+        _ => Reply::json(json!({ "clusters": null }).to_string()),
+    };
+    let (code, out, err, _) = scripted(ending, all).await;
+    let reported = document(&out);
+    assert_eq!((code, reported["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
+    assert_eq!(reported["_missing_page"], 1);
+    assert!(err.contains("page 1 failed") && err.contains("no `clusters`"), "{err}");
+
+    let small = |number| page(number * 60, if number < 2 { 60 } else { 0 });
+    let (code, out, err, asked) = scripted(small, all).await;
+    let reported = document(&out);
+    assert_eq!((code, asked, reported["clusters"].as_array().unwrap().len()), (0, 4, 120), "{err}");
+    assert_eq!(reported["last_page"], true);
+
     let endless = |number| page(number * 100, 100);
     let lines = &["browse", "--limit", "120", "--jsonl", "--raw"][..];
     let (code, out, err, asked) = scripted(endless, lines).await;

@@ -180,6 +180,21 @@ fn a_word_that_is_neither_a_command_nor_a_folder_is_explained() {
 }
 
 #[test]
+fn an_error_names_the_folder_that_was_typed_and_never_an_inserted_command() {
+    let (_home, home) = two_folders();
+    let ask = |arguments: &[&str]| outcome(tessera(&home, arguments).current_dir(&home));
+    for (arguments, word) in [
+        (&["store", "revoke", "photos"][..], "'photos'"),
+        (&["store", "photos"], "'photos'"),
+        (&["photos", "--nosuch"], "'--nosuch'"),
+    ] {
+        let (code, out, err) = ask(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(word) && !err.contains("'open'"), "{err}");
+    }
+}
+
+#[test]
 fn wrong_words_are_answered_with_the_right_ones() {
     let (_home, home) = two_folders();
     let ask = |line: &str| {

@@ -223,10 +223,10 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
     }
 }
 
-/// Returns a page whose clusters are numbered from `first`.
+/// Returns a page of a local service, whose clusters are numbered from `first`.
 pub fn page(first: u128, count: usize) -> Page {
     let clusters = (first..).take(count).map(cluster).collect();
-    Page { clusters, ..Page::default() }
+    Page { clusters, fills_pages: true, ..Page::default() }
 }
 
 pub fn cluster(number: u128) -> Cluster {

@@ -39,7 +39,7 @@ pub fn frames_of_two_videos() -> Page {
         of(1, &[("b.mp4", 2.0), ("a.mp4", 6.5)]),
         mixed,
     ];
-    Page { clusters, ..Page::default() }
+    Page { clusters, fills_pages: true, ..Page::default() }
 }
 
 pub fn frames(columns: u16, rows: u16) -> Desk {

@@ -67,7 +67,7 @@ pub fn several() -> Vec<Dataset> {
 
 /// Returns clusters with captions, labels, scores, and hostile names.
 pub fn ranked() -> Page {
-    let mut page = Page::default();
+    let mut page = Page { fills_pages: true, ..Page::default() };
     for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
         let mut each = cluster(number);
         each.relevance = Some(Relevance::new(score, ScoreKind::CosineDistance));

@@ -29,7 +29,7 @@ fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
         relevance: Some(Relevance::new(score, kind.clone())),
         ..cluster(number)
     });
-    Page { clusters: clusters.collect(), ..Page::default() }
+    Page { clusters: clusters.collect(), fills_pages: true, ..Page::default() }
 }
 
 /// Creates a core with the results of a search with these scores.
@@ -338,6 +338,28 @@ fn a_page_is_opened_by_its_number() {
         desk.press("esc esc");
     }
     assert_eq!(desk.app.results().page_number(), 8);
+}
+
+#[test]
+fn the_page_before_an_empty_or_repeated_one_is_the_last() {
+    for end in [page(0, 0), page(30, 60)] {
+        let mut desk = Desk::with_clusters(0);
+        let unknown = |page| Page { fills_pages: false, ..page };
+        desk.press("r");
+        desk.answer_page(unknown(page(0, 60)));
+        desk.press("n");
+        desk.answer_page(unknown(page(60, 30)));
+        let range = desk.app.results().page_range().unwrap();
+        assert_eq!((range.first, range.last, range.total), (61, 90, None));
+        desk.press("n");
+        desk.answer_page(unknown(end));
+        assert_eq!(desk.app.results().last_page_number(), Some(1));
+        assert!(!desk.app.results().may_have_next_page());
+        desk.press("p");
+        let range = desk.app.results().page_range().unwrap();
+        assert_eq!((range.first, range.last, range.total), (61, 90, Some(90)));
+        assert!(!desk.app.results().may_have_next_page());
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The client, with one async function per endpoint. A function takes model values and returns model values or a
 //! [`Failure`].
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering},
+};
 
 use bytes::Bytes;
 use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
@@ -195,14 +198,20 @@ impl Client {
 
     /// Returns one page of clusters, by `GET explore`.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
-        self.explore_as(search, |page| read_page(page)).await
+        self.explore_as(search, |page| self.read_page(page)).await
     }
 
     /// Returns one page as the service sent it, by `GET explore`.
     pub async fn explore_raw(&self, search: &Search) -> Result<RawPage, Failure> {
-        let read =
-            |page: Fields<'_>| Some(RawPage { body: page.value().clone(), page: read_page(page) });
+        let read = |page: Fields<'_>| {
+            Some(RawPage { body: page.value().clone(), page: self.read_page(page) })
+        };
         self.explore_as(search, read).await
+    }
+
+    fn read_page(&self, page: Fields<'_>) -> Option<Page> {
+        let fills_pages = self.transport.is_local_service.load(Ordering::Relaxed);
+        Some(Page { fills_pages, ..read_page(page)? })
     }
 
     async fn explore_as<T>(

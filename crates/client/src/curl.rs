@@ -31,8 +31,7 @@ impl ApiRequest {
             RequestBody::Json(body) => curl
                 .text("-H 'Content-Type: application/json'")
                 .option("-d", OsStr::from_bytes(body)),
-            // The file has a generated name, because the bytes that are sent are an upright copy.
-            RequestBody::Image(image) => curl.option("-F", format!("file=@{}", image.name())),
+            RequestBody::Image(image) => add_form_field(curl, image.form_field()),
             RequestBody::Form(parts) => {
                 parts.iter().map(RawPart::form_field).fold(curl, add_form_field)
             }
@@ -50,24 +49,33 @@ fn add_form_field(curl: ShellCommand, field: FormField) -> ShellCommand {
             curl.option("--form-string", text)
         }
         FormField::Text(text) => curl.option("-F", text),
-        FormField::File { field: name, path } => {
-            let path = path.as_os_str().as_bytes();
-            let mut field = format!("{name}=@").into_bytes();
-            if path.iter().any(|byte| b",;\"\\".contains(byte)) {
-                field.push(b'"');
-                for byte in path {
-                    if b"\"\\".contains(byte) {
-                        field.push(b'\\');
-                    }
-                    field.push(*byte);
-                }
-                field.push(b'"');
-            } else {
-                field.extend(path);
+        FormField::File { field, path, name } => {
+            let mut option = format!("{field}=@").into_bytes();
+            push_curl_word(&mut option, path.as_os_str().as_bytes());
+            // Without a name, `curl` sends that of the file.
+            if path.file_name() != Some(OsStr::new(&name)) {
+                option.extend_from_slice(b";filename=");
+                push_curl_word(&mut option, name.as_bytes());
             }
-            curl.option("-F", OsStr::from_bytes(&field))
+            curl.option("-F", OsStr::from_bytes(&option))
         }
     }
+}
+
+/// Appends a path or a name as `curl -F` reads it: in quotes, if it contains what would end it.
+fn push_curl_word(option: &mut Vec<u8>, word: &[u8]) {
+    let is_bare = word.trim_ascii() == word && !word.iter().any(|byte| b",;\"\\".contains(byte));
+    if is_bare {
+        return option.extend_from_slice(word);
+    }
+    option.push(b'"');
+    for byte in word {
+        if b"\"\\".contains(byte) {
+            option.push(b'\\');
+        }
+        option.push(*byte);
+    }
+    option.push(b'"');
 }
 
 /// The endpoints whose requests are not sent, and the first such request.

@@ -63,6 +63,7 @@ impl MediaForm {
         let file = |file: &UploadFile| FormField::File {
             field: self.field.to_owned(),
             path: file.path.clone(),
+            name: file.name.clone(),
         };
         texts.chain(self.files.iter().map(file))
     }

@@ -33,6 +33,8 @@ pub(super) enum FormField {
     File {
         field: String,
         path: PathBuf,
+        /// The name that is sent, escaped for a part header.
+        name: String,
     },
 }
 

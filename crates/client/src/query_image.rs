@@ -1,6 +1,6 @@
 //! A query image. It is validated, and turned upright so that a bounding box means the same on both sides.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use tessera_model::{Failure, SafeText};
@@ -8,12 +8,14 @@ use tessera_picture::{PictureFormat, to_common_jpeg};
 use tessera_wire::explore::FILE_FIELD;
 use tokio::io::AsyncReadExt as _;
 
-use crate::multipart::{self, MultipartBody, PartHeader};
+use crate::multipart::{self, FormField, MultipartBody, PartHeader};
 
 /// A query image that can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
+    /// The path of the picture, if it was read from a file.
+    path: Option<PathBuf>,
     format: PictureFormat,
     /// Whether the picture was decoded locally, so that a bounding box can be trusted.
     pub(super) is_decodable: bool,
@@ -43,7 +45,8 @@ impl QueryImageUpload {
             return Err(too_large(&name));
         }
         let bytes = tokio::fs::read(file).await.map_err(to_failure)?;
-        Self::new(bytes.into(), &name).await
+        let image = Self::new(bytes.into(), &name).await?;
+        Ok(Self { path: Some(file.to_owned()), ..image })
     }
 
     /// Validates the bytes of a picture. `name` identifies the picture in errors.
@@ -55,7 +58,7 @@ impl QueryImageUpload {
         if bytes.len() as u64 > Self::max_bytes(format) {
             return Err(too_large(name));
         }
-        let mut image = Self { bytes: bytes.clone(), format, is_decodable: false };
+        let mut image = Self { bytes: bytes.clone(), path: None, format, is_decodable: false };
         let common = tokio::task::spawn_blocking(move || to_common_jpeg(&bytes)).await;
         let common = common.map_err(|_| image_failure(name, "it could not be decoded"))?;
         // The service may decode formats that this program cannot, but such a picture is sent without a bounding box.
@@ -74,8 +77,15 @@ impl QueryImageUpload {
     }
 
     /// Returns a generated file name.
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         format!("query.{}", self.format.extension())
+    }
+
+    /// Returns the field of the form. The file is the original, of which an upright copy may be sent.
+    pub(super) fn form_field(&self) -> FormField {
+        let name = self.name();
+        let path = self.path.clone().unwrap_or_else(|| PathBuf::from(&name));
+        FormField::File { field: FILE_FIELD.to_owned(), path, name }
     }
 
     /// Encodes the form of a query image. Name and type are generated, because a file name could break out of the part

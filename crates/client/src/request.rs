@@ -1,7 +1,7 @@
 //! Requests as values that can be sent any number of times. Custom requests, whose path and body the user writes, are
 //! at the end of the file.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
@@ -11,9 +11,10 @@ use crate::{
     media_form::MediaForm,
     multipart::{self, FormField, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
+    service_config::BaseUrl,
 };
 use tessera_model::SafeText;
-use tessera_wire::endpoints::Endpoint;
+use tessera_wire::endpoints::{Endpoint, is_unsafe_get};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
@@ -43,18 +44,25 @@ pub(super) enum RequestBody {
 #[derive(Clone, Debug)]
 pub struct RawPart {
     pub name: String,
-    /// The name of the file that contains the content.
-    pub file: Option<String>,
+    /// The path of the file that contains the content. Only its file name is sent.
+    pub file: Option<PathBuf>,
     pub content: Bytes,
 }
 
 impl RawPart {
     pub(super) fn form_field(&self) -> FormField {
-        if let Some(file) = &self.file {
-            return FormField::File { field: self.name.clone(), path: file.into() };
+        if let (Some(path), Some(name)) = (&self.file, self.sent_file_name()) {
+            return FormField::File { field: self.name.clone(), path: path.clone(), name };
         }
         let value = String::from_utf8_lossy(&self.content);
         FormField::Text(format!("{}={value}", self.name))
+    }
+
+    /// Returns the file name as it is sent.
+    fn sent_file_name(&self) -> Option<String> {
+        let path = self.file.as_deref()?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Some(escape_file_name(&name.to_string_lossy()))
     }
 }
 
@@ -100,9 +108,9 @@ impl ApiRequest {
 
 /// Encodes the form. Names are escaped so that they cannot break out of a part header.
 pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
-    let escaped = parts.iter().map(|part| {
-        (escape_file_name(&part.name), part.file.as_deref().map(escape_file_name), &part.content)
-    });
+    let escaped = parts
+        .iter()
+        .map(|part| (escape_file_name(&part.name), part.sent_file_name(), &part.content));
     let escaped: Vec<_> = escaped.collect();
     let parts = escaped.iter().map(|(field, file, content)| {
         let file = file.as_deref().map(|file| (file, OCTET_STREAM));
@@ -118,6 +126,24 @@ pub struct RawRequest {
     /// Additional query parameters, not encoded yet.
     pub parameters: Vec<(String, String)>,
     pub body: RawBody,
+}
+
+impl RawRequest {
+    /// Whether the request may change something. Some GETs of the API do.
+    pub fn may_change(&self) -> bool {
+        // The path is resolved as for sending, because it may contain dots and escapes. A path that cannot be resolved
+        // is not sent.
+        let resolve = || BaseUrl::parse("http://localhost")?.resolve_path(&self.path);
+        // Some proxies merge slashes.
+        let merged = |path: &str| {
+            let parts = path.split('/').filter(|part| !part.is_empty());
+            parts.fold(String::new(), |path, part| path + "/" + part)
+        };
+        match self.body {
+            RawBody::Get => resolve().is_ok_and(|url| is_unsafe_get(&merged(url.path()))),
+            RawBody::Post | RawBody::Json(_) | RawBody::Form(_) => true,
+        }
+    }
 }
 
 /// The body, which also determines the method.

@@ -221,8 +221,17 @@ impl Default for ApiPrefix {
 impl BaseUrl {
     /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
+        Self::parse_as("base URL", raw)
+    }
+
+    /// Parses the address of a pipeline like a base URL.
+    pub fn parse_pipeline(raw: &str) -> Result<Self, Failure> {
+        Self::parse_as("pipeline URL", raw)
+    }
+
+    fn parse_as(name: &str, raw: &str) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
-            Failure::local(format!("the base URL {reason}"))
+            Failure::local(format!("the {name} {reason}"))
                 .with_remedy("Use the form https://example.com or http://127.0.0.1:8080")
         };
         let mut url = Url::parse(raw.trim()).map_err(|_| to_failure("is not a complete URL"))?;

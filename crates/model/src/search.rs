@@ -141,14 +141,22 @@ pub struct Page {
     pub repeated: usize,
     /// Whether the service considered only the nearest media of a large dataset, so that no page contains the rest.
     pub is_bounded: bool,
+    /// Whether the service fills every page but the last one. Only a local service is known to do so.
+    pub fills_pages: bool,
 }
 
 impl Page {
     pub const SIZE: usize = 100;
 
-    /// Whether another page may follow. This is a guess, because the service sends no total.
+    /// Whether another page may follow. This is a guess, because the service sends no total. No page follows one
+    /// without a new cluster, because some services repeat a page forever.
     pub fn may_have_next(&self) -> bool {
-        self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
+        !self.clusters.is_empty() && (!self.fills_pages || self.rows() >= Self::SIZE)
+    }
+
+    /// Returns the number of rows that the service sent.
+    pub fn rows(&self) -> usize {
+        self.clusters.len() + self.skipped + self.repeated
     }
 
     /// Removes and counts the clusters that are in `seen`, and adds the remaining ones to `seen`.

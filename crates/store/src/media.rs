@@ -110,6 +110,7 @@ pub struct MediaRecord {
     /// The row number, which is the order of arrival.
     pub row: i64,
     pub id: MediaId,
+    pub dataset: DatasetId,
     pub source: i64,
     pub kind: MediaKind,
     /// The row of the image that contains the object.
@@ -243,16 +244,18 @@ pub(super) const MEDIA_COLUMNS: &str = concat!(
     ", ",
     extra_columns!(),
     ", ",
-    picture_labels!()
+    picture_labels!(),
+    ", media.dataset"
 );
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 25;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 26;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     let picture_labels: Vec<String> = from_json(row, 24)?;
     Ok(MediaRecord {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
+        dataset: DatasetId(row.get(25)?),
         source: row.get(2)?,
         kind: MediaKind::from_keyword(row.get_ref(3)?.as_str()?).unwrap_or(MediaKind::Image),
         parent: row.get(4)?,

@@ -8,6 +8,8 @@
 //! The document leaves two questions open. This crate assumes that browsing without an anchor is `explore` without
 //! `anchor_media_id`, as in public clients, and that `datasets` takes no parameters.
 
+use percent_encoding::percent_decode_str;
+
 use crate::{error_body::StatusField, vql};
 use tessera_model::{ClusterId, DatasetId, ExportFormat, ExportSpec, Query, Search};
 
@@ -184,6 +186,13 @@ impl Endpoint {
     pub fn uses_pipeline(self) -> bool {
         self == Self::ProcessMedia
     }
+}
+
+/// Whether a GET of this path has a side effect, so that it is not only a read. The path may have any prefix.
+pub fn is_unsafe_get(path: &str) -> bool {
+    let path = percent_decode_str(path).decode_utf8_lossy();
+    let ends = ["/process/add_media", "/export_context_async", "/api_credentials"];
+    ends.iter().any(|end| path.trim_end_matches('/').ends_with(end))
 }
 
 /// Query parameters in the order in which they are sent.

@@ -165,7 +165,7 @@ pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
     let bounded = page.get("metadata").and_then(|metadata| metadata.get("bounded"));
     let is_bounded = bounded.and_then(Value::as_bool).unwrap_or(false);
     let is_readable = rows.is_empty() || !clusters.is_empty();
-    is_readable.then_some(Page { clusters, skipped, repeated: 0, is_bounded })
+    is_readable.then_some(Page { clusters, skipped, is_bounded, ..Page::default() })
 }
 
 /// Reads a page of the members of a cluster, which is empty past the last member. Returns `None` if the response has no

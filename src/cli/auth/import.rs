@@ -17,7 +17,7 @@ use crate::{
     cli::{
         ServiceAddress, ServiceTarget,
         auth::secret_screen,
-        deployment::{configured_client, service_with_login},
+        deployment::{configured_client, parse_base_url, service_with_login},
         keyboard,
         login::{open_secrets, validate_secret},
         output::write_stdout,
@@ -58,7 +58,7 @@ impl HostedProfile {
             let message = format!("the profile `{name}` is {kind}: it needs no login");
             return Err(CliError::usage(message));
         };
-        let base_url = BaseUrl::parse(base_url)?;
+        let base_url = parse_base_url(base_url)?;
         let (origin, api_key) = (base_url.to_string(), api_key.clone());
         Ok(Self { profile, base_url, origin, api_key })
     }

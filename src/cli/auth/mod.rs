@@ -5,7 +5,7 @@ pub(super) mod import;
 mod secret_screen;
 
 use secrecy::ExposeSecret as _;
-use tessera_client::{AuthMethod, BaseUrl, TOKEN_LIFETIME};
+use tessera_client::{AuthMethod, TOKEN_LIFETIME};
 use tessera_config::{DeploymentKind, Profile};
 use tessera_model::login_check_text;
 
@@ -14,6 +14,7 @@ use crate::{
     cli::{
         LocalFolder, ServiceAddress, ServiceTarget,
         auth::import::HostedProfile,
+        deployment::parse_base_url,
         login::{ServiceLogin, open_secrets},
     },
     credentials,
@@ -58,7 +59,7 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
         }
         ServiceTarget::Address(ServiceAddress {
             kind: DeploymentKind::Hosted, base_url, ..
-        }) => Ok((ServiceLogin::for_address(&BaseUrl::parse(&base_url)?)?, TOKEN_LIFETIME)),
+        }) => Ok((ServiceLogin::for_address(&parse_base_url(&base_url)?)?, TOKEN_LIFETIME)),
         ServiceTarget::Address(ServiceAddress {
             kind: DeploymentKind::Onprem | DeploymentKind::Local,
             ..

@@ -174,11 +174,16 @@ async fn plot_first_page(
     };
     let page = connection.client.explore(&search).await?;
     let clusters = count_with_noun(page.clusters.len(), "cluster", "clusters");
-    let extent = if page.may_have_next() { "only its largest" } else { "its" };
+    let has_more = page.may_have_next() && {
+        let mut next = connection.client.explore(&Search { page: 1, ..search }).await?;
+        next.drop_repeated(&mut page.clusters.iter().map(|cluster| cluster.id).collect());
+        !next.clusters.is_empty()
+    };
+    let extent = if has_more { "only its largest" } else { "its" };
     context.messages.warn(format!(
         "this service counts no media by label; the plots count {extent} {clusters}"
     ));
-    let exit = if page.may_have_next() { Exit::Incomplete } else { Exit::Done };
+    let exit = if has_more { Exit::Incomplete } else { Exit::Done };
     Ok((plot_clusters(&page.clusters), exit))
 }
 

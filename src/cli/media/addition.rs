@@ -307,8 +307,7 @@ impl<'a> AdditionRun<'a> {
     }
 
     async fn follow(&mut self, mut recorder: JobRecorder<'_>) -> CliResult<()> {
-        recorder.follow_operation().await?;
-        self.dataset = self.connection.client.dataset(self.dataset.id).await?;
+        recorder.follow_operation(&mut self.dataset).await?;
         if let Some(unread) = &self.dataset.error {
             self.context.messages.warn(unread);
             self.is_incomplete = true;

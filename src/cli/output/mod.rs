@@ -9,6 +9,7 @@ pub use table::{Column, Document};
 use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
+    slice,
 };
 
 use clap::ColorChoice;
@@ -82,6 +83,17 @@ impl Output {
         Err(CliError::usage(format!("{option} draws; {formats}")))
     }
 
+    /// Fails if the output needs the columns of a document, which a response of the service does not have.
+    pub fn require_no_columns(&self) -> Result<(), CliError> {
+        let option = match &self.format {
+            OutputFormat::Csv => "--csv",
+            OutputFormat::Json(fields) if !fields.is_empty() => "--json=FIELDS",
+            _ => return Ok(()),
+        };
+        let message = format!("a response of the service has no columns for {option}; use --jq");
+        Err(CliError::usage(message))
+    }
+
     pub fn is_table(&self) -> bool {
         self.format == OutputFormat::Table
     }
@@ -143,6 +155,10 @@ impl Output {
     pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, value)?),
+            OutputFormat::Jsonl => {
+                let rows = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+                write_stdout(&rows.iter().map(PrintableText::compact_json).collect())
+            }
             _ => write_stdout(&PrintableText::pretty_json(value)),
         }
     }

@@ -16,8 +16,8 @@ use crate::{
 };
 use tessera_client::{LocalAddition, RawPage};
 use tessera_model::{
-    Cluster, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Status,
-    basket::cluster_entry,
+    Cluster, EnrichmentModel, FailureKind, Filter, HistoryEntry, ModelStatus, Operation, Query,
+    Status, basket::cluster_entry,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -198,7 +198,12 @@ impl PreparedSearch<'_> {
         };
         match page {
             Some(page) => Ok(Some((results.accept(page, search), body))),
-            None => Err(self.missing_clusters_error(&body)?),
+            None if results.pages.fetched == 0 => Err(self.missing_clusters_error(&body)?),
+            None => {
+                let failure = Failure::new(FailureKind::Unexpected, NO_CLUSTERS);
+                results.missing_page = Some((search.page, failure));
+                Ok(None)
+            }
         }
     }
 
@@ -258,12 +263,11 @@ impl PreparedSearch<'_> {
     /// Returns the error for a response without clusters. The response format of text searches is
     /// not documented, so this can happen.
     fn missing_clusters_error(&self, body: &Value) -> CliResult<CliError> {
-        let message = "the response of the service has no `clusters`";
         if self.options.display.raw {
             self.connection.context.print(&document::body_document(body))?;
-            return Ok(CliError::failed(format!("{message}; printed the response as it is")));
+            return Ok(CliError::failed(format!("{NO_CLUSTERS}; printed the response as it is")));
         }
-        Ok(CliError::failed(format!("{message}; use --raw to see it")))
+        Ok(CliError::failed(format!("{NO_CLUSTERS}; use --raw to see it")))
     }
 
     async fn print(self, results: SearchResults) -> CliResult {
@@ -325,6 +329,8 @@ impl PreparedSearch<'_> {
         }
     }
 }
+
+const NO_CLUSTERS: &str = "the response of the service has no `clusters`";
 
 /// Why a text finds no more pictures.
 const IMPORTED_EMBEDDINGS_HINT: &str = "names of files and folders were searched as well; the imported embeddings have no text encoder, so a text is not \

@@ -65,7 +65,7 @@ impl PageCursor {
         self.fetched += 1;
         self.repeated += page.repeated;
         self.skipped += page.skipped;
-        let may_have_next = page.may_have_next() && !page.clusters.is_empty();
+        let may_have_next = page.may_have_next();
         let mut clusters = page.clusters;
         let is_last_beyond = clusters.last().is_some_and(|cluster| self.is_beyond(cluster));
         clusters.retain(|cluster| !self.is_beyond(cluster));
@@ -146,7 +146,10 @@ mod tests {
         assert_eq!(walk(pages(false, Some(30)), endless), (1, 30, PageState::LimitReached));
         assert_eq!(walk(pages(false, Some(250)), endless), (3, 250, PageState::LimitReached));
         assert_eq!(walk(pages(false, Some(100)), endless), (1, 100, PageState::LimitReached));
-        assert_eq!(walk(pages(false, Some(7)), |_| page(0..7)), (1, 7, PageState::Last));
+        let local = |_| Page { fills_pages: true, ..page(0..7) };
+        assert_eq!(walk(pages(false, Some(7)), local), (1, 7, PageState::Last));
+        assert_eq!(walk(pages(false, None), local), (1, 7, PageState::Last));
+        assert_eq!(walk(pages(false, None), |_| page(0..7)), (1, 7, PageState::LimitReached));
         assert_eq!(walk(pages(true, None), |_| page([])), (1, 0, PageState::Last));
         assert_eq!(
             walk(pages(true, None), endless),
@@ -179,13 +182,15 @@ mod tests {
     }
 
     #[test]
-    fn repeated_empty_overfull_and_moving_pages_end_the_walk() {
+    fn repeated_and_empty_pages_end_the_walk_and_pages_of_another_size_do_not() {
         let same = |_| page(0..100);
         assert_eq!(walk(pages(true, None), same), (2, 100, PageState::Last));
+        let same = |_| page(0..7);
+        assert_eq!(walk(pages(true, None), same), (2, 7, PageState::Last));
         let empty_end = |number| if number < 2 { page(number_of(number, 100)) } else { page([]) };
         assert_eq!(walk(pages(true, None), empty_end), (3, 200, PageState::Last));
-        let overfull = |number| page(number_of(number, if number == 0 { 150 } else { 20 }));
-        assert_eq!(walk(pages(true, None), overfull), (2, 170, PageState::Last));
+        let uneven = |number| page(number_of(number, [150, 20, 60, 0][number as usize]));
+        assert_eq!(walk(pages(true, None), uneven), (4, 230, PageState::Last));
         let moved = |number: u32| page((0..100).map(|id| u128::from(number) * 99 + id));
         let mut walked = pages(false, Some(1_000));
         assert_eq!(walked.accept(moved(0)).len() + walked.accept(moved(1)).len(), 199);

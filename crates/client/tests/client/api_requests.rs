@@ -158,7 +158,7 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
     let server = service().await;
     let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
         name: name.to_owned(),
-        file: file.map(str::to_owned),
+        file: file.map(Into::into),
         content: content.into(),
     };
     let parts =
@@ -179,6 +179,27 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
          Content-Disposition: form-data; name=\"d\"\r\n\r\ne\r\n--{boundary}--\r\n"
     );
     assert_eq!(String::from_utf8(seen.body).unwrap(), expected);
+}
+
+#[test]
+fn a_get_with_a_side_effect_may_change_something() {
+    let may_change = |path: &str, body| {
+        RawRequest { path: path.to_owned(), parameters: Vec::new(), body }.may_change()
+    };
+    for path in [
+        "process/add_media",
+        "/api/v1/process/add_media?dataset_id=1",
+        "process//x/../add%5fmedia/",
+        "/media/api/v1/process/add_media",
+        "dataset/1/export_context_async",
+        "api_credentials",
+    ] {
+        assert!(may_change(path, RawBody::Get), "{path}");
+    }
+    for path in ["datasets", "dataset/1/export_status?x=/api_credentials", "explore/1", "../../x"] {
+        assert!(!may_change(path, RawBody::Get), "{path}");
+        assert!(may_change(path, RawBody::Post), "{path}");
+    }
 }
 
 #[tokio::test]

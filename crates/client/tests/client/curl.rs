@@ -3,8 +3,8 @@
 use std::fs;
 
 use tessera_client::{
-    AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody, RawPart, RawRequest,
-    ServiceConfig,
+    AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, QueryImageUpload, RawBody, RawPart,
+    RawRequest, ServiceConfig,
 };
 use tessera_model::{MediaAddition, MediaSource, Search};
 use tessera_testing::{
@@ -46,7 +46,7 @@ async fn raw_command(body: RawBody) -> String {
 }
 
 fn part(name: &str, file: Option<&str>, content: &'static str) -> RawPart {
-    RawPart { name: name.into(), file: file.map(str::to_owned), content: content.into() }
+    RawPart { name: name.into(), file: file.map(Into::into), content: content.into() }
 }
 
 #[tokio::test]
@@ -68,8 +68,12 @@ async fn each_kind_of_body_has_its_option() {
             r#"POST curl -sS -F 'f=@/d/a.jpg' -F 'g=@"a;b.jpg"'"#,
         ),
         (
-            RawBody::Form(vec![part("f", Some(r#"a"b\c,d.jpg"#), "x")]),
-            r#"POST curl -sS -F 'f=@"a\"b\\c,d.jpg"'"#,
+            RawBody::Form(vec![part("f", Some(r#"d/a"b\c,d.jpg"#), "x")]),
+            r#"POST curl -sS -F 'f=@"d/a\"b\\c,d.jpg";filename="a%22b_c,d.jpg"'"#,
+        ),
+        (
+            RawBody::Form(vec![part("f", Some(" it's.jpg "), "x")]),
+            r#"POST curl -sS -F 'f=@" it'\''s.jpg "'"#,
         ),
     ] {
         assert_eq!(raw_command(body).await, command);
@@ -104,9 +108,31 @@ async fn an_addition_is_a_form_of_its_options_and_files() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.mp4");
     fs::write(&file, "video").unwrap();
-    let files = MediaAddition::new(MediaSource::Files(vec![file.clone()]));
-    let expected = format!("-F 'auto_reindex=false' -F 'files=@{}'", file.display());
+    let same_name = folder.path().join("b/a.mp4");
+    fs::create_dir(same_name.parent().unwrap()).unwrap();
+    fs::write(&same_name, "another video").unwrap();
+    let files = MediaAddition::new(MediaSource::Files(vec![file.clone(), same_name.clone()]));
+    let expected = format!(
+        "-F 'auto_reindex=false' -F 'files=@{}' -F 'files=@{};filename=a-2.mp4'",
+        file.display(),
+        same_name.display()
+    );
     assert_eq!(command(files).await, expected);
+}
+
+#[tokio::test]
+async fn a_query_image_is_its_file_with_the_name_that_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my cat.jpg");
+    fs::write(&file, b"\xff\xd8\xff\xe0 cut").unwrap();
+    let run = DryRun::new(&[Endpoint::RegisterAnchor]);
+    let client = on_premises("https://a.example", without_pauses()).with_dry_run(run.clone());
+    let image = QueryImageUpload::read(&file).await.unwrap();
+    let Search { entity, granularity, .. } = Search::browse(dataset());
+    client.register_anchor(dataset(), image, entity, granularity, None).await.unwrap_err();
+    let curl = run.take_request().unwrap().curl.to_string();
+    let expected = format!("curl -sS -F 'file=@{};filename=query.jpg' ", file.display());
+    assert!(curl.starts_with(&expected), "{curl}");
 }
 
 #[tokio::test]

@@ -68,21 +68,22 @@ fn clusters(numbers: impl IntoIterator<Item = u128>) -> Vec<Cluster> {
 }
 
 #[test]
-fn another_page_may_follow_a_page_of_100_rows_whatever_became_of_them() {
-    for (read, skipped, repeated, next) in [
-        (100, 0, 0, true),
-        (99, 0, 0, false),
-        (99, 1, 0, true),
-        (99, 0, 1, true),
-        (50, 25, 24, false),
-        (50, 25, 25, true),
-        (50, 30, 20, true),
-        (0, 0, 0, false),
-        (2, 99, 0, true),
-        (2, 0, 98, true),
+fn another_page_may_follow_any_new_cluster_unless_the_service_fills_its_pages() {
+    for (read, skipped, repeated, after_filled, after_any) in [
+        (100, 0, 0, true, true),
+        (99, 0, 0, false, true),
+        (99, 1, 0, true, true),
+        (50, 25, 24, false, true),
+        (50, 30, 20, true, true),
+        (1, 0, 0, false, true),
+        (2, 0, 98, true, true),
+        (0, 0, 0, false, false),
+        (0, 0, 100, false, false),
     ] {
         let page = Page { clusters: clusters(0..read), skipped, repeated, ..Page::default() };
-        assert_eq!(page.may_have_next(), next, "{read} {skipped} {repeated}");
+        assert_eq!(page.may_have_next(), after_any, "{read} {skipped} {repeated}");
+        let page = Page { fills_pages: true, ..page };
+        assert_eq!(page.may_have_next(), after_filled, "{read} {skipped} {repeated}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::{ffi::OsString, fs, os::unix::ffi::OsStringExt as _};
 use half::f16;
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use tessera_media::ingest::disk_quota::DiskQuota;
-use tessera_model::{MediaId, Region, UserTags, vql::ColumnValue};
+use tessera_model::{DatasetId, MediaId, Region, UserTags, vql::ColumnValue};
 use tessera_search::similarity::VectorMemory;
 use tessera_store::{
     assignment::{ClusterAssignment, IssueScores},
@@ -27,6 +27,7 @@ fn random_media() -> impl Strategy<Value = MediaRecord> {
         MediaRecord {
             row: 0,
             id: MediaId(uuid::Uuid::nil()),
+            dataset: DatasetId(uuid::Uuid::nil()),
             source: 1,
             kind,
             parent: is_object.then_some(7),

@@ -214,7 +214,7 @@ impl FormReader<'_> {
 
     async fn read_file(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
         let Some(name) = file_name(field::FILES, &part)? else {
-            return skip_empty_file(part).await;
+            return skip_empty_file(field::FILES, part).await;
         };
         if self.source.is_none() {
             let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
@@ -230,7 +230,7 @@ impl FormReader<'_> {
 
     async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
         let Some(name) = file_name(field::ARCHIVE, &part)? else {
-            return skip_empty_file(part).await;
+            return skip_empty_file(field::ARCHIVE, part).await;
         };
         match self.source {
             None => {}
@@ -284,16 +284,23 @@ impl FormReader<'_> {
 
 /// Returns the file name of an upload, or `None` for a file field that was not filled in.
 fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>, Problem> {
-    let message = "Input should be a file: the part has no file name";
-    let unnamed = || Problem::invalid("body", field, "value_error", message, None);
-    let name = part.file_name().ok_or_else(unnamed)?;
-    Ok((!name.is_empty()).then(|| name.to_owned()))
+    let name = part.file_name().ok_or_else(|| unnamed_file(field))?;
+    Ok((!name.is_empty()).then(|| name.into_owned()))
 }
 
 /// Skips a file field without a name, which must be empty.
-async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
-    let message = "A file without a name was sent";
-    part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
+async fn skip_empty_file(field: &'static str, mut part: FormPart<'_>) -> Result<(), Problem> {
+    while let Some(chunk) = part.chunk().await? {
+        if !chunk.is_empty() {
+            return Err(unnamed_file(field));
+        }
+    }
+    Ok(())
+}
+
+fn unnamed_file(field: &'static str) -> Problem {
+    let message = "Input should be a file: the part has no file name";
+    Problem::invalid("body", field, "value_error", message, None)
 }
 
 async fn save_part(

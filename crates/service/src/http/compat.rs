@@ -274,6 +274,7 @@ fn respond_with_spooled(
     params(ClusterPath, ExploreParams, SortParams, PageParams),
     responses(
         (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
+        (status = 400, description = "A parameter differs from the anchor's registration", body = ProblemBody),
         StatusErrors,
         BusyError,
     ),

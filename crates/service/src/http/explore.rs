@@ -276,7 +276,12 @@ pub(crate) fn add_local_routes(routes: CheckedRoutes) -> CheckedRoutes {
     get,
     path = "/dataset/{dataset_id}/map",
     params(DatasetPath, ExploreParams),
-    responses((status = 200, description = "The positions", body = MapBody), StatusErrors, BusyError),
+    responses(
+        (status = 200, description = "The positions", body = MapBody),
+        (status = 400, description = "A parameter differs from the anchor's registration", body = ProblemBody),
+        StatusErrors,
+        BusyError,
+    ),
 )]
 pub(crate) async fn map(
     State(state): State<AppState>,

@@ -19,7 +19,7 @@ use super::{
     explore::parse_optional_search,
     media::{FileContent, FileResponse, respond_with_file},
     multipart_form::{SizeLimit, check_content_length, content_length},
-    openapi::{DatasetErrors, ExportErrors, FileResponses, StatusErrors},
+    openapi::{DatasetErrors, ExportErrors, FileResponses, JsonErrors, StatusErrors},
     parameters::{
         ArchiveParams, DatasetPath, ExpiringLinkParams, ExportLinkPath, ExportParams,
         ExportStatusParams, QueryParams, RestParams,
@@ -225,8 +225,7 @@ const SELECTION_LIMIT: SizeLimit =
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
-        (status = 408, description = "The body did not arrive in time", body = ProblemBody),
-        (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
+        JsonErrors,
         StatusErrors,
         ExportErrors,
     ),

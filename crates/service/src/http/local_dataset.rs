@@ -14,7 +14,7 @@ use super::{
     connections::ClientConnection,
     dataset::dataset_body,
     export::{export_spec, read_json, selection_scope},
-    openapi::{DatasetErrors, ExportErrors, StatusErrors},
+    openapi::{DatasetErrors, ExportErrors, JsonErrors, StatusErrors},
     parameters::{DatasetPath, PreviewParams, QueryParams, RestParams},
     problem::Problem,
 };
@@ -27,7 +27,6 @@ use tessera_model::{ExportSpec, PatternLists};
 use tessera_wire::{
     dataset::DatasetBody,
     endpoints::query,
-    error_body::ProblemBody,
     export::ExportPreviewBody,
     local_dataset::{
         LocalDatasetBody, MAX_NAME_CHARS, PatternsBody, RemovedBody, RenameBody, RescanBody,
@@ -80,7 +79,7 @@ pub(crate) async fn remove_dataset(
     path = "/dataset/{dataset_id}/rename",
     params(DatasetPath),
     request_body(content = ref("#/components/schemas/DatasetName"), content_type = "application/json"),
-    responses((status = 200, description = "The record", body = DatasetBody), StatusErrors),
+    responses((status = 200, description = "The record", body = DatasetBody), JsonErrors, StatusErrors),
 )]
 pub(crate) async fn rename_dataset(
     State(state): State<AppState>,
@@ -111,7 +110,7 @@ pub(crate) async fn rename_dataset(
     path = "/dataset/{dataset_id}/rescan",
     params(DatasetPath),
     request_body(content = Option<PatternsBody>, content_type = "application/json"),
-    responses((status = 200, description = "What has changed", body = RescanBody), StatusErrors),
+    responses((status = 200, description = "What has changed", body = RescanBody), JsonErrors, StatusErrors),
 )]
 pub(crate) async fn rescan(
     State(state): State<AppState>,
@@ -155,7 +154,7 @@ pub(crate) async fn cancel_indexing(
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
         (status = 200, description = "What is left out or changed", body = ExportPreviewBody),
-        (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
+        JsonErrors,
         StatusErrors,
         ExportErrors,
     ),

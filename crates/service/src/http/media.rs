@@ -253,8 +253,16 @@ pub(crate) fn respond_with_file(served: FileResponse, request: &HeaderMap) -> Re
         (header::ACCEPT_RANGES, "bytes".to_owned()),
     ];
     let header_text = |name| request.get(name).and_then(|value| value.to_str().ok());
-    let known = |tags: &str| tags.split(',').any(|one| one.trim() == tag || one.trim() == "*");
-    if header_text(header::IF_NONE_MATCH).is_some_and(known) {
+    let is_listed = |one: &str| one == tag || one == "*";
+    let lists = |tags: &str| tags.split(',').any(|one| is_listed(one.trim()));
+    if header_text(header::IF_MATCH).is_some_and(|tags| !lists(tags)) {
+        let message = "The file is not the one that If-Match names";
+        return Problem::plain(StatusCode::PRECONDITION_FAILED, message).into_response();
+    }
+    // Weak tags are compared as well, because a proxy that compresses a response makes its tag weak.
+    let lists_weakly =
+        |tags: &str| tags.split(',').any(|one| is_listed(one.trim().trim_start_matches("W/")));
+    if header_text(header::IF_NONE_MATCH).is_some_and(lists_weakly) {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }
     // A range of another version would corrupt the client's copy.

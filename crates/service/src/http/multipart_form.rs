@@ -1,6 +1,7 @@
 //! Reads multipart forms, part by part and with bounded memory.
 
 use std::{
+    borrow::Cow,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -95,8 +96,15 @@ impl FormPart<'_> {
         self.field.name()
     }
 
-    pub fn file_name(&self) -> Option<&str> {
-        self.field.file_name()
+    /// Returns the file name. A header that is not UTF-8 is read as Latin-1.
+    pub fn file_name(&self) -> Option<Cow<'_, str>> {
+        let latin_1_name = || {
+            let header = self.field.headers().get(header::CONTENT_DISPOSITION)?.as_bytes();
+            let text: String = header.iter().copied().map(char::from).collect();
+            let (_, name) = text.split_once("filename=\"")?;
+            Some(Cow::Owned(name.split('"').next().unwrap_or_default().to_owned()))
+        };
+        self.field.file_name().map(Cow::Borrowed).or_else(latin_1_name)
     }
 
     /// Returns the next bytes. Fails with 400 for an invalid form, with 408 after a timeout, and with 413 if the body
@@ -254,12 +262,22 @@ mod tests {
         let form = part("name=\"a\"; filename=\"x y.png\"", "one") + &part("name=b", "") + "--X--";
         let mut parts = parts(form, LIMIT).await;
         let first = parts.next().await.unwrap().unwrap();
-        assert_eq!((first.name(), first.file_name()), (Some("a"), Some("x y.png")));
+        assert_eq!((first.name(), first.file_name().as_deref()), (Some("a"), Some("x y.png")));
         assert_eq!(first.bytes(LIMIT).await.unwrap(), b"one");
         let second = parts.next().await.unwrap().unwrap();
         assert_eq!((second.name(), second.file_name()), (Some("b"), None));
         second.skip().await.unwrap();
         assert!(parts.next().await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_file_name_that_is_not_utf_8_is_read_as_latin_1() {
+        let form = part("name=files; filename=\"?ber.png\"; a=\"b\"", "one");
+        let (before, after) = form.split_once('?').unwrap();
+        let form = [before.as_bytes(), b"\xfc", after.as_bytes(), b"--X--"].concat();
+        let mut parts = parts(form, LIMIT).await;
+        let part = parts.next().await.unwrap().unwrap();
+        assert_eq!(part.file_name().as_deref(), Some("über.png"));
     }
 
     #[tokio::test]

@@ -160,6 +160,12 @@ responses! {
         (408, "The body did not arrive in time"),
         (413, "The body or a part of it is too large"),
     ]);
+    /// The errors of an endpoint that reads a selection or another body of JSON.
+    JsonErrors => error_responses(&[
+        (400, "A parameter differs from the anchor's registration, or the body broke off"),
+        (408, "The body did not arrive in time"),
+        (413, "The body is larger than 32 MiB"),
+    ]);
     BusyError => BTreeMap::from([retry_response(
         503,
         "Too many searches are running, or object storage cannot be reached",
@@ -175,6 +181,7 @@ responses! {
         (304, "The client has it already"),
         (403, "The link is not valid, or opened by a page of another site"),
         (404, "The file does not exist"),
+        (412, "The file is not the one that If-Match names"),
         (414, "The address is longer than 64 KiB"),
         (416, "The range is outside"),
         (500, "A fault of the service"),

@@ -39,14 +39,11 @@ pub(crate) async fn check_origin(
         local_origin.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
     };
     match trusted_origin(origin_of, request.uri(), request.headers()) {
-        Some(origin) => {
+        Ok(origin) => {
             request.extensions_mut().insert(RequestOrigin(origin));
             next.run(request).await
         }
-        None => Problem::forbidden(
-            "This service does not serve this Host header; --allow-host adds other addresses",
-        )
-        .into_response(),
+        Err(message) => Problem::forbidden(message).into_response(),
     }
 }
 
@@ -114,21 +111,35 @@ fn may_come_from_page(origin: &str, headers: &HeaderMap) -> bool {
         && (any(header::REFERER, &is_foreign) || any(header::USER_AGENT, &is_browser))
 }
 
-/// Returns the origin of an accepted request. `origin_of` returns the origin of an accepted host.
+const FOREIGN_HOST: &str =
+    "This service does not serve this Host header; --allow-host adds other addresses";
+const FOREIGN_ORIGIN: &str = "The Origin header names a web page of another site; only pages of this service may send \
+                              requests";
+const FOREIGN_SITE: &str = "The Sec-Fetch-Site header names a web page of another site; only pages of this service may \
+                            send requests";
+
+/// Returns the origin of an accepted request, or why the request is refused. `origin_of` returns the origin of an
+/// accepted host.
 fn trusted_origin(
     origin_of: impl Fn(&Authority) -> Option<String>,
     uri: &Uri,
     headers: &HeaderMap,
-) -> Option<String> {
-    let host: Authority = single_header(headers, header::HOST)??.parse().ok()?;
-    let origin = origin_of(&host)?;
+) -> Result<String, &'static str> {
+    let host = single_header(headers, header::HOST).flatten();
+    let host: Option<Authority> = host.and_then(|host| host.parse().ok());
+    let origin = host.and_then(|host| origin_of(&host)).ok_or(FOREIGN_HOST)?;
     if uri.authority().is_some_and(|target| origin_of(target).is_none()) {
-        return None;
+        return Err(FOREIGN_HOST);
     }
-    let foreign = single_header(headers, header::ORIGIN)?.is_some_and(|from| from != origin);
-    let site = single_header(headers, FETCH_SITE)?;
-    let cross = site.is_some_and(|site| site != "none" && site != "same-origin");
-    (!foreign && !cross).then_some(origin)
+    let from = single_header(headers, header::ORIGIN).ok_or(FOREIGN_ORIGIN)?;
+    if from.is_some_and(|from| from != origin) {
+        return Err(FOREIGN_ORIGIN);
+    }
+    let site = single_header(headers, FETCH_SITE).ok_or(FOREIGN_SITE)?;
+    if site.is_some_and(|site| site != "none" && site != "same-origin") {
+        return Err(FOREIGN_SITE);
+    }
+    Ok(origin)
 }
 
 /// Returns the value of a header that may occur once. The outer `None` means that the header is repeated or not

@@ -1,4 +1,5 @@
-//! The links in responses. Links to archives expire; links to pictures do not.
+//! The links in responses. Links to archives expire, and so do the links to pictures in archives. Other links to
+//! pictures do not.
 
 use axum::{
     extract::FromRequestParts,

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::prelude::*;
-use super::{explore::parse_optional_search, export::read_json};
+use super::{explore::parse_optional_search, export::read_json, openapi::JsonErrors};
 use crate::usecase::TagTarget;
 use tessera_model::{TagChangeId, TagColor, TagDefinition, TagEdit, tag::tag_name};
 use tessera_wire::tags::{TagChangeBody, TagDefinitionBody, TagEditBody, TagListBody, UndoBody};
@@ -39,6 +39,7 @@ pub(crate) async fn tags(
     request_body(content = ref("#/components/schemas/TagEdit"), content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed", body = TagChangeBody),
+        JsonErrors,
         StatusErrors,
         BusyError,
     ),
@@ -74,7 +75,7 @@ pub(crate) async fn change_tags(
     path = "/dataset/{dataset_id}/tags/define",
     params(DatasetPath),
     request_body(content = ref("#/components/schemas/TagDefinition"), content_type = "application/json"),
-    responses((status = 200, description = "What was changed", body = TagChangeBody), StatusErrors),
+    responses((status = 200, description = "What was changed", body = TagChangeBody), JsonErrors, StatusErrors),
 )]
 pub(crate) async fn define_tag(
     State(state): State<AppState>,
@@ -110,7 +111,7 @@ pub(crate) async fn define_tag(
     path = "/dataset/{dataset_id}/tags/undo",
     params(DatasetPath),
     request_body(content = ref("#/components/schemas/TagUndo"), content_type = "application/json"),
-    responses((status = 200, description = "What was undone", body = TagChangeBody), StatusErrors),
+    responses((status = 200, description = "What was undone", body = TagChangeBody), JsonErrors, StatusErrors),
 )]
 pub(crate) async fn undo_tags(
     State(state): State<AppState>,

@@ -176,6 +176,7 @@ impl Deployment {
     /// Finds the archive of an export, on disk or in the bucket.
     pub(crate) fn find_archive(&self, id: ExportTaskId) -> Result<ExportArchive, ServiceError> {
         let export = self.store.read(|c| export::find(c, id))?;
+        let export = export.filter(|export| self.offers(export.dataset));
         let export = export.ok_or_else(ServiceError::export_not_found)?;
         match File::open(self.store.export_archive_path(id.0)) {
             Ok(file) => Ok(ExportArchive::OnDisk(export, file)),

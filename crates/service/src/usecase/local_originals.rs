@@ -448,7 +448,7 @@ impl Deployment {
     /// Returns the file that is or contains the original of a media item: the video of a frame, or the Parquet file of
     /// an image in it. Returns `None` if the original is in a bucket, or has changed since it was indexed.
     pub fn original_path(&self, id: MediaId) -> Option<PathBuf> {
-        let (media, folder) = self.store.read(|c| media::find(c, id)).ok()??;
+        let (media, folder) = self.find_media(id).ok()?;
         let file = containing_file(&folder, &media.path);
         let is_whole_file = file == folder.join(&media.path);
         let is_current = !is_whole_file || is_current(&media, &folder);
@@ -458,7 +458,7 @@ impl Deployment {
     /// Returns the original of a media item. Returns `None` if the original is not a whole file of this machine: a
     /// frame of a video, an image inside a Parquet file, an object in a bucket, or a file that is gone or has changed.
     pub fn original_file(&self, id: MediaId) -> Option<PathBuf> {
-        let (media, folder) = self.store.read(|c| media::find(c, id)).ok()??;
+        let (media, folder) = self.find_media(id).ok()?;
         let is_whole_file = media.frame.is_none() && storage_location(&folder).is_none();
         let is_current = is_whole_file && is_current(&media, &folder);
         is_current.then(|| folder.join(&media.path))

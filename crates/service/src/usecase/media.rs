@@ -66,8 +66,11 @@ impl Deployment {
         self.open_original(record, &folder)
     }
 
-    fn find_media(&self, id: MediaId) -> Result<(MediaRecord, PathBuf), ServiceError> {
-        self.store.read(|c| media::find(c, id))?.ok_or_else(ServiceError::media_not_found)
+    /// Finds a media item with the folder of its source, unless this service does not offer its dataset.
+    pub(super) fn find_media(&self, id: MediaId) -> Result<(MediaRecord, PathBuf), ServiceError> {
+        let found = self.store.read(|c| media::find(c, id))?;
+        let found = found.filter(|(record, _)| self.offers(record.dataset));
+        found.ok_or_else(ServiceError::media_not_found)
     }
 
     /// Returns the paths of the files on this machine that are or contain the originals of previews, in their order.
@@ -93,9 +96,8 @@ impl Deployment {
 
     /// Returns the thumbnail as a JPEG, with its media item.
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<(MediaRecord, Vec<u8>), ServiceError> {
-        let read = |c: &_| Ok((media::find(c, id)?, media::thumbnail(c, id)?));
-        let (found, picture) = self.store.read(read)?;
-        let (record, _) = found.ok_or_else(ServiceError::media_not_found)?;
+        let (record, _) = self.find_media(id)?;
+        let picture = self.store.read(|c| media::thumbnail(c, id))?;
         Ok((record, self.read_picture(picture)?))
     }
 

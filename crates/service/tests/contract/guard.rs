@@ -197,6 +197,8 @@ async fn pages_of_other_sites_cannot_start_exports() {
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 403, "{name}: {value}");
         assert!(!response.headers().contains_key("access-control-allow-origin"));
+        let reason = response.text().await.unwrap().to_lowercase();
+        assert!(reason.contains(name) && !reason.contains("host header"), "{reason}");
     }
     assert_eq!(service.place.count("export"), 0);
     let request = service.client.head(service.url(&start));

@@ -26,14 +26,23 @@ async fn links_open_without_login_and_show_what_is_in_the_folder() {
     assert_eq!(thumbnail.headers()["content-type"], "image/jpeg");
     let bytes = thumbnail.bytes().await.unwrap();
     assert!(image::load_from_memory(&bytes).unwrap().width() <= 256);
-    let again = service
-        .client
-        .get(preview["media_uri"].as_str().unwrap())
-        .header("if-none-match", tag)
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(again.status(), 304);
+    let tag = tag.to_str().unwrap();
+    let weak = format!("W/{tag}");
+    for (header, tags, status) in [
+        ("if-none-match", tag.to_owned(), 304),
+        ("if-none-match", weak.clone(), 304),
+        ("if-none-match", format!("\"a\", {weak}"), 304),
+        ("if-none-match", "*".to_owned(), 304),
+        ("if-none-match", "W/\"a\"".to_owned(), 200),
+        ("if-match", format!("\"a\", {tag}"), 200),
+        ("if-match", "*".to_owned(), 200),
+        ("if-match", "\"a\"".to_owned(), 412),
+        ("if-match", weak, 412),
+    ] {
+        let again = service.client.get(preview["media_uri"].as_str().unwrap());
+        let again = again.header(header, &tags).send().await.unwrap();
+        assert_eq!(again.status(), status, "{header}: {tags}");
+    }
 }
 
 #[tokio::test]

@@ -84,7 +84,8 @@ async fn a_field_occurs_once() {
 async fn a_nameless_file_must_be_empty_and_a_text_short() {
     let service = Service::of_pictures().await;
     let nameless = Form::new().part("files", Part::bytes(b"x".to_vec()).file_name(""));
-    assert_eq!(service.add(nameless).await.0, 413);
+    let (status, body) = service.add(nameless).await;
+    assert_eq!((status, &detail(&body)[0]["loc"]), (422, &json!(["body", "files"])));
     assert_eq!(service.add(Form::new().text("s3_uri", "x".repeat(5_000))).await.0, 413);
     let raw = Form::new().part("s3_uri", Part::bytes(vec![b'?', 0xFF, b'?']));
     let (status, body) = service.add(raw).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
-use tessera_service::{DeploymentSettings, InjectedFailure};
+use tessera_service::{DeploymentSettings, InjectedFailure, OPENAPI_PATH};
 
 use crate::support::{Place, Service, answer, encoded, picture, pictures};
 
@@ -56,6 +56,45 @@ async fn exploring_repeats_the_threshold_of_the_registration() {
     let default = anchor(&service, "entity_type=IMAGES", form(picture(1))).await;
     let objects = ranked(&service, &default, "").replace("IMAGES", "OBJECTS");
     assert_eq!(service.json(&objects).await.0, 400);
+}
+
+#[tokio::test]
+async fn every_request_with_another_threshold_is_a_400_that_is_described() {
+    let service = Service::of_pictures().await;
+    let fine = anchor(&service, "entity_type=IMAGES&threshold=1", form(picture(1))).await;
+    let other = format!("anchor_media_id={fine}&anchor_type=UPLOAD&entity_type=IMAGES&threshold=2");
+    let description = service.good(OPENAPI_PATH).await;
+    let clusters = service.good(&service.explore("threshold=0")).await;
+    let media = &clusters["clusters"][0]["previews"][0]["media_id"];
+    let item = json!({"type": "media", "payload": {"media_ids": [media]}});
+    for (method, path, query) in [
+        ("get", "/api/v1/explore/{dataset_id}", ""),
+        ("get", "/local/dataset/{dataset_id}/map", ""),
+        (
+            "get",
+            "/api/v1/dataset/{dataset_id}/export_context_async",
+            "&file_name=a&export_format=json",
+        ),
+        (
+            "post",
+            "/api/v1/dataset/{dataset_id}/export_entities_async",
+            "&rest=true&export_format=json",
+        ),
+        ("post", "/local/dataset/{dataset_id}/export_preview", "&rest=true&export_format=json"),
+        ("post", "/local/dataset/{dataset_id}/tags/change", ""),
+    ] {
+        let target = path.replace("{dataset_id}", &service.dataset.to_string());
+        let target = format!("{target}?{other}{query}");
+        let request = match method {
+            "get" => service.get(&target),
+            _ if path.ends_with("change") => service.post(&target).json(&json!({"add": ["a"]})),
+            _ => service.post(&target).json(&json!({"media_selection": [item]})),
+        };
+        let (status, body) = answer(request).await;
+        assert_eq!(status, 400, "{path}: {body}");
+        let described = &description["paths"][path][method]["responses"];
+        assert!(described["400"].is_object(), "{path}: {described}");
+    }
 }
 
 #[tokio::test]

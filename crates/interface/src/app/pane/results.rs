@@ -183,6 +183,15 @@ impl PageCache {
         pages
     }
 
+    /// Counts the rows of the pages before a page. A page that is not loaded counts as full.
+    pub fn rows_before(&self, search: &Search) -> u64 {
+        let loaded = self.pages_of(search).into_iter();
+        let loaded = loaded.take_while(|(number, _)| *number < search.page);
+        let rows: Vec<usize> = loaded.filter_map(|(_, page)| Some(page.value()?.rows())).collect();
+        let missing = u64::from(search.page) - rows.len() as u64;
+        rows.iter().sum::<usize>() as u64 + missing * Page::SIZE as u64
+    }
+
     /// Invalidates the pages of a dataset whose media or clusters have changed.
     pub fn invalidate(&mut self, dataset: DatasetId) {
         for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
@@ -247,25 +256,24 @@ impl Results {
         self.pages.get(&search)?.failure()
     }
 
-    /// Returns the number of the last page, counted from 0, if the last page was loaded once.
+    /// Returns the number of the last page, counted from 0, if the last page or the end after it was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
-        let loaded = self.pages.pages_of(&self.view()?.search);
-        let is_last = |page: &Remote<Page>| page.value().is_some_and(|page| !page.may_have_next());
-        loaded.into_iter().find(|(_, page)| is_last(page)).map(|(number, _)| number)
+        let loaded = self.pages.pages_of(&self.view()?.search).into_iter();
+        let mut loaded = loaded.filter_map(|(number, page)| Some((number, page.value()?)));
+        let (number, page) = loaded.find(|(_, page)| !page.may_have_next())?;
+        Some(if page.clusters.is_empty() { number.saturating_sub(1) } else { number })
     }
 
     /// Returns the position of the page on screen, or `None` if the page is empty.
     pub fn page_range(&self) -> Option<PageRange> {
         let view = self.view().filter(|view| view.computed.is_none())?;
-        let end = |number: u32, page: &Page| {
-            let reported = page.clusters.len() + page.skipped + page.repeated;
-            u64::from(number) * Page::SIZE as u64 + reported as u64
-        };
-        let first = u64::from(view.search.page) * Page::SIZE as u64 + 1;
-        let last = end(view.search.page, self.page()?);
+        let end =
+            |search: &Search, page: &Page| self.pages.rows_before(search) + page.rows() as u64;
+        let first = self.pages.rows_before(&view.search) + 1;
+        let last = end(&view.search, self.page()?);
         let last_page = self.last_page_number().and_then(|number| {
             let search = Search { page: number, ..view.search.clone() };
-            Some(end(number, self.pages.get(&search)?.value()?))
+            Some(end(&search, self.pages.get(&search)?.value()?))
         });
         (last >= first).then_some(PageRange { first, last, total: last_page })
     }
@@ -295,7 +303,9 @@ impl Results {
     }
 
     pub fn may_have_next_page(&self) -> bool {
-        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
+        let may_follow =
+            self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next);
+        may_follow && self.last_page_number().is_none_or(|last| self.page_number() < last)
     }
 
     pub fn cluster(&self) -> Option<&Cluster> {

@@ -103,7 +103,8 @@ impl Results {
         let pages = self.pages.pages_of(search);
         let (last, page) =
             pages.last().and_then(|(number, page)| Some((*number, page.value()?)))?;
-        let before = usize::try_from(last).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let before = self.pages.rows_before(&Search { page: last, ..search.clone() });
+        let before = usize::try_from(before).unwrap_or(usize::MAX);
         let clusters = before.saturating_add(page.clusters.len() + page.repeated);
         Some(ResultCount { clusters, is_complete: !page.may_have_next() })
     }

@@ -66,10 +66,8 @@ impl NameScan {
 
     /// Looks at a page, and adds the clusters with the text in a name.
     pub(in crate::app) fn look_at(&mut self, mut page: Page, found: &mut Page) {
-        let is_last = !page.may_have_next();
         page.drop_repeated(&mut self.known);
-        // A service that repeats its last page forever has no further one.
-        let is_repeated = page.clusters.is_empty() && page.skipped == 0;
+        let is_last = !page.may_have_next();
         found.skipped += page.skipped;
         let needle = search_form(&self.text);
         for mut cluster in page.clusters {
@@ -80,7 +78,7 @@ impl NameScan {
             }
         }
         self.next_page.page += 1;
-        if is_last || is_repeated {
+        if is_last {
             self.state = ScanState::Complete;
         }
     }
