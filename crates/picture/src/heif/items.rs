@@ -59,19 +59,43 @@ impl<'a> ItemTable<'a> {
 
     /// Returns the type of an item.
     pub fn kind(&self, item: u64) -> Option<[u8; 4]> {
+        self.infos()?.find(|(id, ..)| *id == item).map(|(_, kind, _)| kind)
+    }
+
+    /// Returns the parts of the Exif block and of the XMP packet.
+    pub fn metadata(&self) -> [Option<Vec<&'a [u8]>>; 2] {
+        let parts = |is_wanted: fn(&[u8; 4], &[u8]) -> bool| {
+            let (item, ..) = self.infos()?.find(|(_, kind, names)| is_wanted(kind, names))?;
+            self.contents(&[item])?.pop()
+        };
+        [
+            parts(|kind, _| kind == b"Exif"),
+            parts(|kind, names| {
+                let mut names = names.split(|&byte| byte == 0).skip(1);
+                // The names are those of the item, of its media type, and of its compression.
+                kind == b"mime"
+                    && names.next() == Some(b"application/rdf+xml")
+                    && names.next().is_none_or(<[u8]>::is_empty)
+            }),
+        ]
+    }
+
+    /// Returns the numbers and types of the items, and the names that follow the type.
+    fn infos(&self) -> Option<impl Iterator<Item = (u64, [u8; 4], &'a [u8])>> {
         let infos = find_box(self.meta, *b"iinf")?;
         let start = if infos.first()? == &0 { 6 } else { 8 };
-        boxes(infos.get(start..)?).take(MAX_ITEMS).find_map(|(_, info)| {
+        Some(boxes(infos.get(start..)?).take(MAX_ITEMS).filter_map(|(_, info)| {
             let id_size = match info.first()? {
                 2 => 2,
                 3 => 4,
                 _ => return None,
             };
             let mut numbers = Numbers { bytes: info, at: 4 };
-            let is_item = numbers.next(id_size)? == item;
+            let item = numbers.next(id_size)?;
             // The type follows the two-byte index of protection.
-            is_item.then(|| info.get(numbers.at + 2..)?.first_chunk().copied()).flatten()
-        })
+            let (kind, names) = info.get(numbers.at + 2..)?.split_first_chunk()?;
+            Some((item, *kind, names))
+        }))
     }
 
     /// Returns the items of which an item is composed.

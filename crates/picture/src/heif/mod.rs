@@ -5,8 +5,9 @@ mod ffmpeg;
 mod items;
 
 pub use ffmpeg::{find_ffmpeg, to_rgb};
+pub use items::ItemTable;
 
-use self::items::{ItemProperties, ItemTable};
+use self::items::ItemProperties;
 use crate::{
     iso_boxes::{boxes, find_box, number},
     limits::{DecodeError, MAX_PIXELS, check_size},
