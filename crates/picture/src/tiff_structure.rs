@@ -4,6 +4,8 @@
 
 use image::metadata::Orientation;
 
+use crate::jpeg::EXIF_PREFIX;
+
 /// Longer texts are truncated.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
@@ -29,6 +31,8 @@ pub struct TiffDirectory<'a> {
 impl<'a> TiffStructure<'a> {
     /// Returns the structure and its first directory. Returns `None` for a `BigTIFF` and for bytes that are not a TIFF.
     pub fn open(bytes: &'a [u8]) -> Option<(Self, TiffDirectory<'a>)> {
+        // Some programs write the name in front, which precedes the fields only in a JPEG.
+        let bytes = bytes.strip_prefix(EXIF_PREFIX).unwrap_or(bytes);
         let is_big_endian = match bytes.get(..4)? {
             // Olympus writes the second signature.
             b"MM\0*" | b"MMOR" => true,
