@@ -135,6 +135,22 @@ fn the_largest_picture_of_an_ico_is_shown_in_any_colors() {
 }
 
 #[test]
+fn an_alpha_that_is_0_everywhere_is_unused_in_a_bmp_or_ico() {
+    let shown = |file: &[u8]| decode(file, 100).expect("decoded").pixels;
+    let mut picture = RgbaImage::from_pixel(4, 4, Rgba([200, 30, 90, 0]));
+    let opaque = DynamicImage::from(picture.clone()).to_rgb8();
+    assert_eq!(shown(&encoded(picture.clone(), ImageFormat::Bmp)), opaque);
+    let mut bitmap = vec![40, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 1, 0, 32];
+    bitmap.resize(40, 0);
+    bitmap.extend([[90, 30, 200, 0]; 16].concat());
+    bitmap.extend([0; 16]);
+    assert_eq!(shown(&ico(&[(4, 32, bitmap)])), opaque);
+    picture.put_pixel(0, 0, Rgba([200, 30, 90, 255]));
+    let shown = shown(&encoded(picture, ImageFormat::Bmp));
+    assert_eq!([0, 1].map(|x| shown.get_pixel(x, 0).0), [[200, 30, 90], [128; 3]]);
+}
+
+#[test]
 fn of_an_animation_the_first_frame() {
     let mut bytes = Vec::new();
     let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
