@@ -110,6 +110,12 @@ impl<'a> ItemTable<'a> {
         references.filter(|(_, to)| to.contains(&item)).map(|(from, _)| from).collect()
     }
 
+    /// Whether the colors of an item are multiplied already with the alpha channel in another item.
+    pub fn is_premultiplied(&self, item: u64, alpha: u64) -> bool {
+        let mut references = self.references(*b"prem").into_iter().flatten();
+        references.any(|(from, to)| from == item && to.contains(&alpha))
+    }
+
     /// Returns the references of a kind, as pairs of the referring item and the items that it refers to.
     fn references(&self, kind: [u8; 4]) -> Option<impl Iterator<Item = (u64, Vec<u64>)>> {
         let references = find_box(self.meta, *b"iref")?;
@@ -349,6 +355,20 @@ mod tests {
         assert_eq!(composed(NoTransforms, Rotate90), Rotate90);
         assert_eq!(composed(Rotate90, Rotate270), NoTransforms);
         assert_eq!(composed(Rotate90, FlipVertical), Rotate270FlipH);
+    }
+
+    #[test]
+    fn premultiplied_colors_refer_to_their_alpha() {
+        let part = |kind: &[u8; 4], body: &[u8]| {
+            let length = u32::try_from(body.len() + 8).unwrap().to_be_bytes();
+            [&length[..], kind, body].concat()
+        };
+        let references = [&[0; 4][..], &part(b"prem", &[0, 1, 0, 1, 0, 2])].concat();
+        let boxes = [part(b"pitm", &[0, 0, 0, 0, 0, 1]), part(b"iref", &references)].concat();
+        let file = part(b"meta", &[&[0; 4][..], &boxes].concat());
+        let table = ItemTable::open(&file).unwrap();
+        assert!(table.is_premultiplied(1, 2));
+        assert!(!table.is_premultiplied(1, 3) && !table.is_premultiplied(2, 1));
     }
 
     fn part(numbers: [i32; 8]) -> VisiblePart {
