@@ -165,8 +165,13 @@ impl<'a> Tiff<'a> {
             scale_to_byte(&mut samples, color.bit_depth());
         }
         if self.is_inverted {
-            for sample in &mut samples {
-                *sample = 255 - *sample;
+            // The alpha follows the gray sample.
+            let alpha = self.alpha().map(|_| 1);
+            for pixel in samples.chunks_exact_mut(channels) {
+                let bands = pixel.iter_mut().enumerate();
+                bands
+                    .filter(|(band, _)| Some(*band) != alpha)
+                    .for_each(|(_, sample)| *sample = 255 - *sample);
             }
         }
         self.srgb_picture(samples, color, min_side)
@@ -225,11 +230,15 @@ impl<'a> Tiff<'a> {
         let width = self.size.0 as usize;
         let mut color = ColorType::Rgb8;
         match stored {
-            StoredColor::Gray(_) if self.palette.is_some() => {
-                let palette = self.palette.take().unwrap_or_default();
-                let of =
-                    |&number: &u8| palette.get(usize::from(number)).copied().unwrap_or_default();
-                samples = samples.iter().flat_map(of).collect();
+            _ if let Some(palette) = self.palette.take() => {
+                let has_alpha = stored.num_samples() > 1 && self.alpha().is_some();
+                let color_of = |bands: &[u8]| {
+                    let color = palette.get(usize::from(bands[0])).copied().unwrap_or_default();
+                    color.into_iter().chain(has_alpha.then(|| bands[1]))
+                };
+                let pixels = samples.chunks_exact(stored.num_samples().into());
+                samples = pixels.flat_map(color_of).collect();
+                color = if has_alpha { ColorType::Rgba8 } else { ColorType::Rgb8 };
             }
             StoredColor::Gray(_) => color = ColorType::L8,
             StoredColor::Multiband { num_samples: 2, .. } if self.alpha().is_some() => {

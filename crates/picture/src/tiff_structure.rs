@@ -100,9 +100,9 @@ impl<'a> TiffStructure<'a> {
         self.bytes.get(offset?..)?.get(..length?)
     }
 
-    /// Returns the values of a field of bytes.
+    /// Returns the values of a field of bytes. Photoshop gives some of these fields the type of long numbers.
     pub(crate) fn bytes(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
-        let (1 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
+        let (1 | 4 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
         Some(bytes)
     }
 
