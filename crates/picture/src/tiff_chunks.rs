@@ -262,7 +262,7 @@ impl Page<'_> {
             return Ok(());
         }
         let rest = self.file.get(start..).ok_or_else(truncated)?;
-        // Old programs write no length.
+        // Old programs write no length, or the length 0.
         let length = if length == 0 { rest.len() } else { length.min(rest.len()) };
         let stored = &rest[..length];
         let filled = self.chunks.compression.decompress(stored, buffer);

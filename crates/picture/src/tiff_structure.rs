@@ -123,6 +123,33 @@ impl<'a> TiffStructure<'a> {
         bytes.split(|&byte| byte == 0).next()
     }
 
+    /// Returns a copy of the file whose first directory has the fields of `directory`, and a field of long zeros.
+    pub(crate) fn with_zeros(
+        &self,
+        directory: TiffDirectory,
+        tag: u16,
+        count: usize,
+    ) -> Option<Vec<u8>> {
+        let mut file = self.bytes.to_vec();
+        // A single number is stored in the field itself.
+        let values = if count == 1 { 0 } else { u32::try_from(file.len()).ok()? };
+        file.resize(file.len() + 4 * count, 0);
+        let start = u32::try_from(file.len()).ok()?;
+        let number = u16::try_from(directory.entries.len() + 1).ok()?;
+        let short = |number: u16| {
+            if self.is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() }
+        };
+        let long = |number: u32| {
+            if self.is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() }
+        };
+        file.extend(short(number));
+        file.extend_from_slice(directory.entries.as_flattened());
+        file.extend([short(tag), short(4)].as_flattened());
+        file.extend([u32::try_from(count).ok()?, values, directory.next].map(long).as_flattened());
+        file.get_mut(4..8)?.copy_from_slice(&long(start));
+        Some(file)
+    }
+
     /// Returns the position in the file at which the value of a field with one short number is stored.
     pub(crate) fn short_position(&self, directory: TiffDirectory, tag: u16) -> Option<usize> {
         let is_field = |entry: &[u8; ENTRY_SIZE]| self.short(&entry[..2]) == Some(tag);

@@ -310,6 +310,9 @@ fn a_strip_of_unknown_length_extends_to_the_end_of_the_file() {
     let at = file.windows(entry.len()).position(|bytes| bytes == entry).expect("the length");
     file[at + 8] = 0;
     assert_ramp(&file, gray, "length 0");
+    // A tag of no program replaces that of the length.
+    file[at..at + 2].fill(0xFF);
+    assert_ramp(&file, gray, "no length");
 }
 
 #[test]
