@@ -18,6 +18,7 @@ use crate::{
     limits::{check_size, lock_memory},
     raster::{RasterDecoder, to_picture},
     tiff::Tiff,
+    tiff_samples::divide_by_alpha,
 };
 
 #[derive(Clone, Debug)]
@@ -204,6 +205,9 @@ fn open_heif(
         let pixels = samples.as_chunks().0.iter().zip(alpha.pixels());
         samples = pixels.flat_map(|(&[r, g, b], alpha)| [r, g, b, alpha.0[0]]).collect();
         color = ColorType::Rgba8;
+        if picture.is_premultiplied {
+            divide_by_alpha(&mut samples, 4);
+        }
     }
     let (min_side, colors) = (min_side(original), picture.source_colors());
     let pixels = to_picture(samples, picture.size(), color, min_side, colors.as_ref())?;

@@ -6,6 +6,8 @@ use crate::{
     camera_raw::{Cr3, RawFormat, raf_preview},
     decode::catch_decoder_panic,
     format::PictureFormat,
+    heif::ItemTable,
+    iso_boxes::exif_structure,
     jpeg::{self, EXIF_PREFIX, XMP_PREFIX},
     jpeg_xl::JpegXlContainer,
     png_chunks,
@@ -48,6 +50,7 @@ impl<'a> EmbeddedMetadata<'a> {
             Some(format @ (PictureFormat::WebP | PictureFormat::Gif)) => {
                 Self::read_raster(bytes, format)
             }
+            Some(PictureFormat::Avif | PictureFormat::Heif) => Self::read_heif(bytes),
             Some(PictureFormat::Tiff) => return Self::read_tiff(bytes),
             Some(PictureFormat::Raw(format)) => return Self::read_raw(bytes, format),
             _ => Self::default(),
@@ -103,6 +106,18 @@ impl<'a> EmbeddedMetadata<'a> {
     fn read_jpeg_xl(bytes: &'a [u8]) -> Self {
         let JpegXlContainer { exif, xmp, .. } = JpegXlContainer::read(bytes);
         Self { exif: exif.map(Cow::Borrowed), xmp: xmp.map(<[u8]>::to_vec), ..Self::default() }
+    }
+
+    fn read_heif(bytes: &'a [u8]) -> Self {
+        let blocks = ItemTable::open(bytes).map(|table| table.metadata()).unwrap_or_default();
+        let [exif, xmp] = blocks.map(|parts| {
+            // Many parts can claim the same bytes, so that they are joined only if they are short.
+            let parts = parts?;
+            let length: usize = parts.iter().map(|part| part.len()).sum();
+            (length <= MAX_BLOCK_BYTES).then(|| parts.concat())
+        });
+        let exif = exif.and_then(|item| exif_structure(&item).map(<[u8]>::to_vec));
+        Self { exif: exif.map(Cow::Owned), xmp, ..Self::default() }
     }
 
     /// Reads a raw file. If the file has the structure of TIFF, all of it is returned as the fields, as for a TIFF.
@@ -163,6 +178,41 @@ mod tests {
         assert_eq!(read.exif.as_deref(), Some(&b"II*\0"[..]));
         assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
         assert_eq!(read.iptc.as_deref(), Some(&b"8BIMrest"[..]));
+    }
+
+    #[test]
+    fn blocks_of_heic_and_avif_are_found_among_the_items() {
+        let part = |kind: &[u8; 4], body: &[&[u8]]| {
+            let body = body.concat();
+            let length = u32::try_from(body.len() + 8).unwrap().to_be_bytes();
+            [&length[..], kind, &body].concat()
+        };
+        let items = [
+            part(b"infe", &[b"\x02\0\0\0\0\x01\0\0av01\0"]),
+            part(b"infe", &[b"\x02\0\0\0\0\x02\0\0mimeXMP\0application/rdf+xml\0deflate\0"]),
+            part(b"infe", &[b"\x02\0\0\0\0\x03\0\0Exif\0"]),
+            part(b"infe", &[b"\x02\0\0\0\0\x04\0\0mimeXMP\0application/rdf+xml\0"]),
+        ];
+        // The items 3 and 4 are inside the box `idat`, the last one in two parts.
+        let locations = b"\x01\0\0\0\x44\0\0\x02\
+            \0\x03\0\x01\0\0\0\x01\0\0\0\0\0\0\0\x0E\
+            \0\x04\0\x01\0\0\0\x02\0\0\0\x0E\0\0\0\x02\0\0\0\x12\0\0\0\x02";
+        for brand in [b"avif", b"heic"] {
+            let meta = [
+                part(b"pitm", &[b"\0\0\0\0\0\x01"]),
+                part(b"iinf", &[b"\0\0\0\0\0\x04", &items.concat()]),
+                part(b"iloc", &[locations]),
+                part(b"idat", &[b"\0\0\0\x06Exif\0\0II*\0<x../>"]),
+            ];
+            let file = [
+                part(b"ftyp", &[brand, b"\0\0\0\0mif1"]),
+                part(b"meta", &[&[0; 4], &meta.concat()]),
+            ]
+            .concat();
+            let read = EmbeddedMetadata::read(&file);
+            assert_eq!(read.exif.as_deref(), Some(&b"II*\0"[..]));
+            assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
+        }
     }
 
     #[test]

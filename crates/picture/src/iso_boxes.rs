@@ -40,3 +40,9 @@ pub fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..)?.first_chunk::<N>()?;
     Some(bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)))
 }
+
+/// Returns the TIFF structure in an Exif box or item, which begins with the offset of the structure.
+pub fn exif_structure(body: &[u8]) -> Option<&[u8]> {
+    let (offset, after) = body.split_first_chunk()?;
+    after.get(usize::try_from(u32::from_be_bytes(*offset)).ok()?..)
+}

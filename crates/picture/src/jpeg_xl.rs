@@ -9,7 +9,7 @@ use jxl_oxide::{
 };
 
 use crate::{
-    iso_boxes::split_box,
+    iso_boxes::{exif_structure, split_box},
     limits::{Deadline, DecodeError, MAX_DECODE_BYTES, check_size, lock_if_large},
     raster::downscale,
 };
@@ -116,12 +116,6 @@ impl<'a> JpegXlContainer<'a> {
         }
         read
     }
-}
-
-/// Returns the TIFF structure in an Exif box, which begins with the offset of the structure.
-fn exif_structure(body: &[u8]) -> Option<&[u8]> {
-    let (offset, after) = body.split_first_chunk()?;
-    after.get(usize::try_from(u32::from_be_bytes(*offset)).ok()?..)
 }
 
 #[cfg(test)]

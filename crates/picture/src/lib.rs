@@ -25,6 +25,7 @@ mod tiff_samples;
 mod tiff_structure;
 mod tone_map;
 mod view;
+mod webp_frames;
 
 pub use animation::{AnimationFrame, gray_square, visit_frames};
 pub use camera_raw::RawFormat;

@@ -6,7 +6,6 @@ use std::{borrow::Cow, io::ErrorKind};
 
 use crate::{
     format::PictureFormat,
-    jpeg::EXIF_PREFIX,
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
         lock_memory, memory_limit,
@@ -52,14 +51,13 @@ impl<'a> RasterDecoder<'a> {
         exif.and_then(|exif| exif_orientation(&exif)).unwrap_or(Orientation::NoTransforms)
     }
 
-    /// Returns the Exif fields. Some programs keep the name that precedes them in a JPEG.
+    /// Returns the Exif fields.
     fn exif(&mut self) -> Option<Vec<u8>> {
         if self.format == PictureFormat::Png {
             // The decoder does not find fields that follow the pixels.
             return png_chunks::exif(&self.bytes).map(Cow::into_owned);
         }
-        let block = self.decoder.exif_metadata().ok().flatten()?;
-        Some(block.strip_prefix(EXIF_PREFIX).map(<[u8]>::to_vec).unwrap_or(block))
+        self.decoder.exif_metadata().ok().flatten()
     }
 
     /// Returns the blocks of Exif, XMP and IPTC. Invalid blocks are ignored.
@@ -92,11 +90,14 @@ impl<'a> RasterDecoder<'a> {
             samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
             color = if color.has_alpha() { ColorType::Rgba8 } else { ColorType::Rgb8 };
         }
+        if matches!(self.format, PictureFormat::Bmp | PictureFormat::Ico) {
+            show_unused_alpha(&mut samples, color);
+        }
         to_picture(samples, size, color, min_side, colors.as_ref())
     }
 
     /// Returns what the file says about its colors. An invalid ICC profile is ignored.
-    fn source_colors(&mut self) -> Option<SourceColors> {
+    pub fn source_colors(&mut self) -> Option<SourceColors> {
         let profile = self.decoder.icc_profile().ok().flatten();
         match self.format {
             PictureFormat::Png => png_colors(&self.bytes, profile),
@@ -161,7 +162,7 @@ fn open_decoder<'a>(
         PictureFormat::Qoi => Box::new(codecs::qoi::QoiDecoder::new(reader)?),
         PictureFormat::Pnm => Box::new(codecs::pnm::PnmDecoder::new(reader)?),
         PictureFormat::Ico => Box::new(codecs::ico::IcoDecoder::new(reader)?),
-        PictureFormat::Hdr => Box::new(codecs::hdr::HdrDecoder::new(reader)?),
+        PictureFormat::Hdr => Box::new(codecs::hdr::HdrDecoder::new_nonstrict(reader)?),
         PictureFormat::OpenExr => Box::new(codecs::openexr::OpenExrDecoder::new(reader)?),
         _ => Box::new(codecs::jpeg::JpegDecoder::new(reader)?),
     })
@@ -172,6 +173,8 @@ fn native_floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|sample| f32::from_ne_bytes(*sample)).collect()
 }
 
+const NO_RGB_CHANNELS: &str = "image does not contain non-deep rgb channels";
+
 fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
     let name = format.name();
     DecodeError(match error {
@@ -179,9 +182,26 @@ fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
             format!("truncated {name}")
         }
         ImageError::Limits(_) => format!("{name} needs more memory than the limit"),
+        // The decoder of OpenEXR calls all other channels a damage.
+        ImageError::Decoding(_)
+            if format == PictureFormat::OpenExr && error.to_string().ends_with(NO_RGB_CHANNELS) =>
+        {
+            format!("a kind of {name} that cannot be opened: no channels R, G and B")
+        }
         ImageError::Unsupported(_) => format!("a kind of {name} that cannot be opened: {error}"),
         _ => format!("damaged {name}: {error}"),
     })
+}
+
+/// Makes a picture opaque whose alpha is 0 everywhere, as other programs do, because many programs write zeros into the
+/// fourth byte of a pixel.
+fn show_unused_alpha(samples: &mut [u8], color: ColorType) {
+    let pixels = samples.as_chunks_mut::<4>().0;
+    if color == ColorType::Rgba8 && pixels.iter().all(|pixel| pixel[3] == 0) {
+        for pixel in pixels {
+            pixel[3] = u8::MAX;
+        }
+    }
 }
 
 /// Makes an sRGB picture from samples with the given colors (sRGB if `None`). The shorter side has at least `min_side`

@@ -2,7 +2,7 @@
 //! directly, because `image` converts CMYK without its profile, and refuses palettes, gray samples of few or many bits,
 //! gray with alpha, and the colors of JPEG.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, slice::ChunksExact};
 
 use image::{ColorType, RgbImage, metadata::Orientation};
 use tiff::{
@@ -26,6 +26,8 @@ use crate::{
 };
 
 const PHOTOMETRIC: u16 = 0x0106;
+const STRIP_STARTS: u16 = 0x0111;
+const STRIP_LENGTHS: u16 = 0x0117;
 const XMP: u16 = 0x02BC;
 const PROFILE: u16 = 0x8773;
 const IPTC: u16 = 0x83BB;
@@ -67,12 +69,13 @@ pub struct Tiff<'a> {
 impl<'a> Tiff<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let deadline = Deadline::new();
-        let mut decoder = open(Cow::Borrowed(bytes), &deadline)?;
+        let complete = with_strip_lengths(bytes).map_or(Cow::Borrowed(bytes), Cow::Owned);
+        let mut decoder = open(complete.clone(), &deadline)?;
         let page = seek_to_picture(&mut decoder)?;
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
         check_size(size)?;
-        let ordered = in_usual_bit_order(bytes, &mut decoder);
-        let mut read = ordered.map_or(Cow::Borrowed(bytes), Cow::Owned);
+        let ordered = in_usual_bit_order(&complete, &mut decoder);
+        let mut read = ordered.map_or(complete, Cow::Owned);
         let interpretation = decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
         let (mut palette, mut is_inverted) = (None, false);
         match interpretation.ok().flatten() {
@@ -165,8 +168,13 @@ impl<'a> Tiff<'a> {
             scale_to_byte(&mut samples, color.bit_depth());
         }
         if self.is_inverted {
-            for sample in &mut samples {
-                *sample = 255 - *sample;
+            // The alpha follows the gray sample.
+            let alpha = self.alpha().map(|_| 1);
+            for pixel in samples.chunks_exact_mut(channels) {
+                let bands = pixel.iter_mut().enumerate();
+                bands
+                    .filter(|(band, _)| Some(*band) != alpha)
+                    .for_each(|(_, sample)| *sample = 255 - *sample);
             }
         }
         self.srgb_picture(samples, color, min_side)
@@ -225,11 +233,11 @@ impl<'a> Tiff<'a> {
         let width = self.size.0 as usize;
         let mut color = ColorType::Rgb8;
         match stored {
-            StoredColor::Gray(_) if self.palette.is_some() => {
-                let palette = self.palette.take().unwrap_or_default();
-                let of =
-                    |&number: &u8| palette.get(usize::from(number)).copied().unwrap_or_default();
-                samples = samples.iter().flat_map(of).collect();
+            _ if let Some(palette) = self.palette.take() => {
+                let has_alpha = stored.num_samples() > 1 && self.alpha().is_some();
+                let pixels = samples.chunks_exact(stored.num_samples().into());
+                samples = palette_colors(pixels, &palette, has_alpha);
+                color = if has_alpha { ColorType::Rgba8 } else { ColorType::Rgb8 };
             }
             StoredColor::Gray(_) => color = ColorType::L8,
             StoredColor::Multiband { num_samples: 2, .. } if self.alpha().is_some() => {
@@ -256,11 +264,9 @@ impl<'a> Tiff<'a> {
                 convert_cmyk_rows(&mut samples, width, colors.as_ref(), inks);
             }
             StoredColor::YCbCr(_) => {
-                samples
-                    .as_chunks_mut()
-                    .0
-                    .iter_mut()
-                    .for_each(|color| *color = ycbcr_to_rgb(*color));
+                for color in samples.as_chunks_mut().0 {
+                    *color = ycbcr_to_rgb(*color);
+                }
             }
             _ => {}
         }
@@ -319,6 +325,15 @@ fn open<'a>(bytes: Cow<'a, [u8]>, deadline: &Deadline) -> Result<Reader<'a>, Dec
     Ok(decoder.with_limits(limits))
 }
 
+/// Returns a copy of the file in which strips without lengths have the length 0, because the decoder refuses a page
+/// without this field, which old programs do not write.
+fn with_strip_lengths(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (structure, page) = TiffStructure::open(bytes)?;
+    let [starts, lengths] =
+        [STRIP_STARTS, STRIP_LENGTHS].map(|tag| structure.integers(page, tag, usize::MAX).len());
+    (starts > 0 && lengths == 0).then(|| structure.with_zeros(page, STRIP_LENGTHS, starts))?
+}
+
 /// Reads the colors of the palette. The field has all reds, then all greens and all blues, with 16 bits each.
 fn read_palette(decoder: &mut Reader) -> Result<Vec<[u8; 3]>, DecodeError> {
     let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
@@ -327,6 +342,15 @@ fn read_palette(decoder: &mut Reader) -> Result<Vec<[u8; 3]>, DecodeError> {
     let count = stored.len() / 3;
     let sample = |index: usize| u8::try_from(stored[index] >> shift).unwrap_or(u8::MAX);
     Ok((0..count).map(|index| [0, count, 2 * count].map(|plane| sample(plane + index))).collect())
+}
+
+/// Returns the colors of pixels whose first band is an index into the palette, and whose second band may be alpha.
+fn palette_colors(pixels: ChunksExact<u8>, palette: &[[u8; 3]], has_alpha: bool) -> Vec<u8> {
+    let color_of = |bands: &[u8]| {
+        let color = palette.get(usize::from(bands[0])).copied().unwrap_or_default();
+        color.into_iter().chain(has_alpha.then(|| bands[1]))
+    };
+    pixels.flat_map(color_of).collect()
 }
 
 /// Returns a copy of the file whose samples are declared as gray, and low samples as dark, because the decoder does not

@@ -262,7 +262,9 @@ impl Page<'_> {
             return Ok(());
         }
         let rest = self.file.get(start..).ok_or_else(truncated)?;
-        let stored = &rest[..length.min(rest.len())];
+        // Old programs write no length, or the length 0.
+        let length = if length == 0 { rest.len() } else { length.min(rest.len()) };
+        let stored = &rest[..length];
         let filled = self.chunks.compression.decompress(stored, buffer);
         match filled {
             Ok(filled) if filled == buffer.len() => Ok(()),

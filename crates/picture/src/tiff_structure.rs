@@ -4,6 +4,8 @@
 
 use image::metadata::Orientation;
 
+use crate::jpeg::EXIF_PREFIX;
+
 /// Longer texts are truncated.
 const MAX_TEXT_BYTES: usize = 8 << 10;
 const ENTRY_SIZE: usize = 12;
@@ -29,6 +31,8 @@ pub struct TiffDirectory<'a> {
 impl<'a> TiffStructure<'a> {
     /// Returns the structure and its first directory. Returns `None` for a `BigTIFF` and for bytes that are not a TIFF.
     pub fn open(bytes: &'a [u8]) -> Option<(Self, TiffDirectory<'a>)> {
+        // Some programs write the name in front, which precedes the fields only in a JPEG.
+        let bytes = bytes.strip_prefix(EXIF_PREFIX).unwrap_or(bytes);
         let is_big_endian = match bytes.get(..4)? {
             // Olympus writes the second signature.
             b"MM\0*" | b"MMOR" => true,
@@ -96,9 +100,9 @@ impl<'a> TiffStructure<'a> {
         self.bytes.get(offset?..)?.get(..length?)
     }
 
-    /// Returns the values of a field of bytes.
+    /// Returns the values of a field of bytes. Photoshop gives some of these fields the type of long numbers.
     pub(crate) fn bytes(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
-        let (1 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
+        let (1 | 4 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
         Some(bytes)
     }
 
@@ -117,6 +121,33 @@ impl<'a> TiffStructure<'a> {
     pub fn text(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
         let (2, bytes) = self.field(directory, tag, MAX_TEXT_BYTES)? else { return None };
         bytes.split(|&byte| byte == 0).next()
+    }
+
+    /// Returns a copy of the file whose first directory has the fields of `directory`, and a field of long zeros.
+    pub(crate) fn with_zeros(
+        &self,
+        directory: TiffDirectory,
+        tag: u16,
+        count: usize,
+    ) -> Option<Vec<u8>> {
+        let mut file = self.bytes.to_vec();
+        // A single number is stored in the field itself.
+        let values = if count == 1 { 0 } else { u32::try_from(file.len()).ok()? };
+        file.resize(file.len() + 4 * count, 0);
+        let start = u32::try_from(file.len()).ok()?;
+        let number = u16::try_from(directory.entries.len() + 1).ok()?;
+        let short = |number: u16| {
+            if self.is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() }
+        };
+        let long = |number: u32| {
+            if self.is_big_endian { number.to_be_bytes() } else { number.to_le_bytes() }
+        };
+        file.extend(short(number));
+        file.extend_from_slice(directory.entries.as_flattened());
+        file.extend([short(tag), short(4)].as_flattened());
+        file.extend([u32::try_from(count).ok()?, values, directory.next].map(long).as_flattened());
+        file.get_mut(4..8)?.copy_from_slice(&long(start));
+        Some(file)
     }
 
     /// Returns the position in the file at which the value of a field with one short number is stored.

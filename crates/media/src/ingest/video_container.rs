@@ -29,9 +29,8 @@ impl VideoContainer {
     pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {
-            [_, _, _, _, b'f', b't', b'y', b'p', ..] if PictureFormat::detect(head).is_some() => {
-                None
-            }
+            // The samples of a picture can look like packets.
+            _ if PictureFormat::detect(head).is_some() => None,
             _ if audio_format(head).is_some() => None,
             [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => is("video/quicktime", "mov"),
             [_, _, _, _, b'f', b't', b'y', b'p', ..] => is("video/mp4", "mov"),
@@ -47,9 +46,12 @@ impl VideoContainer {
             // A program stream, as in MPG and VOB, and a bare stream of pictures.
             [0, 0, 1, 0xBA, ..] => is("video/mpeg", "mpeg"),
             [0, 0, 1, 0xB3, ..] => is("video/mpeg", "mpegvideo"),
-            // Bare streams of surveillance cameras begin with the parameters of H.264 or HEVC.
-            [0, 0, 0, 1, 0x27 | 0x47 | 0x67, ..] => is("video/h264", "h264"),
-            [0, 0, 0, 1, 0x40, 1, ..] => is("video/h265", "hevc"),
+            // Bare streams begin with the parameters of H.264 or HEVC, or with a delimiter before them.
+            [0, 0, 0, 1, 0x09 | 0x27 | 0x47 | 0x67, ..]
+            | [0, 0, 1, 0x09 | 0x27 | 0x47 | 0x67, ..] => is("video/h264", "h264"),
+            [0, 0, 0, 1, 0x40 | 0x46, 1, ..] | [0, 0, 1, 0x40 | 0x46, 1, ..] => {
+                is("video/h265", "hevc")
+            }
             [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, ..] => is("application/mxf", "mxf"),
             [b'.', b'R', b'M', b'F', ..] => is("application/vnd.rn-realmedia", "rm"),
             _ if is_transport_stream(head) => is("video/mp2t", "mpegts"),
@@ -67,16 +69,14 @@ pub fn is_quicktime(head: &[u8]) -> bool {
     has_size && names.iter().any(|box_name| name.starts_with(*box_name))
 }
 
-/// Whether a file begins with packets of an MPEG transport stream, the first of which may be cut off. A GIF begins with
-/// the same byte.
+/// Whether a file begins with packets of an MPEG transport stream, the first of which may be cut off.
 fn is_transport_stream(head: &[u8]) -> bool {
     let has_packets = |first: usize, length: usize| {
         (0..PACKETS).all(|number| head.get(first + number * length) == Some(&SYNC))
     };
     let (_, plain) = PACKET_LAYOUTS[0];
-    !head.starts_with(b"GIF8")
-        && (PACKET_LAYOUTS.iter().any(|(first, length)| has_packets(*first, *length))
-            || (1..plain).any(|first| has_packets(first, plain)))
+    PACKET_LAYOUTS.iter().any(|(first, length)| has_packets(*first, *length))
+        || (1..plain).any(|first| has_packets(first, plain))
 }
 
 /// Returns what a file is that contains only sound.

@@ -27,6 +27,9 @@ const MAX_PADDING: u64 = 128;
 /// The maximum memory of `ffmpeg`. A picture of 100 million pixels with 10 bits takes between 1.5 and 2 GiB.
 const MAX_FFMPEG_BYTES: u64 = 3 << 30;
 
+/// Matrices that `ffmpeg` would mistake for another one, such as that of `YCgCo`.
+const UNKNOWN_MATRICES: [u64; 6] = [8, 11, 14, 15, 16, 17];
+
 /// Returns the path of `ffmpeg`. `PATH` is searched only once.
 pub fn find_ffmpeg() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -40,6 +43,9 @@ pub fn find_ffmpeg() -> Option<&'static Path> {
 /// Returns the shown pixels of a picture as stored: not rotated, and in the colors of its profile.
 pub fn to_rgb(picture: &CodedPicture, program: &Path, name: &str) -> Result<RgbImage, DecodeError> {
     let failed = |reason: &str| DecodeError(format!("{name}: {reason}; convert it to JPEG"));
+    if picture.color_matrix.is_some_and(|(matrix, _)| UNKNOWN_MATRICES.contains(&matrix)) {
+        return Err(failed("its color matrix is not supported"));
+    }
     let stream = picture.stream().ok_or_else(|| failed("the coded picture is damaged"))?;
     let mut child = start(picture, program)
         .map_err(|cause| failed(&format!("cannot start ffmpeg ({})", cause.kind())))?;
@@ -85,6 +91,8 @@ fn color_filter(picture: &CodedPicture) -> String {
     let (matrix, is_full) = picture.color_matrix.unzip();
     match matrix {
         Some(1) => filter.push_str(":in_color_matrix=bt709"),
+        Some(4) => filter.push_str(":in_color_matrix=fcc"),
+        Some(7) => filter.push_str(":in_color_matrix=smpte240m"),
         Some(5 | 6) => filter.push_str(":in_color_matrix=bt601"),
         Some(9) => filter.push_str(":in_color_matrix=bt2020"),
         _ => {}
@@ -191,6 +199,16 @@ mod tests {
         ] {
             assert_eq!(decoded(commands).unwrap_err(), refusal, "{commands}");
         }
+    }
+
+    #[test]
+    fn colors_that_the_program_would_mistake_are_refused() {
+        let mut file = include_bytes!("../../tests/picture/heif/chart.avif").to_vec();
+        let at = file.windows(8).position(|bytes| bytes == b"colrnclx").unwrap();
+        file[at + 13] = 8;
+        let picture = CodedPicture::open(&file, "AVIF").unwrap();
+        let error = to_rgb(&picture, Path::new("/no program"), "AVIF").unwrap_err();
+        assert_eq!(error.0, "AVIF: its color matrix is not supported; convert it to JPEG");
     }
 
     #[test]

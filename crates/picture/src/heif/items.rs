@@ -59,19 +59,43 @@ impl<'a> ItemTable<'a> {
 
     /// Returns the type of an item.
     pub fn kind(&self, item: u64) -> Option<[u8; 4]> {
+        self.infos()?.find(|(id, ..)| *id == item).map(|(_, kind, _)| kind)
+    }
+
+    /// Returns the parts of the Exif block and of the XMP packet.
+    pub fn metadata(&self) -> [Option<Vec<&'a [u8]>>; 2] {
+        let parts = |is_wanted: fn(&[u8; 4], &[u8]) -> bool| {
+            let (item, ..) = self.infos()?.find(|(_, kind, names)| is_wanted(kind, names))?;
+            self.contents(&[item])?.pop()
+        };
+        [
+            parts(|kind, _| kind == b"Exif"),
+            parts(|kind, names| {
+                let mut names = names.split(|&byte| byte == 0).skip(1);
+                // The names are those of the item, of its media type, and of its compression.
+                kind == b"mime"
+                    && names.next() == Some(b"application/rdf+xml")
+                    && names.next().is_none_or(<[u8]>::is_empty)
+            }),
+        ]
+    }
+
+    /// Returns the numbers and types of the items, and the names that follow the type.
+    fn infos(&self) -> Option<impl Iterator<Item = (u64, [u8; 4], &'a [u8])>> {
         let infos = find_box(self.meta, *b"iinf")?;
         let start = if infos.first()? == &0 { 6 } else { 8 };
-        boxes(infos.get(start..)?).take(MAX_ITEMS).find_map(|(_, info)| {
+        Some(boxes(infos.get(start..)?).take(MAX_ITEMS).filter_map(|(_, info)| {
             let id_size = match info.first()? {
                 2 => 2,
                 3 => 4,
                 _ => return None,
             };
             let mut numbers = Numbers { bytes: info, at: 4 };
-            let is_item = numbers.next(id_size)? == item;
+            let item = numbers.next(id_size)?;
             // The type follows the two-byte index of protection.
-            is_item.then(|| info.get(numbers.at + 2..)?.first_chunk().copied()).flatten()
-        })
+            let (kind, names) = info.get(numbers.at + 2..)?.split_first_chunk()?;
+            Some((item, *kind, names))
+        }))
     }
 
     /// Returns the items of which an item is composed.
@@ -84,6 +108,12 @@ impl<'a> ItemTable<'a> {
     pub fn auxiliaries(&self, item: u64) -> Vec<u64> {
         let references = self.references(*b"auxl").into_iter().flatten();
         references.filter(|(_, to)| to.contains(&item)).map(|(from, _)| from).collect()
+    }
+
+    /// Whether the colors of an item are multiplied already with the alpha channel in another item.
+    pub fn is_premultiplied(&self, item: u64, alpha: u64) -> bool {
+        let mut references = self.references(*b"prem").into_iter().flatten();
+        references.any(|(from, to)| from == item && to.contains(&alpha))
     }
 
     /// Returns the references of a kind, as pairs of the referring item and the items that it refers to.
@@ -325,6 +355,20 @@ mod tests {
         assert_eq!(composed(NoTransforms, Rotate90), Rotate90);
         assert_eq!(composed(Rotate90, Rotate270), NoTransforms);
         assert_eq!(composed(Rotate90, FlipVertical), Rotate270FlipH);
+    }
+
+    #[test]
+    fn premultiplied_colors_refer_to_their_alpha() {
+        let part = |kind: &[u8; 4], body: &[u8]| {
+            let length = u32::try_from(body.len() + 8).unwrap().to_be_bytes();
+            [&length[..], kind, body].concat()
+        };
+        let references = [&[0; 4][..], &part(b"prem", &[0, 1, 0, 1, 0, 2])].concat();
+        let boxes = [part(b"pitm", &[0, 0, 0, 0, 0, 1]), part(b"iref", &references)].concat();
+        let file = part(b"meta", &[&[0; 4][..], &boxes].concat());
+        let table = ItemTable::open(&file).unwrap();
+        assert!(table.is_premultiplied(1, 2));
+        assert!(!table.is_premultiplied(1, 3) && !table.is_premultiplied(2, 1));
     }
 
     fn part(numbers: [i32; 8]) -> VisiblePart {

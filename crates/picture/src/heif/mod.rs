@@ -5,8 +5,9 @@ mod ffmpeg;
 mod items;
 
 pub use ffmpeg::{find_ffmpeg, to_rgb};
+pub use items::ItemTable;
 
-use self::items::{ItemProperties, ItemTable};
+use self::items::ItemProperties;
 use crate::{
     iso_boxes::{boxes, find_box, number},
     limits::{DecodeError, MAX_PIXELS, check_size},
@@ -51,6 +52,8 @@ pub struct CodedPicture<'a> {
     pub color_matrix: Option<(u64, bool)>,
     /// A picture of the same size whose gray values are the alpha channel.
     pub alpha: Option<Box<Self>>,
+    /// Whether the colors are multiplied already with the alpha channel.
+    pub is_premultiplied: bool,
 }
 
 impl<'a> CodedPicture<'a> {
@@ -87,6 +90,7 @@ impl<'a> CodedPicture<'a> {
             properties.is_some_and(|properties| properties.is_alpha)
         };
         if let Some(alpha) = table.auxiliaries(table.primary).into_iter().find(is_alpha) {
+            picture.is_premultiplied = table.is_premultiplied(table.primary, alpha);
             let alpha = Self { visible: picture.visible, ..Self::read_item(table, alpha)? };
             picture.alpha = Some(Box::new(alpha));
         }
@@ -125,6 +129,7 @@ impl<'a> CodedPicture<'a> {
             coded_colors: primary.coded_colors.or(tile.coded_colors),
             color_matrix: primary.color_matrix.or(tile.color_matrix),
             alpha: None,
+            is_premultiplied: false,
         })
     }
 

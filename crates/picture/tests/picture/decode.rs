@@ -135,6 +135,22 @@ fn the_largest_picture_of_an_ico_is_shown_in_any_colors() {
 }
 
 #[test]
+fn an_alpha_that_is_0_everywhere_is_unused_in_a_bmp_or_ico() {
+    let shown = |file: &[u8]| decode(file, 100).expect("decoded").pixels;
+    let mut picture = RgbaImage::from_pixel(4, 4, Rgba([200, 30, 90, 0]));
+    let opaque = DynamicImage::from(picture.clone()).to_rgb8();
+    assert_eq!(shown(&encoded(picture.clone(), ImageFormat::Bmp)), opaque);
+    let mut bitmap = vec![40, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 1, 0, 32];
+    bitmap.resize(40, 0);
+    bitmap.extend([[90, 30, 200, 0]; 16].concat());
+    bitmap.extend([0; 16]);
+    assert_eq!(shown(&ico(&[(4, 32, bitmap)])), opaque);
+    picture.put_pixel(0, 0, Rgba([200, 30, 90, 255]));
+    let shown = shown(&encoded(picture, ImageFormat::Bmp));
+    assert_eq!([0, 1].map(|x| shown.get_pixel(x, 0).0), [[200, 30, 90], [128; 3]]);
+}
+
+#[test]
 fn of_an_animation_the_first_frame() {
     let mut bytes = Vec::new();
     let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
@@ -207,19 +223,21 @@ fn with_chunks(png: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
 fn the_orientation_of_a_png_is_found_in_all_places_and_types() {
     let plain = encoded(RgbImage::new(8, 4), ImageFormat::Png);
     let digits = "49492a00080000000100120103000100000006000000";
-    let exif = |kind: u8| {
+    let exif = |name: &[u8], kind: u8| {
         let mut exif = b"II*\0\x08\0\0\0\x01\0\x12\x01".to_vec();
         exif.extend([kind, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]);
-        chunk(*b"eXIf", &exif)
+        chunk(*b"eXIf", &[name, &exif].concat())
     };
     let raw = format!("Raw profile type exif\0\nexif\n 22\n{digits}\n");
     let raw = chunk(*b"tEXt", raw.as_bytes());
-    let [byte, short, long] = [1, 3, 4].map(exif);
+    let [byte, short, long] = [1, 3, 4].map(|kind| exif(b"", kind));
+    let named = exif(b"Exif\0\0", 3);
     for (name, file) in [
         ("before the pixels", with_chunks(&plain, &short, &[])),
         ("after the pixels", with_chunks(&plain, &[], &short)),
         ("a long number", with_chunks(&plain, &[], &long)),
         ("a byte", with_chunks(&plain, &byte, &[])),
+        ("with the name of a JPEG", with_chunks(&plain, &named, &[])),
         ("a raw profile", with_chunks(&plain, &[], &raw)),
     ] {
         let decoded = decode(&file, u32::MAX).expect("decoded");

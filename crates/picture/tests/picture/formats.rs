@@ -112,6 +112,24 @@ fn light_above_that_of_a_screen_is_tone_mapped() {
     assert!(row[63] > 250 && row[40] < 250 && row[5] > 0, "{row:?}");
 }
 
+#[test]
+fn a_radiance_file_may_have_its_other_name() {
+    let picture = Rgb32FImage::from_pixel(9, 7, Rgb([0.5, 0.1, 0.2]));
+    let file = encoded(picture, ImageFormat::Hdr);
+    let renamed = [b"#?RGBE", file.strip_prefix(b"#?RADIANCE").expect("a name")].concat();
+    let pixels = |file: &[u8]| decode(file, 100).expect("decoded").pixels;
+    assert_eq!(pixels(&renamed), pixels(&file));
+}
+
+#[test]
+fn an_openexr_without_colors_is_not_called_damaged() {
+    let mut file = encoded(Rgb32FImage::new(9, 7), ImageFormat::OpenExr);
+    let at = file.windows(6).position(|bytes| bytes == b"R\0\x02\0\0\0").expect("a channel");
+    file[at] = b'Z';
+    let error = decode(&file, 100).expect_err("refused").0;
+    assert_eq!(error, "a kind of OpenEXR that cannot be opened: no channels R, G and B");
+}
+
 /// An ICC profile of Display P3, whose red is redder than that of sRGB.
 fn wide_profile() -> Vec<u8> {
     moxcms::ColorProfile::new_display_p3().encode().expect("encoded")

@@ -6,7 +6,7 @@
 use std::slice;
 
 use image::RgbImage;
-use tessera_picture::decode::decode;
+use tessera_picture::{EmbeddedMetadata, decode::decode};
 
 const SIDE: usize = 8;
 
@@ -57,6 +57,8 @@ const SMALLEST: u16 = 280;
 const LARGEST: u16 = 281;
 const PLANAR: u16 = 284;
 const PREDICTOR: u16 = 317;
+const PALETTE: u16 = 320;
+const IPTC: u16 = 33723;
 const TILE_WIDTH: u16 = 322;
 const TILE_HEIGHT: u16 = 323;
 const TILES: u16 = 324;
@@ -271,8 +273,46 @@ fn low_samples_are_bright_if_white_is_zero() {
     let narrow = bytes16(levels().map(|level| u16::from(level) * 16));
     let fields = [white_is_zero.clone(), (LARGEST, Field::Short(vec![4080]))];
     assert_ramp(&with(page(SIDE, 16, 1, narrow), &fields), inverted, "a stated range");
-    let two = levels().flat_map(|level| [level, 30]).collect();
-    assert_ramp(&with(page(SIDE, 8, 2, two), &[white_is_zero]), inverted, "two bands");
+    let two: Vec<u8> = levels().flat_map(|level| [level, 255]).collect();
+    let file = with(page(SIDE, 8, 2, two.clone()), slice::from_ref(&white_is_zero));
+    assert_ramp(&file, inverted, "two bands");
+    let alpha = (EXTRA_SAMPLES, Field::Short(vec![2]));
+    assert_ramp(&with(page(SIDE, 8, 2, two), &[white_is_zero, alpha]), inverted, "alpha");
+}
+
+#[test]
+fn a_palette_may_have_further_bands() {
+    let two: Vec<u8> = levels().flat_map(|level| [255 - level, 30]).collect();
+    let colors = [|index: u16| 255 - index, |index| index, |_| 9];
+    let colors = colors.iter().flat_map(|color| (0..256).map(|index| color(index) << 8)).collect();
+    let fields = [(PHOTOMETRIC, Field::Short(vec![3])), (PALETTE, Field::Short(colors))];
+    let color = |level: u8| [level, 255 - level, 9];
+    assert_ramp(&with(page(SIDE, 8, 2, two.clone()), &fields), color, "a band");
+    let blended = |level: u8| {
+        color(level).map(|sample| ((u32::from(sample) * 30 + 128 * (255 - 30)) / 255) as u8)
+    };
+    let fields = [&fields[..], &[(EXTRA_SAMPLES, Field::Short(vec![2]))]].concat();
+    assert_ramp(&with(page(SIDE, 8, 2, two), &fields), blended, "alpha");
+}
+
+#[test]
+fn iptc_may_be_stored_as_long_numbers() {
+    let longs = (IPTC, Field::Long(vec![u32::from_le_bytes(*b"\x1C\x02\x19\0"), 7]));
+    let file = with(page(SIDE, 8, 1, levels().collect()), &[longs]);
+    let read = EmbeddedMetadata::read(&file).iptc;
+    assert_eq!(read.as_deref(), Some(&b"\x1C\x02\x19\0\x07\0\0\0"[..]));
+}
+
+#[test]
+fn a_strip_of_unknown_length_extends_to_the_end_of_the_file() {
+    let mut file = with(page(SIDE, 8, 1, levels().collect()), &[]);
+    let entry = [&STRIP_LENGTH.to_le_bytes()[..], &[4, 0, 1, 0, 0, 0, 64]].concat();
+    let at = file.windows(entry.len()).position(|bytes| bytes == entry).expect("the length");
+    file[at + 8] = 0;
+    assert_ramp(&file, gray, "length 0");
+    // A tag of no program replaces that of the length.
+    file[at..at + 2].fill(0xFF);
+    assert_ramp(&file, gray, "no length");
 }
 
 #[test]

@@ -110,23 +110,24 @@ fn is_default_language(item: &Node) -> bool {
 
 /// Returns the names of the people whose faces were marked in the picture.
 fn face_names(document: &Document) -> Vec<String> {
-    let value = |node: &Node, name: &str| {
-        let child = || node.children().find(|child| child.has_tag_name((REGIONS, name)));
+    let value = |node: &Node, namespace: &str, name: &str| {
+        let child = || node.children().find(|child| child.has_tag_name((namespace, name)));
         let child = || child().and_then(|child| child.text().map(str::to_owned));
-        node.attribute((REGIONS, name)).map(str::to_owned).or_else(child)
+        node.attribute((namespace, name)).map(str::to_owned).or_else(child)
     };
     let face = |node: Node| {
-        let kind = value(&node, "Type")?;
-        if kind == "Face" { value(&node, "Name") } else { None }
+        let kind = value(&node, REGIONS, "Type")?;
+        if kind == "Face" { value(&node, REGIONS, "Name") } else { None }
     };
     let faces = document.descendants().filter(Node::is_element);
-    let marked =
-        |node: Node| node.attribute((MICROSOFT_REGION, "PersonDisplayName")).map(str::to_owned);
+    let marked = |node: Node| value(&node, MICROSOFT_REGION, "PersonDisplayName");
     faces.filter_map(|node| face(node).or_else(|| marked(node))).collect()
 }
 
 /// The Photoshop resource that contains the IPTC records.
 const IPTC_RESOURCE: u16 = 0x0404;
+/// The byte with which each data set of a record begins.
+const DATA_SET: u8 = 0x1C;
 /// The record with the description of the picture. The constants below are its data sets.
 const DESCRIPTION_RECORD: u8 = 2;
 const TITLE: u8 = 5;
@@ -137,7 +138,17 @@ const CAPTION: u8 = 120;
 
 /// Reads IPTC records, or the Photoshop resources that contain them, up to the first damaged record.
 pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
-    let records = if block.starts_with(b"8BIM") { iptc_resource(block) } else { Some(block) };
+    let swapped: Vec<u8>;
+    let records = match block {
+        [b'8', b'B', b'I', b'M', ..] => iptc_resource(block),
+        // Some programs store the records in a TIFF as long numbers, and in the other byte order.
+        [first, _, _, DATA_SET, ..] if *first != DATA_SET => {
+            let longs = block.as_chunks().0.iter();
+            swapped = longs.flat_map(|&[a, b, c, d]| [d, c, b, a]).collect();
+            Some(&*swapped)
+        }
+        _ => Some(block),
+    };
     let mut rest = records.unwrap_or_default();
     let (mut title, mut headline, mut caption) = (None, None, None);
     let mut text = BlockText::default();
@@ -169,7 +180,7 @@ struct DataSet<'a> {
 
 /// Splits off the first data set of the bytes.
 fn split_data_set(bytes: &[u8]) -> Option<(DataSet<'_>, &[u8])> {
-    let (&[0x1C, record, number, high, low], after) = bytes.split_first_chunk()? else {
+    let (&[DATA_SET, record, number, high, low], after) = bytes.split_first_chunk()? else {
         return None;
     };
     // A data set whose length has its highest bit set is not a text.

@@ -123,24 +123,28 @@ fn exposure(seconds: f64) -> Option<String> {
 fn position(fields: &Fields) -> Option<String> {
     let latitude = degrees(fields, GPS_LATITUDE, &SOUTH, 90.0)?;
     let longitude = degrees(fields, GPS_LONGITUDE, &WEST, 180.0)?;
-    Some(format!("{latitude:.1},{longitude:.1}"))
+    // Programs write zeros for a position that they do not know.
+    let is_known = (latitude, longitude) != (0.0, 0.0);
+    // Adding zero turns -0.0 into 0.0.
+    let [latitude, longitude] = [latitude, longitude].map(|degrees| rounded(degrees) + 0.0);
+    is_known.then(|| format!("{latitude:.1},{longitude:.1}"))
 }
 
 /// A direction whose degrees are negative, and the field that contains the direction.
 struct NegativeDirection {
     field: u16,
-    letter: &'static str,
+    /// The letter in both cases. Some programs write a word, which begins with the letter.
+    letter: [char; 2],
 }
 
-const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: "S" };
-const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: "W" };
+const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: ['S', 's'] };
+const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: ['W', 'w'] };
 
 /// Reads degrees from three fractions. Returns `None` if the degrees exceed the limit.
 fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
     let [degrees, minutes, seconds] =
         fields.structure.fractions(fields.directory, tag)?.map(quotient);
     let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
-    let sign = if fields.text(negative.field)? == negative.letter { -1.0 } else { 1.0 };
-    // Adding zero turns -0.0 into 0.0.
-    (degrees <= limit).then(|| rounded(sign * degrees) + 0.0)
+    let is_negative = fields.text(negative.field)?.starts_with(negative.letter);
+    (degrees <= limit).then_some(if is_negative { -degrees } else { degrees })
 }

@@ -140,6 +140,9 @@ const PACKET: &str = r#"<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
   <mwg:Regions rdf:parseType="Resource"><mwg:RegionList><rdf:Bag>
    <rdf:li><rdf:Description mwg:Name="Grace" mwg:Type="Face"/></rdf:li>
    <rdf:li><rdf:Description mwg:Name="a boat" mwg:Type="Focus"/></rdf:li>
+   <rdf:li xmlns:ms="http://ns.microsoft.com/photo/1.2/t/Region#" ms:PersonDisplayName="Ada"/>
+   <rdf:li xmlns:ms="http://ns.microsoft.com/photo/1.2/t/Region#" rdf:parseType="Resource">
+    <ms:PersonDisplayName>Carl</ms:PersonDisplayName></rdf:li>
   </rdf:Bag></mwg:RegionList></mwg:Regions>
  </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>"#;
 
@@ -149,8 +152,9 @@ fn xmp_gives_caption_keywords_persons_rating_and_date() {
     let read = read_xmp(padded.as_bytes());
     assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
     assert_eq!(read.keywords, ["boat", "sea"]);
-    let expected = ["year:2023", "date:2023-12-31", "rating:4", "person:Ada", "person:Grace"];
-    assert_eq!(read.metadata_labels, expected);
+    let (dated, persons) = read.metadata_labels.split_at(3);
+    assert_eq!(dated, ["year:2023", "date:2023-12-31", "rating:4"]);
+    assert_eq!(persons, ["person:Ada", "person:Grace", "person:Ada", "person:Carl"]);
 }
 
 #[test]
@@ -178,6 +182,7 @@ fn iptc_is_found_among_the_resources_of_photoshop() {
         (5, b"Harbor"),
         (25, b"boat"),
         (25, b"caf\xE9"),
+        (25, b"the mayor\x92s boat"),
         (55, b"20231231"),
         (120, b"Two boats in the Harbor"),
     ]);
@@ -187,11 +192,15 @@ fn iptc_is_found_among_the_resources_of_photoshop() {
     let resources = [&other[..], b"8BIM\x04\x04\0\0", &length, &records].concat();
     let expected = BlockText {
         caption: Some("Two boats in the Harbor".to_owned()),
-        keywords: vec!["boat".to_owned(), "caf\u{e9}".to_owned()],
+        keywords: ["boat", "caf\u{e9}", "the mayor\u{2019}s boat"].map(str::to_owned).into(),
         metadata_labels: vec!["year:2023".to_owned(), "date:2023-12-31".to_owned()],
     };
     assert_eq!(read_iptc(&resources), expected);
     assert_eq!(read_iptc(&records), expected);
+    let padded = [&records[..], &[0; 3]].concat();
+    let longs = padded.as_chunks().0.iter();
+    let swapped: Vec<u8> = longs.flat_map(|&[a, b, c, d]| [d, c, b, a]).collect();
+    assert_eq!(read_iptc(&swapped), expected, "long numbers in the other byte order");
     for length in 0..resources.len() {
         read_iptc(&resources[..length]);
     }
@@ -211,9 +220,30 @@ fn texts_of_a_png_give_a_caption_or_the_prompt_of_a_generator() {
 
 #[test]
 fn dates_that_do_not_exist_give_no_labels() {
-    for text in ["0000:00:00", "2024:02:30", "2024-13-01", "2024", "yesterday", ""] {
+    for text in ["0000:00:00", "0000", "2024:02:30", "2024-13-01", "20240", "yesterday", ""] {
         assert!(date_labels_of_text(text).is_empty(), "{text}");
     }
+}
+
+#[test]
+fn a_date_without_a_day_gives_the_year() {
+    for text in ["1965", "1965-07", " 1965 "] {
+        assert_eq!(date_labels_of_text(text), ["year:1965"], "{text}");
+    }
+}
+
+#[test]
+fn directions_are_read_as_letters_or_words_and_zeros_are_no_position() {
+    let place = |south: &str, west: &str, degrees: u32| {
+        let degrees = [(degrees, 1), (0, 1), (0, 1)];
+        let gps = [ascii(1, south), fractions(2, &degrees), ascii(3, west), fractions(4, &degrees)];
+        read_exif(&exif(&[], &[], &gps)).metadata_labels
+    };
+    for (south, west) in [("S", "W"), ("s", "w"), ("South", "West")] {
+        assert_eq!(place(south, west, 33), ["gps:-33.0,-33.0"], "{south}");
+    }
+    assert_eq!(place("north", "E", 33), ["gps:33.0,33.0"]);
+    assert!(place("S", "W", 0).is_empty());
 }
 
 #[test]
@@ -236,6 +266,7 @@ fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
     let expected = [
         "person:Ada",
         "person:Grace",
+        "person:Carl",
         "boat",
         "sea",
         "harbor",
@@ -256,8 +287,8 @@ fn many_keywords_leave_room_for_persons_and_metadata() {
     let packet = PACKET.replace("<rdf:li>boat</rdf:li><rdf:li>sea</rdf:li>", &keywords);
     let read = read(&jpeg_xl_with(&packet));
     let labels: Vec<&str> = read.labels.iter().map(String::as_str).collect();
-    assert_eq!(labels[..3], ["person:Ada", "person:Grace", "word 0"]);
-    assert_eq!(labels[255..], ["word 253", "year:2023", "date:2023-12-31", "rating:4"]);
+    assert_eq!(labels[..4], ["person:Ada", "person:Grace", "person:Carl", "word 0"]);
+    assert_eq!(labels[255..], ["word 252", "year:2023", "date:2023-12-31", "rating:4"]);
 }
 
 /// Writes a JPEG XL file with XMP but without a picture.

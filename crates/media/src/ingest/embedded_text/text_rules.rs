@@ -3,6 +3,8 @@
 
 use std::fmt::Display;
 
+use encoding_rs::WINDOWS_1252;
+
 use crate::ingest::sidecar::push_caption;
 use tessera_model::FileKind;
 
@@ -100,12 +102,13 @@ pub(super) struct BlockText {
     pub metadata_labels: Vec<String>,
 }
 
-/// Decodes a text of unknown encoding as UTF-8 or, if it is not valid UTF-8, as Latin-1. Zeros at the end are padding.
+/// Decodes a text of unknown encoding as UTF-8 or, if it is not valid UTF-8, as Windows-1252. Zeros at the end are
+/// padding.
 pub(super) fn decode_text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let bytes = &bytes[..end];
-    let latin = || bytes.iter().copied().map(char::from).collect();
-    str::from_utf8(bytes).map_or_else(|_| latin(), str::to_owned)
+    let western = || WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned();
+    str::from_utf8(bytes).map_or_else(|_| western(), str::to_owned)
 }
 
 /// Joins a title and a description into one caption. Texts of cameras are omitted, and a title that the description
@@ -143,12 +146,17 @@ fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
     }
 }
 
-/// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`.
+/// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`, or the label of the
+/// year for the text `2024` or `2024-05`.
 pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
-    let digits: String = (text.trim().chars().filter(|character| !matches!(character, '-' | ':')))
+    let text = text.trim();
+    let digits: String = (text.chars().filter(|character| !matches!(character, '-' | ':')))
         .take_while(char::is_ascii_digit)
         .take(8)
         .collect();
+    if matches!((digits.len(), text.len()), (4, 4) | (6, 7)) && !digits.starts_with("0000") {
+        return vec![metadata_label("year", &digits[..4])];
+    }
     let parts = (digits.get(..4), digits.get(4..6), digits.get(6..8));
     let (Some(year), Some(month), Some(day)) = parts else { return Vec::new() };
     match (year.parse(), month.parse(), day.parse()) {

@@ -22,7 +22,16 @@ fn containers_are_detected_by_their_first_bytes() {
     assert_eq!(of(b"OggS\0\x02\0\0\0\0\0\0"), Some("video/ogg"));
     assert_eq!(of(b"\0\0\x01\xBA\x44\0\x04\0\x04\x01\0\0"), Some("video/mpeg"));
     assert_eq!(of(b"\0\0\x01\0\x01\0\x10\x10\0\0\x01\0"), None, "an icon");
-    assert_eq!(of(b"\0\0\0\x01\x67\x64\0\x0A\0\0\0\0"), Some("video/h264"));
+    for (unit, video) in [
+        (&b"\x67\x64\0\x0A"[..], "video/h264"),
+        (b"\x09\xF0\0\0", "video/h264"),
+        (b"\x40\x01\x0C\x01", "video/h265"),
+        (b"\x46\x01\x10\0", "video/h265"),
+    ] {
+        for start in [&b"\0\0\0\x01"[..], b"\0\0\x01"] {
+            assert_eq!(of(&[start, unit, &[0; 8]].concat()), Some(video), "{start:?} {unit:?}");
+        }
+    }
     for name in ["moov", "mdat", "wide", "free", "skip", "pnot"] {
         let head = [b"\0\0\0\x08", name.as_bytes(), b"\0\0\0\0"].concat();
         assert_eq!(of(&head), Some("video/quicktime"), "{name}");
@@ -49,7 +58,10 @@ fn transport_streams_are_detected_by_their_packets() {
         assert_eq!(VideoContainer::detect(&head), None, "{length}");
         assert_eq!(VideoContainer::detect(&head[..300]), None, "{length}");
     }
-    assert_eq!(VideoContainer::detect(&[b"GIF89a", &[0x47; 1018][..]].concat()), None, "GIF");
+    for picture in [&b"GIF89a"[..], b"P5\n64 64\n255\n", b"BM", b"II*\0", b"\0\0\x01\0"] {
+        let head = [picture, &[0x47; VideoContainer::SIGNATURE_LENGTH]].concat();
+        assert_eq!(VideoContainer::detect(&head), None, "{picture:?}");
+    }
 }
 
 #[test]
