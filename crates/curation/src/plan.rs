@@ -247,7 +247,7 @@ pub fn name_rule(folder: &Path) -> NameRule {
     let mut existing = folder.ancestors().filter(|folder| folder.is_dir()).peekable();
     let Some(first) = existing.peek().map(|folder| device(folder)) else { return NameRule::Exact };
     let same_disk = existing.take_while(|folder| device(folder) == first);
-    same_disk.filter_map(rule_of_names).next().unwrap_or(NameRule::IgnoresCase)
+    same_disk.into_iter().find_map(rule_of_names).unwrap_or(NameRule::IgnoresCase)
 }
 
 /// Compares the first names of a folder with themselves in other case. Returns `None` if no name has letters.

@@ -22,12 +22,14 @@ pub enum PageState {
 #[derive(Debug)]
 pub struct PageCursor {
     next: Search,
-    fetches_more: bool,
+    fetches_all: bool,
     remaining: Option<usize>,
     max_score: Option<Fraction>,
     known_clusters: HashSet<ClusterId>,
     pub state: PageState,
     pub fetched: u32,
+    /// The number of rows that the service sent.
+    rows: usize,
     /// The number of clusters dropped because an earlier page contained them.
     pub repeated: usize,
     /// The number of clusters dropped because they could not be read.
@@ -38,12 +40,13 @@ impl PageCursor {
     pub fn new(search: Search, extent: PageOptions, cut: CutOptions) -> Self {
         Self {
             next: search,
-            fetches_more: extent.all || extent.limit.is_some(),
+            fetches_all: extent.all || extent.limit.is_some(),
             remaining: extent.limit.map(Into::into),
             max_score: cut.max_score,
             known_clusters: HashSet::new(),
             state: PageState::Next,
             fetched: 0,
+            rows: 0,
             repeated: 0,
             skipped: 0,
         }
@@ -59,10 +62,12 @@ impl PageCursor {
     }
 
     /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score, so
-    /// no closer cluster follows after one beyond the maximum.
+    /// no closer cluster follows after one beyond the maximum. Without a limit, as many rows are fetched as the largest
+    /// page has, because the pages of a service may be smaller.
     pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
         page.drop_repeated(&mut self.known_clusters);
         self.fetched += 1;
+        self.rows += page.rows();
         self.repeated += page.repeated;
         self.skipped += page.skipped;
         let may_have_next = page.may_have_next();
@@ -78,7 +83,8 @@ impl PageCursor {
         self.state = match last {
             _ if cut => PageState::LimitReached,
             true => PageState::Last,
-            false if !self.fetches_more || self.remaining == Some(0) => PageState::LimitReached,
+            false if self.remaining == Some(0) => PageState::LimitReached,
+            false if !self.fetches_all && self.rows >= Page::SIZE => PageState::LimitReached,
             false if self.fetched >= MAX_PAGES => PageState::PageLimitReached,
             false => PageState::Next,
         };
@@ -149,7 +155,9 @@ mod tests {
         let local = |_| Page { fills_pages: true, ..page(0..7) };
         assert_eq!(walk(pages(false, Some(7)), local), (1, 7, PageState::Last));
         assert_eq!(walk(pages(false, None), local), (1, 7, PageState::Last));
-        assert_eq!(walk(pages(false, None), |_| page(0..7)), (1, 7, PageState::LimitReached));
+        assert_eq!(walk(pages(false, None), |_| page(0..7)), (2, 7, PageState::Last));
+        let small = |number| page(number_of(number, 40));
+        assert_eq!(walk(pages(false, None), small), (3, 120, PageState::LimitReached));
         assert_eq!(walk(pages(true, None), |_| page([])), (1, 0, PageState::Last));
         assert_eq!(
             walk(pages(true, None), endless),
