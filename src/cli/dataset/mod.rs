@@ -207,11 +207,10 @@ fn change_pins(
     change(&mut pinned);
     let key = format!("profiles.{}.pinned", profile.name);
     let file = user_file(context)?;
-    if context.is_dry_run() {
-        context.messages.info(format!("nothing was written to {}", file.display()));
-    } else {
-        edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
+    if context.only_plans(&format!("{key} = [{}]", pinned.join(", ")), Some(&file))? {
+        return Ok(Exit::Done);
     }
+    edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))
 }
