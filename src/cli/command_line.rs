@@ -254,9 +254,11 @@ impl CliCommand {
     /// Whether the command runs until it is ended, and its changes are not known before.
     fn is_session(&self) -> bool {
         match self {
-            Self::Serve(_) | Self::Work(_) | Self::Headless(HeadlessCommand::Mcp(_)) => true,
             Self::Interface(InterfaceCommand::Init(init)) => init.is_interactive(),
-            Self::Interface(_) => true,
+            Self::Interface(_)
+            | Self::Serve(_)
+            | Self::Work(_)
+            | Self::Headless(HeadlessCommand::Mcp(_)) => true,
             _ => false,
         }
     }

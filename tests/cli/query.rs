@@ -295,7 +295,8 @@ fn each_property_offers_the_operators_that_it_accepts() {
         let command = add.and_then(|add| add.find_subcommand(property.as_str())).unwrap();
         let operator = command.get_arguments().find(|it| it.get_id() == "operator").unwrap();
         let offered = operator.get_possible_values();
-        let offered: Vec<&str> = offered.iter().map(|value| value.get_name()).collect();
+        let offered: Vec<&str> =
+            offered.iter().map(clap::builder::PossibleValue::get_name).collect();
         let accepted: Vec<&str> = property.operators().iter().map(|it| it.as_str()).collect();
         assert_eq!(offered, accepted, "{}", property.as_str());
     }
