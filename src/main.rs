@@ -3,10 +3,7 @@
 use std::{hint, process};
 
 use tessera::{
-    cli::{
-        self, Cli, CliCommand, CliError, Context, InterfaceCommand, Output, TerminalFact,
-        TerminalInfo,
-    },
+    cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalFact, TerminalInfo},
     credentials,
     runtime::{
         self,
@@ -56,18 +53,24 @@ async fn main() {
 
 async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
-    let exit = match command.map(CliCommand::canonical) {
+    let command = command.map(CliCommand::canonical);
+    cli::require_dry_run(&global, command.as_ref())?;
+    let exit = match command {
         Some(CliCommand::Serve(options)) => return cli::serve(&global, options).await,
         Some(CliCommand::Work(options)) => return cli::work(&global, options).await,
         Some(CliCommand::Info(command)) => {
-            cli::run_info(&Output::new(&global), command, cli::definition())?
+            let context = Context::with_default_settings(global, describe_screen)?;
+            cli::run_info(&context, command, cli::definition())?
         }
         Some(CliCommand::Model(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;
             let work = Box::pin(cli::run_model(&context, &command));
             cli::run_until_interrupted(&context, work).await?
         }
-        Some(CliCommand::Store(command)) => cli::run_store(&Output::new(&global), &command)?,
+        Some(CliCommand::Store(command)) => {
+            let context = Context::with_default_settings(global, describe_screen)?;
+            cli::run_store(&context, &command)?
+        }
         Some(CliCommand::Config(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;
             cli::configure(&context, command, |source| Theme::parse(source).map(drop))?

@@ -263,6 +263,28 @@ impl CliCommand {
             other => other,
         }
     }
+
+    /// Whether the command runs until it is ended, and its changes are not known before.
+    fn is_session(&self) -> bool {
+        match self {
+            Self::Interface(InterfaceCommand::Init(init)) => init.is_interactive(),
+            Self::Interface(_)
+            | Self::Serve(_)
+            | Self::Work(_)
+            | Self::Headless(HeadlessCommand::Mcp(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+/// Refuses a dry run of a command that has none. Without a command, the interface is opened.
+pub fn require_dry_run(global: &GlobalOptions, command: Option<&CliCommand>) -> CliResult<()> {
+    let is_dry_run = global.dry_run || global.print.is_some();
+    if is_dry_run && command.is_none_or(CliCommand::is_session) {
+        let message = "this command has no dry run; remove --dry-run and --print";
+        return Err(CliError::usage(message));
+    }
+    Ok(())
 }
 
 #[derive(Debug, Default, Args)]

@@ -173,14 +173,17 @@ fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
         let message = format!("`{name}` is not set; it takes {}", key.value_type.description());
         return Err(CliError::not_found(message));
     };
-    if context.out.is_machine() {
-        let origin = setting.origin.to_string();
-        let answer = json!({ "key": name, "value": setting.value, "origin": origin });
-        context.print(&Document::new("tessera.setting/1", answer))?;
-    } else {
+    if context.out.is_text() {
         context.out.print_text(&format!("{}\n", value_text(&setting.value)))?;
     }
-    Ok(Exit::Done)
+    print_setting(context, name, Some(setting))
+}
+
+/// Prints the value that applies, for programs.
+fn print_setting(context: &Context, name: &str, setting: Option<&Setting>) -> CliResult {
+    let origin = setting.map_or_else(|| "not set".to_owned(), |it| it.origin.to_string());
+    let fields = json!({ "key": name, "value": setting.map(|it| &it.value), "origin": origin });
+    context.print_for_programs(&Document::new("tessera.setting/1", fields))
 }
 
 fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliError> {
@@ -189,7 +192,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
         CliError::usage(format!("`{name}` takes {}, not `{word}`", key.value_type.description()))
     })?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("{name} = {value}"), &file)? {
+    if context.only_plans(&format!("{name} = {value}"), Some(&file))? {
         return Ok(Exit::Done);
     }
     edit::set(&file, name, &value).map_err(CliError::usage)?;
@@ -203,35 +206,26 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
         let text = value_text(value);
         context.messages.warn(format!("{origin} takes precedence, with the value {text}"));
     }
-    Ok(Exit::Done)
+    print_setting(context, name, layers.get(name))
 }
 
 fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     require_key(name)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("{name} removed"), &file)? {
+    if context.only_plans(&format!("{name} removed"), Some(&file))? {
         return Ok(Exit::Done);
     }
     if !edit::unset(&file, name).map_err(CliError::usage)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
-    Ok(Exit::Done)
-}
-
-/// Reports a change instead of making it, if `--dry-run` is given. Returns whether it did.
-pub(super) fn report_dry_run(
-    context: &Context,
-    change: &str,
-    file: &std::path::Path,
-) -> Result<bool, CliError> {
-    if context.global.dry_run {
-        context.print_planned_change(change, Some(file))?;
-    }
-    Ok(context.global.dry_run)
+    print_setting(context, name, read_layers(context).0.get(name))
 }
 
 fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
     let file = user_file(context)?;
+    if context.only_plans("what an editor changes", Some(&file))? {
+        return Ok(Exit::Done);
+    }
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
         tessera_files::write_user_file(&file, begin)

@@ -345,12 +345,16 @@ impl Context {
                 let message =
                     format!("{label} is not available: {name} is {status}{cause}: {reason}");
                 let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
-                let remedy = match dataset.status {
-                    Status::PartialIndex => "tessera reindex --wait",
-                    Status::ReadOnly | Status::Indexing => "tessera dataset wait",
-                    _ => return Err(error),
-                };
-                Err(error.with_remedy(self.dataset_suggestion(remedy, id)))
+                match dataset.status {
+                    Status::PartialIndex => {
+                        let reindex = self.dataset_suggestion("tessera reindex --wait", id);
+                        Err(error.with_remedy(reindex.text(self.confirming_option())))
+                    }
+                    Status::ReadOnly | Status::Indexing => {
+                        Err(error.with_remedy(self.dataset_suggestion("tessera dataset wait", id)))
+                    }
+                    _ => Err(error),
+                }
             }
         }
     }

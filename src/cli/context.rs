@@ -158,6 +158,11 @@ impl Context {
         !self.global.no_input && io::stdin().is_terminal()
     }
 
+    /// Returns the option that a suggested command needs if it asks a question and nobody can answer.
+    pub(super) fn confirming_option(&self) -> &'static str {
+        if self.can_prompt() { "" } else { "--yes" }
+    }
+
     /// Asks the user to confirm. `flag` is the option that confirms in a script.
     pub fn confirm(&self, question: &str, flag: &str) -> CliResult<bool> {
         if self.global.yes {
@@ -195,8 +200,16 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Reports a change on this machine that a dry run did not make. `file` is the file that would change.
-    pub(super) fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
+    /// Reports a change on this machine instead of making it, in a dry run. Returns whether it did. A command that sends
+    /// no request calls this function before it changes anything on this machine. `file` is the file that would change.
+    pub(super) fn only_plans(&self, change: &str, file: Option<&Path>) -> CliResult<bool> {
+        if self.is_dry_run() {
+            self.print_planned_change(change, file)?;
+        }
+        Ok(self.is_dry_run())
+    }
+
+    fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
         let target = file.map_or_else(String::new, |file| format!("write to {}: ", file.display()));
         self.messages.info(format!("would {target}{change}; nothing was changed"));
         if !self.out.is_text() {
@@ -208,6 +221,11 @@ impl Context {
 
     pub fn print(&self, document: &Document) -> CliResult {
         self.out.print(document).map(|()| Exit::Done)
+    }
+
+    /// Prints the document of a change if programs read the output. People read only what was changed, as a message.
+    pub(super) fn print_for_programs(&self, document: &Document) -> CliResult {
+        if self.out.is_text() { Ok(Exit::Done) } else { self.print(document) }
     }
 
     /// Prints one line of text, regardless of the output format.

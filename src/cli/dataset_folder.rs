@@ -59,10 +59,12 @@ fn dataset_argument(matches: &ArgMatches) -> Option<String> {
 fn is_folder(word: &str, matches: &ArgMatches) -> bool {
     let path = Path::new(word);
     let has_option = matches.value_source("global_folder").is_some();
-    if has_option || !(is_storage_uri(path) || path.is_dir()) {
+    if has_option {
         return false;
     }
-    is_path(word) || !selects_deployment(matches)
+    let exists = is_storage_uri(path) || path.is_dir();
+    // Without a deployment, a path can only be a folder, so the error is about the missing folder.
+    (exists && is_path(word)) || ((exists || is_path(word)) && !selects_deployment(matches))
 }
 
 /// Whether a word cannot be the name of a dataset.

@@ -87,7 +87,7 @@ pub struct GlobalOptions {
     /// Answer yes to every prompt. Does not overwrite files or skip checks: that is --force.
     #[arg(long, short, global = true)]
     pub yes: bool,
-    /// Print nothing but the output and errors.
+    /// Print nothing but the output, warnings and errors.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Log every request on standard error, without secrets.

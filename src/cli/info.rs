@@ -12,7 +12,7 @@ use clap_mangen::{
 use serde_json::Map;
 use tessera_config::tables::rows;
 
-use crate::cli::Output;
+use crate::cli::output::table::DOCUMENT_SCHEMAS;
 use crate::cli::prelude::*;
 
 #[derive(Debug, Subcommand)]
@@ -37,6 +37,9 @@ pub enum InfoCommand {
 /// Environment variables that do not correspond to an option.
 const ENVIRONMENT_VARIABLES: &str = include_str!("../../assets/environment.txt");
 
+/// The codes of errors beyond those of the exit codes.
+const ERROR_CODES: &str = include_str!("../../assets/error_codes.txt");
+
 /// The C library that the program was linked with.
 const C_LIBRARY: Option<&str> = if cfg!(target_env = "gnu") {
     Some("glibc")
@@ -47,15 +50,18 @@ const C_LIBRARY: Option<&str> = if cfg!(target_env = "gnu") {
 };
 
 /// Runs an information command. `root` is the definition of the command line.
-pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult {
+pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliResult {
+    let out = &context.out;
     match command {
         InfoCommand::Completion { shell } => {
+            out.require_text("this command prints a script")?;
             out.print_text(&shell_script(&shell.to_string())?)?;
         }
         InfoCommand::Man { dir: None } => {
+            out.require_text("this command prints a page of the manual")?;
             out.print_text(&render_page(&root).map_err(|error| unwritten(&error))?)?;
         }
-        InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder, root)?,
+        InfoCommand::Man { dir: Some(folder) } => write_pages(context, &folder, root)?,
         InfoCommand::Spec => {
             out.print_whole(&spec_document(root).map_err(|error| unwritten(&error))?)?;
         }
@@ -75,14 +81,18 @@ pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult 
     Ok(Exit::Done)
 }
 
-fn write_pages(out: &Output, folder: &Path, root: Command) -> CliResult<()> {
+fn write_pages(context: &Context, folder: &Path, root: Command) -> CliResult<()> {
+    if context.only_plans("the pages of the manual", Some(folder))? {
+        return Ok(());
+    }
+    context.out.require_text("this command prints the names of files")?;
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;
     for (name, page) in render_all(root).map_err(|error| unwritten(&error))? {
         let path = folder.join(name);
         fs::write(&path, page).map_err(refused)?;
-        out.print_text(&format!("{}\n", path.display()))?;
+        context.out.print_text(&format!("{}\n", path.display()))?;
     }
     Ok(())
 }
@@ -91,11 +101,12 @@ fn unwritten(error: &std::io::Error) -> CliError {
     CliError::io("describe the commands", error)
 }
 
-const FILE_DESCRIPTIONS: [(&str, &str); 4] = [
+const FILE_DESCRIPTIONS: [(&str, &str); 5] = [
     ("~/.config/tessera/config.toml", "settings and profiles of the user; no secrets"),
     ("~/.config/tessera/keys.toml, themes/", "custom keys and themes"),
     ("~/.local/state/tessera/", "jobs, selections, saved views and history, by deployment"),
     ("~/.local/share/tessera/", "index and login of local deployments"),
+    ("~/.cache/tessera/", "thumbnails of services"),
 ];
 
 pub(super) fn render_page(command: &Command) -> io::Result<String> {
@@ -138,10 +149,6 @@ fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static st
     roff.render()
 }
 
-/// The JSON Schemas of the output documents, by name. The version of a schema increases when a
-/// field is removed or changes its meaning, but not when a field is added.
-const DOCUMENT_SCHEMAS: &str = include_str!("../../assets/documents.json");
-
 fn document_schemas() -> serde_json::Result<Vec<Value>> {
     let known: Map<String, Value> = serde_json::from_str(DOCUMENT_SCHEMAS)?;
     let described = |(name, schema): (String, Value)| json!({ "schema": name, "meaning": schema["description"], "json_schema": schema });
@@ -157,6 +164,8 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
     let codes = Exit::ALL.map(
         |exit| json!({ "exit_code": exit as i32, "code": exit.code(), "meaning": exit.meaning() }),
     );
+    let errors =
+        rows(ERROR_CODES).map(|(code, meaning)| json!({ "code": code, "meaning": meaning }));
     let variables = rows(ENVIRONMENT_VARIABLES)
         .map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
     let variables: Vec<Value> = variables.collect();
@@ -165,6 +174,7 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
         "commands": commands,
         "options": global,
         "exit_codes": codes,
+        "error_codes": errors.collect::<Vec<Value>>(),
         "environment": variables,
         "documents": document_schemas()?,
     });

@@ -111,7 +111,10 @@ impl NamedQuery {
         let Self { name, text } = self;
         vql::read_lenient(&text).map_err(|problem| {
             let message = located_problem(&name, &text, "", &problem);
-            CliError::new(Exit::Invalid, message).with_remedy("tessera query check")
+            let check = ShellCommand::new("tessera query check");
+            let is_file = Path::new(&name).is_file();
+            let check = if is_file { check.word(&name) } else { check.option("--vql", &text) };
+            CliError::new(Exit::Invalid, message).with_remedy(check)
         })
     }
 }

@@ -50,7 +50,8 @@ impl<'a> JobRecorder<'a> {
     }
 
     pub async fn follow_export(&mut self, interval: Option<Duration>) -> CliResult<ExportTask> {
-        let outcome = self.connection.follow_export(&mut self.job, interval).await;
+        let poller = Poller::new(self.connection.context, interval);
+        let outcome = self.connection.follow_export(&mut self.job, poller).await;
         self.record_state();
         outcome
     }
@@ -159,12 +160,11 @@ impl Connection<'_> {
     pub async fn follow_export(
         &self,
         job: &mut Job,
-        interval: Option<Duration>,
+        mut poller: Poller<'_>,
     ) -> CliResult<ExportTask> {
         let JobState::ExportRunning(task, _) = *job.state() else {
             return Err(CliError::failed("the service has not accepted the job yet"));
         };
-        let mut poller = Poller::new(self.context, interval);
         let mut last = String::new();
         loop {
             let request = self.client.export_status(job.dataset, task);

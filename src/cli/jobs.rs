@@ -17,6 +17,7 @@ use crate::{
     cli::{
         CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
         deployment::{self, LOCAL_NAME},
+        polling::Poller,
         values::{format_timestamp, timestamp_now},
     },
     state::{StateFolder, StoredJob},
@@ -43,7 +44,7 @@ pub enum JobsCommand {
         /// ID of the job, a prefix of it, or the ID of its export.
         job: String,
     },
-    /// Show everything known about a job, with the command to repeat it.
+    /// Show everything known about a job, with the command to repeat it if it is known where the dataset is.
     Show {
         /// ID of the job, a prefix of it, or the ID of its export.
         job: String,
@@ -175,13 +176,14 @@ fn job_json(context: &Context, deployment: &DeploymentJobs, stored: &StoredJob) 
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), json!(job)) {
         all.extend(known);
     }
-    let command = job_command_line(&job.kind, &deployment.command_target(context, job));
+    let target = deployment.command_target(context, job);
+    let command = target.map(|target| job_command_line(&job.kind, &target));
     facts["started_at"] = format_timestamp(job.started_at).into();
     facts["ended_at"] = job.ended_at.and_then(format_timestamp).into();
     facts["duration_s"] =
         job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
     facts["followed"] = stored.is_followed.into();
-    facts["command"] = command.as_str().into();
+    facts["command"] = command.as_ref().map(ShellCommand::as_str).into();
     facts
 }
 
@@ -276,16 +278,15 @@ impl DeploymentJobs {
     }
 
     /// Returns how a command reaches the dataset of a job. A job without a profile does not know where its dataset is,
-    /// so the command says what to fill in, unless this command was given the deployment.
-    fn command_target(&self, context: &Context, job: &JobRecord) -> CommandTarget {
+    /// so there is no command, unless this command was given the deployment.
+    fn command_target(&self, context: &Context, job: &JobRecord) -> Option<CommandTarget> {
         let tessera = ShellCommand::new("tessera");
         let tessera = match &self.profile {
             Some(profile) => tessera.option("--profile", &profile.name),
             None if self.target(context, job).is_ok() => context.suggestion(tessera),
-            None if self.deployment_name == LOCAL_NAME => tessera.text("--folder DIR"),
-            None => tessera.text("--base-url URL --kind KIND"),
+            None => return None,
         };
-        CommandTarget { tessera, dataset: job.dataset.to_string() }
+        Some(CommandTarget { tessera, dataset: job.dataset.to_string() })
     }
 
     fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
@@ -347,7 +348,8 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(Safe
             let running = |export_task_id| SavedJobState::Running { export_task_id };
             let state = state.export().map_or(SavedJobState::Sent, running);
             let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
-            let export = connection.follow_export(&mut job, None).await?;
+            let export =
+                connection.follow_export(&mut job, Poller::new(connection.context, None)).await?;
             connection.record_end(&export);
             if let Some(failure) = export.failure() {
                 return Err(failure.into());
@@ -372,6 +374,10 @@ fn forget(
             job_id(stored)
         );
         return Err(CliError::new(Exit::Conflict, message));
+    }
+    let which = if ended { "all finished jobs".to_owned() } else { names.join(", ") };
+    if context.only_plans(&format!("forget {which}"), None)? {
+        return Ok(Exit::Done);
     }
     let mut forgotten = 0;
     for deployment in deployments {

@@ -21,14 +21,26 @@ const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Waiting is divided into steps that compare the wall clock, so that the time of a suspend also counts.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
+/// Where a poller reports events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventTarget {
+    /// Nowhere, because the command does not show that it waits for a task.
+    Nowhere,
+    /// Standard error, because standard output has the result of the command.
+    Messages,
+    /// Standard output with `--jsonl`, and standard error otherwise.
+    Lines,
+    /// Standard output, because the events are the result of the command.
+    Output,
+}
+
 pub struct Poller<'a> {
     pub(super) context: &'a Context,
     started: Instant,
     pub(super) last_output: Instant,
     interval: Option<Duration>,
     limit: Option<Duration>,
-    /// Whether the events are the command's output rather than status messages.
-    pub(super) is_primary_output: bool,
+    events: EventTarget,
     consecutive_failures: u32,
     /// How far this process has encoded the media of the dataset.
     encoding: Option<EncodingProgress>,
@@ -48,7 +60,7 @@ impl<'a> Poller<'a> {
             last_output: now,
             interval,
             limit: Some(context.global.timeout.unwrap_or(DEFAULT_TIMEOUT)),
-            is_primary_output: false,
+            events: EventTarget::Messages,
             consecutive_failures: 0,
             encoding: None,
             last_reported: None,
@@ -61,7 +73,11 @@ impl<'a> Poller<'a> {
     /// ends it.
     pub fn stream(context: &'a Context, interval: Option<Duration>) -> Self {
         let limit = context.global.timeout;
-        Self { limit, is_primary_output: true, ..Self::new(context, interval) }
+        Self { limit, events: EventTarget::Output, ..Self::new(context, interval) }
+    }
+
+    pub fn with_events(self, events: EventTarget) -> Self {
+        Self { events, ..self }
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -195,21 +211,27 @@ pub struct StatusChange {
 impl Poller<'_> {
     fn is_machine(&self) -> bool {
         let out = &self.context.out;
-        out.is_jsonl() || (self.is_primary_output && out.is_machine())
+        match self.events {
+            EventTarget::Nowhere | EventTarget::Messages => false,
+            EventTarget::Lines => out.is_jsonl(),
+            EventTarget::Output => out.is_machine(),
+        }
     }
 
-    /// Reports an event on standard error, unless the events are the command's output.
+    /// Reports an event: to programs as an object, and to users as a message.
     pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> CliResult<()> {
         self.last_output = Instant::now();
         let out = &self.context.out;
         if self.is_machine() {
             return out.print_event(&event_document(event, fields), message);
         }
-        if self.is_primary_output {
+        if self.events == EventTarget::Output {
             let gap = if out.is_terminal() { "  " } else { "\t" };
             return out.print_text(&format!("{}{gap}{event}{gap}{message}\n", now_rfc3339()));
         }
-        self.context.messages.info(message);
+        if self.events != EventTarget::Nowhere {
+            self.context.messages.info(message);
+        }
         Ok(())
     }
 

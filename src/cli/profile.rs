@@ -9,9 +9,8 @@ use tessera_config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, 
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        ServiceTarget, absolute_path,
-        config::{report_dry_run, user_file},
-        deployment, login, model_folder,
+        ServiceTarget, absolute_path, auth::logout_document, config::user_file, deployment, login,
+        model_folder,
     },
     credentials::EnvironmentLoginPermission,
     usecase::{NewProfile, create_profile, secret_location},
@@ -74,17 +73,24 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
             save_profile(context, &NewProfile { profile: &profile, make_default, secret: None })
         }
         ProfileCommand::Use { name } => {
-            deployment::profile_by_name(&context.settings, &name)?;
-            let file = user_file(context)?;
-            if !report_dry_run(context, &format!("default_profile = {name}"), &file)? {
-                let value = toml::Value::from(name.clone());
-                edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
-                context.messages.info(format!("{name} is now the default"));
-            }
-            Ok(Exit::Done)
+            let profile = deployment::profile_by_name(&context.settings, &name)?;
+            make_default(context, &profile)
         }
         ProfileCommand::Remove { name } => remove(context, &name),
     }
+}
+
+fn make_default(context: &Context, profile: &Profile) -> CliResult {
+    let (name, file) = (&profile.name, user_file(context)?);
+    if context.only_plans(&format!("default_profile = {name}"), Some(&file))? {
+        return Ok(Exit::Done);
+    }
+    let value = toml::Value::from(name.clone());
+    edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
+    context.messages.info(format!("{name} is now the default"));
+    let mut row = profile_document(context, profile);
+    row["default"] = true.into();
+    context.print_for_programs(&Document::new("tessera.profiles/1", json!({ "profiles": [row] })))
 }
 
 fn list(context: &Context) -> Result<Exit, CliError> {
@@ -183,7 +189,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
     let profile = new.profile;
     new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("the profile {}", profile.name), &file)? {
+    if context.only_plans(&format!("the profile {}", profile.name), Some(&file))? {
         return Ok(Exit::Done);
     }
     create_profile(&file, new).map_err(CliError::usage)?;
@@ -198,7 +204,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("remove the profile {name} and its secret"), &file)? {
+    if context.only_plans(&format!("remove the profile {name} and its secret"), Some(&file))? {
         return Ok(Exit::Done);
     }
     let question = format!("remove the profile {name} and its secret?");
@@ -215,10 +221,10 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     let stores = secrets.remove(name).map_err(|error| {
         CliError::new(Exit::Incomplete, format!("its secret may still be stored: {error}"))
     })?;
-    for store in stores {
-        context.messages.info(format!("its secret was removed from {}", secrets.describe(store)));
+    for store in &stores {
+        context.messages.info(format!("its secret was removed from {}", secrets.describe(*store)));
     }
-    Ok(Exit::Done)
+    context.print_for_programs(&logout_document(name, &stores))
 }
 
 #[derive(Debug, Args)]

@@ -108,7 +108,7 @@ pub async fn run_model(_: &Context, _: &ModelCommand) -> CliResult {
     Err(unavailable())
 }
 
-pub fn run_store(_: &Output, _: &StoreCommand) -> CliResult {
+pub fn run_store(_: &Context, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 

@@ -7,6 +7,7 @@ use std::{
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use secrecy::zeroize::Zeroizing;
+use tessera_client::ExistingFile;
 use tessera_config::is_storage_uri;
 use tessera_model::{Region, Status, Timestamp};
 use tessera_wire::text_encoding::decode_text;
@@ -179,6 +180,15 @@ pub fn is_stdout(path: &Path) -> bool {
 
 /// The number of bytes of an existing file that show whether it is a text.
 const BEGIN_BYTES: u64 = 8 << 10;
+
+/// Checks that a new file can be written. If `--force` would replace the file that is there, the error says so.
+pub fn check_new_file(path: &Path, existing: ExistingFile) -> CliResult<()> {
+    tessera_client::check_target(path, existing).map_err(|failure| {
+        let is_replaceable = existing == ExistingFile::Keep && path.is_file();
+        let error = CliError::from(failure);
+        if is_replaceable { error.with_remedy("repeat the command with --force") } else { error }
+    })
+}
 
 /// Writes a result into a file that the user named. An earlier result is replaced, but no picture or archive, which the
 /// user may have named by mistake.

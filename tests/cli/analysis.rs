@@ -185,6 +185,11 @@ fn checks_fail_with_their_own_exit_code() {
     assert_eq!(check(&[]).0, 2, "a check of nothing is a mistake");
     let (code, printed, _) = check(&[&failing[..], &["--sarif", "-"]].concat());
     assert_eq!((code, findings(&printed).len()), (11, 4), "the log instead of the table");
+    let rows = serving.asked(home, &["check", "--max-blur", "0", "--jsonl"]).output().unwrap();
+    let rows = String::from_utf8(rows.stdout).unwrap();
+    assert!(rows.lines().count() == 1 && !rows.contains("tessera.event"), "only rows: {rows}");
+    let (code, _, err) = check(&["--max-blur", "0", "--junit", "-"]);
+    assert!(code == 2 && err.contains("--junit - prints XML"), "{code}: {err}");
     let unread = serving.asked(home, &[&["check"], &failing[..]].concat());
     assert_eq!(code_without_reader(unread), Some(11), "a closed pipe hides no failed check");
     let picture = home.join("photos/val/copy-3.png");

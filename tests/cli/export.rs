@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-use super::{Serving, outcome, picture, serve, tessera};
+use super::{Serving, outcome, picture, run, serve, tessera};
 
 /// Starts a service over two pictures, and creates a working folder.
 fn world(options: &[&str]) -> (TempDir, Serving) {
@@ -60,7 +60,12 @@ fn an_export_is_started_followed_fetched_and_inspected() {
     assert!(err.contains("not overwritten") && err.contains("--force"), "{err}");
     let (_, listed, _) = json(home, &serving, &["export", "list", "pictures"]);
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(1), "nothing was sent: {listed}");
-    assert_eq!(listed["exports"][0]["status"], "downloaded");
+    assert_eq!(listed["exports"][0]["status"], "COMPLETED");
+    assert_eq!(listed["exports"][0]["state"], "downloaded");
+    let status = ["export", "status", listed["exports"][0]["id"].as_str().unwrap()];
+    let (_, known, _) = json(home, &serving, &status);
+    assert_eq!((&known["status"], &known["file"]), (&"COMPLETED".into(), &reported["file"]));
+    assert_eq!(listed["exports"][0]["file"], home.join("pictures.zip").to_str().unwrap());
 
     let again = [&start[..], &["--name", "b", "--extract", "out", "--join"]].concat();
     let (code, reported, err) = json(home, &serving, &again);
@@ -256,7 +261,7 @@ fn a_kill_before_the_answer_leaves_a_trace() {
     let (code, out, err) = outcome(&mut command(&["export", "list", "--json"]));
     assert_eq!(code, 0, "{err}");
     let listed: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(listed["exports"][0]["status"], "may have started", "{listed}");
+    assert_eq!(listed["exports"][0]["state"], "may have started", "{listed}");
     assert!(started.try_recv().is_err(), "it was sent once");
 }
 
@@ -430,6 +435,29 @@ fn an_archive_is_opened_again() {
     assert_eq!((&row["file_name"], &row["caption"]), (&"images/a.png".into(), &"A wall".into()));
     assert_eq!(row["objects"][0]["label"], "door");
     assert_eq!(row["objects"][0]["bbox"], json!([3.2, 4.8, 10.56, 12.0]));
+}
+
+#[test]
+fn the_exports_of_a_folder_are_not_those_of_another_with_its_name() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let [one, other] = ["one/pictures", "other/pictures"].map(|name| home.join(name));
+    for folder in [&one, &other] {
+        fs::create_dir_all(folder).unwrap();
+        picture(&folder.join("a.png"));
+    }
+    let [one, other] = [&one, &other].map(|folder| folder.to_str().unwrap());
+    let (code, _, err) = run(home, &["export", "start", one, "--wait"]);
+    assert_eq!(code, 0, "{err}");
+    for (arguments, count) in [
+        (&["export", "list", one][..], 1),
+        (&["export", "list", other], 0),
+        (&["export", "list", "-d", other], 0),
+        (&["export", "list", "--folder", one], 1),
+    ] {
+        let (code, out, err) = run(home, arguments);
+        assert_eq!((code, out.lines().count()), (0, count), "{arguments:?}: {err}");
+    }
 }
 
 #[test]

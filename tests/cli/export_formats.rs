@@ -155,10 +155,19 @@ async fn other_services_refuse_the_format_by_name_before_anything_starts() {
     })
     .await;
     let home = tempfile::tempdir().unwrap();
-    let mut command = tessera(home.path(), &["export", "start", DATASET, "--format", "coco"]);
-    command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
-    let (code, out, err) = outcome(&mut command);
-    assert_eq!((code, out.as_str()), (2, ""), "{err}");
-    let expected = "only local services write coco; this service writes json and parquet";
-    assert!(err.contains(expected), "{err}");
+    let refused = |more: &[&str]| {
+        let mut command = tessera(home.path(), &[&["export", "start", DATASET], more].concat());
+        command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+        let (code, out, err) = outcome(&mut command);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        let expected = "only local services write coco; this service writes json and parquet";
+        assert!(err.contains(expected), "{err}");
+    };
+    refused(&["--format", "coco"]);
+    for format in ["hf-parquet", "coco"] {
+        let set = ["config", "set", "export.format", format];
+        let (code, _, err) = outcome(&mut tessera(home.path(), &set));
+        assert_eq!(code, 0, "{err}");
+    }
+    refused(&[]);
 }

@@ -17,6 +17,7 @@ mod config;
 #[cfg(target_os = "linux")]
 mod disk_faults;
 mod documents;
+mod dry_run;
 mod durability;
 mod examples;
 mod export;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tessera_model::vql::FileProperty;
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{home, outcome, picture, piped, run, serve};
@@ -94,7 +95,7 @@ fn filters_of_the_local_deployment_are_built_from_words() {
     assert_eq!(query, expected);
     let (code, _, err) = piped(home.path(), &["query", "add", "path", "at_least", "x"], "[]");
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("op: must be one of is, is_not, one_of, not_one_of, contains"), "{err}");
+    assert!(err.contains("[possible values: is, is_not, one_of, not_one_of, contains]"), "{err}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,4 +285,19 @@ fn a_saved_query_runs_and_is_checked_against_the_dataset() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("filter 0: needs IMAGE_TAGGING"), "{out}");
     assert_eq!(ask(&["query", "check", "--vql", labels]).1, "", "offline nothing is asked");
+}
+
+#[test]
+fn each_property_offers_the_operators_that_it_accepts() {
+    let root = tessera::cli::definition();
+    let add = root.find_subcommand("query").and_then(|query| query.find_subcommand("add"));
+    for property in FileProperty::ALL {
+        let command = add.and_then(|add| add.find_subcommand(property.as_str())).unwrap();
+        let operator = command.get_arguments().find(|it| it.get_id() == "operator").unwrap();
+        let offered = operator.get_possible_values();
+        let offered: Vec<&str> =
+            offered.iter().map(clap::builder::PossibleValue::get_name).collect();
+        let accepted: Vec<&str> = property.operators().iter().map(|it| it.as_str()).collect();
+        assert_eq!(offered, accepted, "{}", property.as_str());
+    }
 }

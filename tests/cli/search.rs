@@ -75,6 +75,41 @@ fn a_local_folder_sorts_its_whole_result_by_files() {
 }
 
 #[test]
+fn media_items_of_several_clusters_are_sorted_by_their_files() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("mixed");
+    fs::create_dir(&folder).unwrap();
+    // The second and the fourth picture differ from the others, so they are in another cluster.
+    for (name, color) in [("a", 0), ("b", 200), ("c", 0), ("d", 200)] {
+        let pixel = |x: u32, y: u32| image::Rgb([color, u8::try_from(x * y % 40).unwrap(), 90]);
+        image::RgbImage::from_fn(64, 48, pixel)
+            .save(folder.join(name).with_extension("png"))
+            .unwrap();
+    }
+    let folder = folder.to_str().unwrap();
+    let names = |options: &[&str]| {
+        let ask = ["--folder", folder, "search", "browse", "--granularity", "0", "--sort", "name"];
+        let (_, out, err) = run(home.path(), &[&ask, options].concat());
+        let names = out.lines().filter_map(|line| Some(line.rsplit_once('/')?.1.to_owned()));
+        (names.collect::<Vec<_>>(), err)
+    };
+    let (clusters, err) = names(&["--jq", ".clusters[].previews[] | \"/\" + .file_name"]);
+    assert_ne!(clusters, ["a.png", "b.png", "c.png", "d.png"], "two clusters: {err}");
+    for (options, expected) in [
+        (&["--paths"][..], &["a.png", "b.png", "c.png", "d.png"][..]),
+        (&["--paths", "--limit", "3"], &["a.png", "b.png", "c.png"]),
+        (&["--paths", "--limit", "2", "--reverse"], &["d.png", "c.png"]),
+        (
+            &["--flat", "--limit", "2", "--jq", ".previews[] | \"/\" + .file_name"],
+            &["a.png", "b.png"],
+        ),
+    ] {
+        let (found, err) = names(options);
+        assert_eq!(found, expected, "{options:?}: {err}");
+    }
+}
+
+#[test]
 fn pictures_media_and_anchors() {
     let (home, serving) = world();
     let home = home.path();

@@ -150,6 +150,9 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
         (&["dataset", "list", "--json", "--csv"], "mutually exclusive"),
         (&["dataset", "list", "--jq", ".a["], "character"),
         (&["dataset", "list"], "profile add"),
+        (&["check", "./nope", "--max-blur", "0"], "the folder ./nope does not exist"),
+        (&["dataset", "show", "../nope/x"], "the folder ../nope/x does not exist"),
+        (&["tag", "list", "-d", "./nope"], "the folder ./nope does not exist"),
         (&["image", "show", "x", "--box", "0.5,0.5,0.6,0.6"], "y + height at most 1"),
     ] {
         let (code, out, err) = run(home.path(), arguments);
@@ -176,6 +179,13 @@ async fn output_has_the_requested_format() {
     assert!(whole.as_object().unwrap().contains_key("n_images") && whole["n_images"].is_null());
     let chosen: Value = serde_json::from_str(&show(&["--json=status_new,id"])).unwrap();
     assert_eq!(chosen, json!({ "status_new": "READY", "id": id(0) }));
+    // The scripted service lists no dataset, and sends no number of images.
+    let list =
+        |field: &str| outcome(&mut asking(&server.url(), home.path(), &["dataset", "list", field]));
+    assert_eq!(list("--json=n_images").1, "[]\n");
+    let (code, out, err) = list("--json=status_new,nimages");
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("unknown field `nimages`") && err.contains("n_images"), "{err}");
     assert_eq!(show(&["--jsonl"]).lines().count(), 1);
     assert_eq!(show(&["--jq", ".status_new"]), "READY\n");
     assert_eq!(show(&["--jq", "._allowed | [.export, .reindex]"]), "[true,false]\n");
@@ -377,6 +387,45 @@ fn the_documentation_lists_every_command_and_every_option_of_serve() {
             assert!(row.contains(&format!("[default: {default}]")), "{long}: {row}");
         }
     }
+}
+
+#[test]
+fn every_variable_and_every_error_code_is_in_the_description() {
+    let home = tempfile::tempdir().unwrap();
+    let listed = |expression: &str| -> BTreeSet<String> {
+        let (_, out, err) = run(home.path(), &["spec", "--jq", expression]);
+        assert!(!out.is_empty(), "{err}");
+        out.lines().flat_map(|line| line.split(", ")).map(ToOwned::to_owned).collect()
+    };
+    let variables = listed(".environment[].name, (.options, .commands[].arguments)[].environment");
+    let codes = listed(".error_codes[].code");
+    let mut source = String::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    gather(&root.join("src"), &mut source);
+    gather(&root.join("crates/config/src"), &mut source);
+    let read: BTreeSet<&str> = source
+        .split('"')
+        .filter(|word| {
+            word.starts_with("TESSERA_") && !word.contains(|c: char| c.is_ascii_lowercase())
+        })
+        // The program sets these variables for others, or reads them in tests or while it is compiled.
+        .filter(|word| {
+            !["COMMIT", "DATASET_NAME", "EVENT", "FROM", "TO", "PROGRESS", "WEED"]
+                .contains(&&word[8..])
+        })
+        .filter(|word| {
+            !word.contains("_TEST_") && !word.contains("_FUZZ_") && !word.contains("COMPLETE_")
+        })
+        .collect();
+    let missing: Vec<_> = read.iter().filter(|name| !variables.contains(**name)).collect();
+    assert!(read.len() > 10 && missing.is_empty(), "{missing:?}");
+    let known = include_str!("../../crates/client/src/known_errors.txt");
+    let of_services = known.lines().filter_map(|line| line.split(" | ").nth(2));
+    let of_commands =
+        source.split("with_code(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let used: BTreeSet<&str> =
+        of_services.chain(of_commands).chain([tessera_model::NO_SECRET]).collect();
+    assert_eq!(used, codes.iter().map(String::as_str).collect());
 }
 
 #[test]

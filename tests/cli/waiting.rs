@@ -116,6 +116,7 @@ async fn waiting_for_an_unreachable_status_prints_one_hint() {
     let (code, _, err) = ask(&service, home.path(), &line).await;
     assert_eq!(code, 124, "{err}");
     assert_eq!(err.matches(&format!("tessera reindex {ID}")).count(), 1, "{err}");
+    assert!(err.contains("--yes"), "nobody can confirm the suggested command: {err}");
     assert!(service.count() > 2, "it went on looking");
 }
 

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
-use tessera_model::{DatasetId, text::parse_boolean};
+use tessera_model::{DatasetId, ExportFormat, text::parse_boolean};
 
 use crate::{custom_command::CustomCommand, input::parse_sequence, paths::theme_file};
 
@@ -74,7 +74,7 @@ pub const KEYS: &[SettingKey] = &[
     setting("search.granularity", ValueType::Integer(0, 4)).allowed_in_projects(),
     setting("search.text_search_path", ValueType::Text),
     setting("commands", ValueType::CustomCommands),
-    setting("export.format", ValueType::Choice(&["parquet", "json"])).allowed_in_projects(),
+    setting("export.format", ValueType::Choice(&EXPORT_FORMATS)).allowed_in_projects(),
     setting("export.include_images", ValueType::Boolean).allowed_in_projects(),
     setting("export.download_dir", ValueType::Text),
     setting("export.auto_download", ValueType::Boolean),
@@ -83,6 +83,16 @@ pub const KEYS: &[SettingKey] = &[
     setting("poll.max", ValueType::Duration),
     setting("poll.unfocused", ValueType::Duration),
 ];
+
+const EXPORT_FORMATS: [&str; ExportFormat::ALL.len()] = {
+    let mut names = [""; ExportFormat::ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = ExportFormat::ALL[index].as_str();
+        index += 1;
+    }
+    names
+};
 
 const ALL_KINDS: &[&str] = &["hosted", "onprem", "local"];
 const REMOTE_KINDS: &[&str] = &["hosted", "onprem"];

@@ -58,7 +58,7 @@ impl fmt::Display for Error {
                 "the last action was interrupted after {done} of {all} files; continue it with `tessera media resume`, \
                  or revert it with `tessera media undo`"
             ),
-            Self::Nothing => f.write_str("there is no action on files to undo"),
+            Self::Nothing => f.write_str("there is no action on files to undo or resume"),
             Self::NotLast => f.write_str(
                 "nothing was reverted, because another action on files came after the action that was shown; start the undo \
                  again to see the newest action",

@@ -3,10 +3,12 @@
 use jaq_core::{
     Compiler, Ctx, Filter, Vars, compile,
     data::JustLut,
-    load::{Arena, Error, File, Loader, span},
+    load::{Arena, Error, File, Loader, parse, span},
 };
 use jaq_json::Val;
 use serde_json::Value;
+
+const FORMATS: &str = include_str!("formats.jq");
 
 /// A valid expression.
 pub struct Expression(Filter<JustLut<Val>>);
@@ -39,7 +41,9 @@ impl Expression {
 }
 
 fn compile_filter(expression: &str) -> Result<Filter<JustLut<Val>>, String> {
+    let formats = parse(FORMATS, |parser| parser.defs()).into_iter().flatten();
     let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let definitions = definitions.chain(formats);
     let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
     let arena = Arena::default();
     let program = File { code: expression, path: () };

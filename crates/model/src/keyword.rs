@@ -18,7 +18,7 @@ macro_rules! keyword_enum {
         impl $name {
             pub const ALL: [Self; [$($keyword),*].len()] = [$(Self::$variant),*];
 
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $keyword),* }
             }
 

@@ -114,8 +114,7 @@ impl fmt::Display for StoreError {
             ),
             Self::Io(path, cause) => write!(
                 f,
-                "{} cannot be used ({cause}); check permissions and free space, \
-                 or give another folder with --data",
+                "{} cannot be used ({cause}); check permissions and free space",
                 printable_path(path)
             ),
             Self::OldSqlite(version) => {

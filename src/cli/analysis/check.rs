@@ -80,6 +80,9 @@ impl CheckOptions {
         if logs.filter(|file| is_stdout(file)).count() > 1 {
             return Err(CliError::usage("--junit and --sarif cannot both go to standard output"));
         }
+        if self.junit.as_deref().is_some_and(is_stdout) {
+            context.out.require_text("--junit - prints XML")?;
+        }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let list = CheckList::read(&connection.state, dataset.id, &conditions)
                 .map_err(|failure| part_error(connection.context, failure))?;

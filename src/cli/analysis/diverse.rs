@@ -38,6 +38,7 @@ impl DiverseOptions {
     }
 
     async fn select(&self, connection: &Connection<'_>, dataset: &Dataset) -> CliResult {
+        let context = connection.context;
         let service = connection.local_service("choosing diverse media")?;
         let id = dataset.id;
         require_free_name(&connection.state, &self.name, id, self.force)?;
@@ -45,15 +46,17 @@ impl DiverseOptions {
         let among = among.map(|selection| selection.items());
         let count = self.count as usize;
         let chosen = service.diverse_media(id, among, count).await?;
+        let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
+        if context.only_plans(&format!("save {found} as the selection `{}`", self.name), None)? {
+            return Ok(Exit::Done);
+        }
         connection.state.save_named_selection(&self.name, id, &selection_of_media(&chosen))?;
         let rows = chosen
             .iter()
             .map(|(media, file)| json!({"media_id": media, "path": file.to_string_lossy()}));
         let rows: Vec<_> = rows.collect();
         let fields = json!({ "dataset_id": id, "selection": self.name, "media": rows });
-        let context = connection.context;
         context.print(&Document::new("tessera.diverse_media/1", fields))?;
-        let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
         context.messages.info(format!("{found} selected as `{}`", self.name));
         Ok(if chosen.len() < count { Exit::Incomplete } else { Exit::Done })
     }

@@ -29,7 +29,7 @@ impl LeaksOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let Self { a, b, source, pictures } = &self;
         if pictures.is_some() {
-            context.out.require_text("--pictures")?;
+            context.out.require_text("--pictures draws")?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let part = |name| {

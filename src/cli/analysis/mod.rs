@@ -25,7 +25,11 @@ use tessera_model::{
 };
 
 use crate::{
-    cli::{CliError, CliResult, Connection, Context, LocalService, values::timestamp_now},
+    cli::{
+        CliError, CliResult, Connection, Context, LocalService,
+        polling::{EventTarget, Poller},
+        values::timestamp_now,
+    },
     usecase::media_rows::{MediaRow, fetch},
 };
 
@@ -72,7 +76,8 @@ async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult
         let kind = JobKind::Export(ExportJob::of_dataset(spec.clone()));
         let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
         job.export_reported(Duration::ZERO, task)?;
-        connection.follow_export(&mut job, None).await
+        let poller = Poller::new(connection.context, None).with_events(EventTarget::Nowhere);
+        connection.follow_export(&mut job, poller).await
     };
     let originals = connection.local.as_ref().map(LocalService::originals);
     fetch(&connection.client, dataset.id, originals, follow).await

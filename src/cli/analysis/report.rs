@@ -7,7 +7,7 @@ use serde_json::Map;
 use super::{DatasetArgument, html, media_rows};
 use crate::cli::prelude::*;
 use crate::{
-    cli::values::{is_stdout, write_result},
+    cli::values::{check_new_file, is_stdout, write_result},
     usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
 };
 use tessera_client::ExistingFile;
@@ -46,7 +46,7 @@ impl ReportOptions {
         let format = self.format(context)?;
         if let Some(file) = self.file() {
             let existing = if self.force { ExistingFile::Replace } else { ExistingFile::Keep };
-            tessera_client::check_target(file, existing)?;
+            check_new_file(file, existing)?;
         }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             let unread = connection.unread_files(dataset)?;
@@ -64,16 +64,23 @@ impl ReportOptions {
     fn format(&self, context: &Context) -> CliResult<ReportFormat> {
         let ending = self.output.as_deref().and_then(|file| file.extension());
         let ending = ending.map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        let html = self.html || (!self.md && matches!(ending.as_deref(), Some("html" | "htm")));
-        if html && self.file().is_none() && context.out.is_terminal() {
-            return Err(CliError::usage(
-                "--html writes a page for browsers; give its file with -o",
-            ));
+        let usage = |message| Err(CliError::usage(message));
+        if context.global.csv {
+            return usage("a report is not a table; remove --csv");
         }
-        Ok(match (html, ending.as_deref()) {
-            _ if context.out.is_machine() => ReportFormat::Json,
-            (true, _) => ReportFormat::Html,
-            (false, Some("json")) if !self.md => ReportFormat::Json,
+        let (is_machine, is_printed) = (context.out.is_machine(), self.file().is_none());
+        if is_printed && is_machine && (self.html || self.md) {
+            return usage("--html and --md print a page in place of JSON; give its file with -o");
+        }
+        let html = self.html || (!self.md && matches!(ending.as_deref(), Some("html" | "htm")));
+        if html && is_printed && context.out.is_terminal() {
+            return usage("--html writes a page for browsers; give its file with -o");
+        }
+        Ok(match ending.as_deref() {
+            _ if html => ReportFormat::Html,
+            _ if self.md => ReportFormat::Markdown,
+            Some("json") => ReportFormat::Json,
+            None | Some(_) if is_machine && ending.as_deref() != Some("md") => ReportFormat::Json,
             _ => ReportFormat::Markdown,
         })
     }
@@ -107,7 +114,7 @@ impl ReportOptions {
         };
         write_result(file, text)?;
         context.messages.info(format!("wrote {}", file.display()));
-        Ok(Exit::Done)
+        context.print_for_programs(&document)
     }
 }
 

@@ -63,6 +63,9 @@ enum SplitBy {
 impl DatasetSplitOptions {
     pub async fn run(self, context: &Context) -> CliResult {
         let plan = self.plan()?;
+        if self.list.as_deref().is_some_and(is_stdout) {
+            context.out.require_text("--list - prints its lines")?;
+        }
         let work = async |connection: &Connection<'_>, dataset: &Dataset| {
             self.split(connection, dataset, &plan).await
         };

@@ -17,7 +17,7 @@ use crate::{
         deployment::parse_base_url,
         login::{ServiceLogin, open_secrets},
     },
-    credentials,
+    credentials::{self, SecretLocation},
     usecase::SecretSource,
 };
 
@@ -149,6 +149,7 @@ fn parse_ttl(raw: &str) -> Result<Duration, String> {
 }
 
 fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Exit, CliError> {
+    context.out.require_text("this command prints a token")?;
     let (login, life) = command_login(context)?;
     let life = ttl.unwrap_or(life);
     let token = match login.access {
@@ -175,8 +176,8 @@ fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Ex
 fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let name = &hosted.profile.name;
-    if context.is_dry_run() {
-        return context.print_planned_change(&format!("remove the secret of {name}"), None);
+    if context.only_plans(&format!("remove the secret of {name}"), None)? {
+        return Ok(Exit::Done);
     }
     let secrets = open_secrets()?;
     let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
@@ -187,8 +188,13 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     for variable in credentials::login_variables() {
         context.messages.info(format!("{variable} is still set in this shell"));
     }
+    context.print(&logout_document(name, &stores))
+}
+
+/// Creates the document about the stores that the secret of a profile was removed from.
+pub(super) fn logout_document(profile: &str, stores: &[SecretLocation]) -> Document {
     let locations: Vec<_> =
         stores.iter().map(|store| SecretSource::Stored(*store).label()).collect();
-    let answer = json!({ "profile": name, "removed_from": locations });
-    context.print(&Document::new("tessera.logout/1", answer))
+    let fields = json!({ "profile": profile, "removed_from": locations });
+    Document::new("tessera.logout/1", fields)
 }

@@ -61,7 +61,10 @@ async fn export(
     dataset: &Dataset,
     file: PathBuf,
 ) -> CliResult {
-    let id = dataset.id;
+    let (context, id) = (connection.context, dataset.id);
+    if context.only_plans("the vectors of the dataset", Some(&file))? {
+        return Ok(Exit::Done);
+    }
     let exported = local.export_embeddings(id, file.clone()).await?;
     let EmbeddingExport { model, dimension, coverage, names } = exported;
     let fields = json!({
@@ -74,8 +77,8 @@ async fn export(
         "all_media": coverage.all,
         "missing_media": coverage.missing(),
     });
-    connection.context.print(&Document::new("tessera.embedding_export/1", fields))?;
-    Ok(report_missing(connection.context, coverage))
+    context.print(&Document::new("tessera.embedding_export/1", fields))?;
+    Ok(report_missing(context, coverage))
 }
 
 async fn import(
@@ -115,8 +118,8 @@ async fn import(
 
 async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dataset) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
-    if context.is_dry_run() {
-        return context.print_planned_change("remove the imported embeddings", None);
+    if context.only_plans("remove the imported embeddings", None)? {
+        return Ok(Exit::Done);
     }
     let name = local.remove_embeddings(id).await?;
     let now = wait_until_clustered(connection, dataset).await?;

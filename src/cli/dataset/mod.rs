@@ -201,18 +201,17 @@ fn pinning_profile(context: &Context) -> CliResult<Profile> {
 fn change_pins(
     context: &Context,
     profile: &Profile,
-    change: impl FnOnce(&mut Vec<String>),
+    change: impl Fn(&mut Vec<String>),
 ) -> CliResult {
     let known = &profile.options.pinned;
     let file = user_file(context)?;
-    let pinned = if context.is_dry_run() {
-        let mut pinned = known.clone();
-        change(&mut pinned);
-        context.messages.info(format!("nothing was written to {}", file.display()));
-        pinned
-    } else {
-        edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?
-    };
+    let key = format!("profiles.{}.pinned", profile.name);
+    let mut planned = known.clone();
+    change(&mut planned);
+    if context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))? {
+        return Ok(Exit::Done);
+    }
+    let pinned = edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?;
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))
 }

@@ -133,7 +133,7 @@ fn warn_if_missing(connection: &Connection<'_>, dataset: &Dataset) {
 /// no overview, the first page of its clusters is plotted.
 pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let context = connection.context;
-    context.out.require_text("--plot")?;
+    context.out.require_text("--plot draws")?;
     let dataset = connection.dataset(dataset).await?;
     let (plots, exit) = match overviews(connection, &dataset).await? {
         Some([images, objects]) => (plot_overviews(&images, &objects), Exit::Done),

@@ -10,7 +10,7 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{
         dataset::record::dataset_document,
-        polling::{Poller, StatusChange},
+        polling::{EventTarget, Poller, StatusChange},
         values::{parse_interval, status_parser, timestamp_now},
     },
     subprocess,
@@ -52,7 +52,8 @@ pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) ->
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     let goal = WaitGoal::of(&options.until);
     let settling = remaining_settling(connection, dataset.id);
-    let mut poller = Poller::new(context, options.interval);
+    let poller = Poller::new(context, options.interval);
+    let mut poller = poller.with_events(EventTarget::Lines);
     let outcome = poll_until(&mut poller, connection, dataset, &goal, settling, None).await;
     if context.out.is_jsonl() {
         poller.emit_end(&outcome)?;
@@ -109,6 +110,7 @@ pub(super) async fn poll_until(
             }
             if settled && hinted.as_ref() != Some(&dataset.status) {
                 let reindex = connection.suggestion("tessera reindex", id);
+                let reindex = reindex.text(connection.context.confirming_option());
                 if let Some(hint) = goal.hint(&dataset, &reindex) {
                     messages.info(hint);
                 }

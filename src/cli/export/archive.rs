@@ -13,6 +13,7 @@ use crate::{
             DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
         },
         messages::{Messages, format_bytes},
+        values::{absolute_path, check_new_file},
     },
     usecase::run_blocking,
 };
@@ -53,11 +54,7 @@ impl ArchiveOptions {
 
 impl DownloadTarget<'_> {
     pub(super) fn check(&self) -> CliResult<()> {
-        tessera_client::check_target(&self.path, self.options.existing()).map_err(|failure| {
-            let replaceable = self.path.is_file() && !self.options.force;
-            let error = CliError::from(failure);
-            if replaceable { error.with_remedy("repeat the command with --force") } else { error }
-        })?;
+        check_new_file(&self.path, self.options.existing())?;
         let folder = self.options.extract.as_deref();
         Ok(folder.map_or(Ok(()), tessera_client::check_extraction_folder)?)
     }
@@ -252,7 +249,7 @@ pub(super) async fn download(
 ) -> CliResult {
     options.archive.require_originals(connection)?;
     let export = lookup.find(connection).await?;
-    let path = archive_path(connection, &export, options).await?;
+    let path = absolute_path(&archive_path(connection, &export, options).await?)?;
     let target = DownloadTarget { path, options: &options.archive };
     target.check()?;
     let task = connection.client.export_status(export.dataset, export.task).await?;

@@ -108,6 +108,14 @@ pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     }
 }
 
+/// Returns the archive that was downloaded, if any.
+pub(super) fn saved_archive(job: &JobRecord) -> Option<&Archive> {
+    match &job.state {
+        SavedJobState::Downloaded { archive, .. } => Some(archive),
+        _ => None,
+    }
+}
+
 /// Returns the exports that any process of this machine has started, oldest first.
 pub(super) fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.state.jobs()?;
@@ -121,7 +129,7 @@ pub(super) fn export_document(
     downloaded: Option<&DownloadedArchive>,
 ) -> Document {
     let (job, request) = (export.job.as_ref(), export.request());
-    let archive = downloaded.map(|downloaded| &downloaded.archive);
+    let archive = downloaded.map(|downloaded| &downloaded.archive).or(job.and_then(saved_archive));
     let inspection = downloaded.and_then(|downloaded| downloaded.inspection.as_ref().ok());
     let extraction = downloaded.and_then(|downloaded| downloaded.extraction.as_ref());
     let omission = |it: &Omission| json!({ "count": it.count, "text": it.text.as_str() });

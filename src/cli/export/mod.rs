@@ -12,8 +12,11 @@ use tessera_model::{ExportJob, FailedExport, JobRecord, SavedJobState, is_same_n
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        export::lookup::{ExportLookup, export_document, export_of, kind, recorded_exports},
-        polling::Poller,
+        LocalService,
+        export::lookup::{
+            ExportLookup, export_document, export_of, kind, recorded_exports, saved_archive,
+        },
+        polling::{EventTarget, Poller},
         values::{format_timestamp, parse_interval},
     },
     state::StoredJob,
@@ -25,7 +28,7 @@ pub enum ExportCommand {
     Start(Box<start::ExportStartOptions>),
     /// List the exports started on this machine.
     List {
-        /// Only exports of this dataset: its ID, or its name at the time.
+        /// Only exports of this dataset: its folder, its ID, or its name at the time.
         dataset: Option<String>,
     },
     /// Show the status of an export.
@@ -87,10 +90,13 @@ pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
 
 fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
-    let matches = |job: &JobRecord| {
-        named.is_none_or(|named| {
-            is_same_name(job.dataset_name.as_str(), named) || job.dataset.to_string() == named
-        })
+    let opened = connection.local.as_ref().and_then(LocalService::first_dataset);
+    let matches = |job: &JobRecord| match (named, opened) {
+        (Some(name), _) => {
+            is_same_name(job.dataset_name.as_str(), name) || job.dataset.to_string() == name
+        }
+        (None, Some(opened)) => job.dataset == opened,
+        (None, None) => true,
     };
     let rows: Vec<Value> = recorded_exports(connection)?
         .iter()
@@ -103,25 +109,26 @@ fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     let export = export_of(job);
-    let (status, message, archive) = match &job.state {
+    let completed = Some("COMPLETED");
+    // The status of a running export changes, so it is not saved.
+    let (state, status, message) = match &job.state {
         // The process that sent the request is gone, and the response with it.
         SavedJobState::Sent if !followed => ("may have started", None, None),
         SavedJobState::Queued | SavedJobState::Sent | SavedJobState::Accepted => {
             ("starting", None, None)
         }
-        SavedJobState::Running { .. } => ("PENDING", None, None),
-        SavedJobState::Completed { .. } => ("COMPLETED", None, None),
-        SavedJobState::Downloaded { archive, .. } => ("downloaded", None, Some(archive)),
-        SavedJobState::Done { status_new } => ("COMPLETED", Some(status_new), None),
-        SavedJobState::Failed { reason, export: Some(export) } => {
-            (export.status.as_str(), Some(reason), None)
+        SavedJobState::Running { .. } => ("running", None, None),
+        SavedJobState::Completed { .. } => ("completed", completed, None),
+        SavedJobState::Downloaded { .. } => ("downloaded", completed, None),
+        SavedJobState::Done { status_new } => ("completed", completed, Some(status_new)),
+        SavedJobState::Failed { reason, export } => {
+            let status = export.as_ref().map_or(FailedExport::STATUS, |it| it.status.as_str());
+            ("failed", Some(status), Some(reason))
         }
-        SavedJobState::Failed { reason, export: None } => {
-            (FailedExport::STATUS, Some(reason), None)
-        }
-        SavedJobState::Uncertain { reason } => ("may have started", Some(reason), None),
+        SavedJobState::Uncertain { reason } => ("may have started", None, Some(reason)),
         SavedJobState::Unwatched { .. } => ("not watched", None, None),
     };
+    let archive = saved_archive(job);
     json!({
         "id": job.state.export(),
         "dataset_id": job.dataset,
@@ -130,6 +137,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         "selection": export.and_then(ExportJob::content).map(|content| content.to_string()),
         "export_format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
+        "state": state,
         "status": status,
         "result_message": message.map(SafeText::as_str),
         "started_at": format_timestamp(job.started_at),
@@ -155,11 +163,12 @@ async fn watch(
 ) -> CliResult {
     let context = connection.context;
     let export = lookup.find(connection).await?;
-    let followed = connection.follow_export(&mut export.running_job(), interval).await;
+    let poller = || Poller::new(context, interval).with_events(EventTarget::Lines);
+    let followed = connection.follow_export(&mut export.running_job(), poller()).await;
     let ended = followed.inspect(|task| connection.record_end(task));
     let outcome = ended.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {
-        Poller::new(context, interval).emit_end(&outcome)?;
+        poller().emit_end(&outcome)?;
         return outcome.map(|task| context.warn_of_shortfall(&task));
     }
     let task = outcome?;

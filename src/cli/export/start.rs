@@ -20,7 +20,7 @@ use crate::{
         input_options::ItemOptions,
         query, read_file_or_stdin,
         search::{self, CutOptions, FilterOptions, RankingSource, SearchOptions, SearchRequest},
-        values::parse_interval,
+        values::{absolute_path, check_new_file, parse_interval},
     },
     state,
 };
@@ -74,13 +74,13 @@ impl ExportStartOptions {
         self.archive.require_originals(connection)?;
         if let Some(list) = &self.list {
             connection.local_service("--list")?;
-            tessera_client::check_target(list, self.archive.existing())?;
+            check_new_file(list, self.archive.existing())?;
         }
         let view = self.content.found.view(connection)?;
         let dataset = self.find_dataset(connection, view.as_ref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
         let (selected, selection) = self.selection(connection, &dataset, view).await?;
-        let export = self.export_job(&context.settings.export, &dataset, selected.as_ref());
+        let export = self.export_job(&context.settings.export, &dataset, selected.as_ref())?;
         let omissions = self.omissions(connection, &dataset, &export, selection.as_ref()).await?;
         let target = export
             .auto_download
@@ -225,13 +225,15 @@ impl ExportStartOptions {
         defaults: &ExportDefaults,
         dataset: &Dataset,
         selection: Option<&Selection>,
-    ) -> ExportJob {
+    ) -> CliResult<ExportJob> {
         let name = self.name.as_deref().or_else(|| self.content.name());
         let format = match self.list {
             Some(_) => ExportFormat::Parquet,
             None => self.format.unwrap_or(defaults.format),
         };
-        ExportJob {
+        let folder = self.download.clone();
+        let folder = folder.unwrap_or_else(|| expand_home((&defaults.download_dir).into()));
+        Ok(ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
                 format,
@@ -244,17 +246,15 @@ impl ExportStartOptions {
                 (true, false) => ExportPart::RestOfSearch,
                 (true, true) => ExportPart::RestOfDataset,
             },
-            folder: self
-                .download
-                .clone()
-                .unwrap_or_else(|| expand_home((&defaults.download_dir).into())),
+            // A later command may run in another folder.
+            folder: absolute_path(&folder)?,
             // The setting applies only with `--wait`, because otherwise this process ends before
             // the archive is ready.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
                 || self.wait && self.list.is_none() && defaults.auto_download,
             shortfall: None,
-        }
+        })
     }
 }
 

@@ -32,10 +32,10 @@ use tessera_service::Deployment;
 pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
     match command {
         ModelCommand::Get { name } => get(context, name).await,
-        ModelCommand::Add { folder, name } => add(folder, name.as_deref()),
+        ModelCommand::Add { folder, name } => add(context, folder, name.as_deref()),
         ModelCommand::List { available: true } => list_available(context),
         ModelCommand::List { available: false } => list(context),
-        ModelCommand::Remove { name } => remove(name),
+        ModelCommand::Remove { name } => remove(context, name),
         ModelCommand::Check { folder, pictures } => check(context, folder, pictures),
     }
 }
@@ -58,6 +58,9 @@ async fn get(context: &Context, name: &str) -> CliResult {
     if plan.files == 0 && !plan.note.is_empty() {
         context.messages.warn(plan.note);
     }
+    if context.only_plans(&format!("get the model {name}"), None)? {
+        return Ok(Exit::Done);
+    }
     if plan.files > 0 && !context.confirm(&question(&plan), "--yes")? {
         return Err(CliError::usage("nothing was downloaded"));
     }
@@ -70,7 +73,7 @@ async fn get(context: &Context, name: &str) -> CliResult {
     download.run(&progress).await?;
     drop(bar);
     context.messages.info(format!("{name} is ready; use it with --model {name}"));
-    Ok(Exit::Done)
+    context.print_for_programs(&models_document()?)
 }
 
 fn question(plan: &ModelPlan) -> String {
@@ -83,13 +86,20 @@ fn question(plan: &ModelPlan) -> String {
     format!("{note} {bytes} are downloaded. Make the model {name}?")
 }
 
-fn add(folder: &Path, name: Option<&str>) -> CliResult {
+fn add(context: &Context, folder: &Path, name: Option<&str>) -> CliResult {
+    if context.only_plans(&format!("add the model in {}", folder.display()), None)? {
+        return Ok(Exit::Done);
+    }
     let name = add_model(folder, name)?;
     write_message(&format!("added the model {name}; use it with --model {name}."));
-    Ok(Exit::Done)
+    context.print_for_programs(&models_document()?)
 }
 
 fn list(context: &Context) -> CliResult {
+    context.print(&models_document()?)
+}
+
+fn models_document() -> CliResult<Document> {
     let models = models_dir()?;
     let unreadable = |error| CliError::io(format_args!("list {}", models.display()), &error);
     let entries = tessera_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;
@@ -109,7 +119,7 @@ fn list(context: &Context) -> CliResult {
     }
     rows.sort_by_key(|row| row["name"].to_string());
     let fields = json!({ "models": Value::Array(rows) });
-    context.print(&Document::new("tessera.models/1", fields))
+    Ok(Document::new("tessera.models/1", fields))
 }
 
 /// Returns the total size in bytes of the files in a folder and below.
@@ -122,18 +132,22 @@ fn size(folder: &Path) -> std::io::Result<u64> {
     })
 }
 
-fn remove(name: &str) -> CliResult {
+fn remove(context: &Context, name: &str) -> CliResult {
     if let Some((_, folder)) = cached_models().into_iter().find(|(cached, _)| cached == name) {
         let folder = folder.display();
         let message = format!("{name} is in the cache that the hub's own tools share: {folder}");
         return Err(CliError::usage(message).with_remedy("hf cache delete"));
     }
     check_name(name)?;
-    let removed = fs::remove_dir_all(models_dir()?.join(name));
+    let folder = models_dir()?.join(name);
+    if folder.exists() && context.only_plans(&format!("remove the model {name}"), Some(&folder))? {
+        return Ok(Exit::Done);
+    }
+    let removed = fs::remove_dir_all(folder);
     match tessera_files::if_exists(removed) {
         Ok(Some(())) => {
             write_message(&format!("removed the model {name}."));
-            Ok(Exit::Done)
+            context.print_for_programs(&models_document()?)
         }
         Ok(None) => Err(CliError::not_found(format!("unknown model `{name}`"))
             .with_remedy("tessera model list")),

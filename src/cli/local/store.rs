@@ -7,7 +7,6 @@ use tokio::task::spawn_blocking;
 
 use crate::cli::prelude::*;
 use crate::cli::{
-    Output,
     exit::CheckResult,
     local::{LocalSettings, local_settings, service::index_dir},
     service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
@@ -21,11 +20,15 @@ use tessera_store::{
 };
 
 /// Runs a store command. The wait for the server is limited by the store's address.
-pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
+pub fn run_store(context: &Context, command: &StoreCommand) -> CliResult {
     let failed = |cause: StoreError| CliError::failed(cause.to_string());
     let (address, status) = match command {
         StoreCommand::Init(options) => {
+            context.require_writable()?;
             let address = require_store(&options.store)?;
+            if context.only_plans(&format!("create the tables of {address}"), None)? {
+                return Ok(Exit::Done);
+            }
             let status = postgres::init(&address).map_err(failed)?;
             if options.reset_settings {
                 postgres::reset_settings(&address).map_err(failed)?;
@@ -37,13 +40,13 @@ pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
             let status = postgres::status(&address).map_err(failed)?;
             (address, status)
         }
-        StoreCommand::Revoke(options) => return revoke(out, options),
+        StoreCommand::Revoke(options) => return revoke(context, options),
     };
-    out.print(&document(&address, &status))?;
-    Ok(Exit::Done)
+    context.print(&document(&address, &status))
 }
 
-fn revoke(out: &Output, options: &StoreRevokeOptions) -> CliResult {
+fn revoke(context: &Context, options: &StoreRevokeOptions) -> CliResult {
+    context.require_writable()?;
     let store = store_address(&options.store)?;
     let data = index_dir(options.data.clone())?;
     if !data.is_dir() {
@@ -52,14 +55,16 @@ fn revoke(out: &Output, options: &StoreRevokeOptions) -> CliResult {
             CliError::usage(message).with_remedy("give the folder of the service with --data")
         );
     }
+    if context.only_plans("replace the login and revoke all links", Some(&data))? {
+        return Ok(Exit::Done);
+    }
     let login = revoke_access(&data, store.as_ref())?;
     let fields = json!({
         "api_key": login.api_key,
         "api_secret": login.api_secret.expose_secret(),
         "session": login.session.expose_secret(),
     });
-    out.print(&Document::new("tessera.service_login/1", fields))?;
-    Ok(Exit::Done)
+    context.print(&Document::new("tessera.service_login/1", fields))
 }
 
 /// Returns the address of the store on a server, or an error if none is given.

@@ -57,6 +57,15 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_formatted_as_csv_and_tsv() {
+        let document = json!([["a \"b\", c", "t\tn\n\\", null, true, 2.5]]);
+        let made = |expression: &str| apply(expression, &document).unwrap().to_string();
+        assert_eq!(made(".[] | @csv"), "\"a \"\"b\"\", c\",\"t\tn\n\\\",,true,2.5\n");
+        assert_eq!(made(".[] | @tsv"), "a \"b\", c\tt\\tn\\n\\\\\t\ttrue\t2.5\n");
+        assert!(apply(". | @tsv", &document).unwrap_err().message.contains("not valid in a row"));
+    }
+
+    #[test]
     fn an_expression_that_cannot_be_read_is_rejected_with_its_position() {
         for (expression, position) in
             [(".rows[", "7"), (".a | nosuch", "6"), ("(1", "3"), (".a $", "5")]

@@ -74,13 +74,13 @@ impl Output {
         matches!(self.format, OutputFormat::Table | OutputFormat::Tsv)
     }
 
-    /// Fails if programs read the output. `option` names the option that draws.
-    pub fn require_text(&self, option: &str) -> Result<(), CliError> {
+    /// Fails if a format is requested for a command that prints no document. `reason` says what it prints.
+    pub fn require_text(&self, reason: &str) -> Result<(), CliError> {
         if self.is_text() {
             return Ok(());
         }
         let formats = "remove --json, --jsonl, --csv and --jq";
-        Err(CliError::usage(format!("{option} draws; {formats}")))
+        Err(CliError::usage(format!("{reason}; {formats}")))
     }
 
     /// Fails if the output needs the columns of a document, which a response of the service does not have.
@@ -217,9 +217,7 @@ fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
 
 fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
     let known = document.field_names();
-    if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
-        && document.rows().next().is_some()
-    {
+    if let Some(unknown) = fields.iter().find(|field| !known.contains(field)) {
         let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));
         return Err(CliError::usage(message));
     }

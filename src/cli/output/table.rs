@@ -19,6 +19,10 @@ use crate::cli::values;
 /// further table, which has a name.
 const TABLES: &str = include_str!("../../../assets/tables.json");
 
+/// The JSON Schemas of the output documents, by name. The version of a schema increases when a
+/// field is removed or changes its meaning, but not when a field is added.
+pub const DOCUMENT_SCHEMAS: &str = include_str!("../../../assets/documents.json");
+
 static DEFINITIONS: LazyLock<BTreeMap<&'static str, TableDefinition>> =
     LazyLock::new(|| serde_json::from_str(TABLES).unwrap_or_default());
 
@@ -102,14 +106,12 @@ impl Document {
         self.columns
     }
 
-    pub fn field_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
+    /// Returns the fields that the schema has for rows, regardless of the rows that happen to be there.
+    pub fn field_names(&self) -> Vec<String> {
+        let schemas: Value = serde_json::from_str(DOCUMENT_SCHEMAS).unwrap_or_default();
+        let whole = &schemas[self.root["schema"].as_str().unwrap_or_default()]["properties"];
+        let row = self.list.map_or(whole, |list| &whole[list]["items"]["properties"]);
+        row.as_object().into_iter().flat_map(Map::keys).cloned().collect()
     }
 }
 

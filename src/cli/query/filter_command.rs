@@ -1,6 +1,6 @@
 //! The subcommands of `tessera query add`, one for each filter of the query language.
 
-use clap::builder::PossibleValuesParser;
+use clap::{Arg, builder::PossibleValuesParser};
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,
     vql::{
@@ -78,22 +78,31 @@ pub(super) enum FilterCommand {
     /// Path in the folder of the dataset. Local deployments only, like all commands below.
     ///
     /// `train` matches everything in this folder, `train/*.jpg` files, `**/x_?.png` files in any folder.
+    #[command(mut_args = with_operators_of(FileProperty::Path))]
     Path(PropertyOptions),
     /// Name of the file, with the same patterns.
+    #[command(mut_args = with_operators_of(FileProperty::Name))]
     Name(PropertyOptions),
     /// Size of the file in bytes.
+    #[command(mut_args = with_operators_of(FileProperty::Size))]
     Size(PropertyOptions),
     /// Width in pixels.
+    #[command(mut_args = with_operators_of(FileProperty::Width))]
     Width(PropertyOptions),
     /// Height in pixels.
+    #[command(mut_args = with_operators_of(FileProperty::Height))]
     Height(PropertyOptions),
     /// Width divided by height.
+    #[command(mut_args = with_operators_of(FileProperty::Aspect))]
     Aspect(PropertyOptions),
     /// Format of the file, for example `jpeg`.
+    #[command(mut_args = with_operators_of(FileProperty::Format))]
     Format(PropertyOptions),
     /// When the picture was taken, or else when its file was changed: 2024, 2024-05 or 2024-05-17.
+    #[command(mut_args = with_operators_of(FileProperty::Date))]
     Date(PropertyOptions),
     /// The rating that you have given, 1 to 5.
+    #[command(mut_args = with_operators_of(FileProperty::Rating))]
     Rating(PropertyOptions),
     /// A column of your own, from sidecars and tables.
     Column {
@@ -116,6 +125,17 @@ pub(super) enum FilterCommand {
         #[arg(value_name = "QUERY")]
         query: PathBuf,
     },
+}
+
+/// Offers only the operators of a property.
+fn with_operators_of(property: FileProperty) -> impl Fn(Arg) -> Arg {
+    move |argument| {
+        if argument.get_id() != "operator" {
+            return argument;
+        }
+        let names = property.operators().into_iter().map(Operator::as_str);
+        argument.value_parser(PossibleValuesParser::new(names))
+    }
 }
 
 /// How a property is compared.

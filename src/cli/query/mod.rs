@@ -152,15 +152,19 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
+    if context.only_plans(&format!("save the view `{}`", view.name), None)? {
+        return Ok(Exit::Done);
+    }
     let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let command = ShellCommand::new("tessera query run").word(view.name.as_str());
     let message =
         format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
+    let document = Document::new("tessera.views/1", write_views(&views));
     state.replace(&StateValue::Views(views), &lock)?;
     context.messages.info(message);
-    Ok(Exit::Done)
+    context.print_for_programs(&document)
 }
 
 fn remove_view(context: &Context, name: &str) -> CliResult {
@@ -172,9 +176,14 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     if views.len() == before {
         return Err(unknown_view(context, name));
     }
+    let name = SafeText::name(name);
+    if context.only_plans(&format!("remove the view `{name}`"), None)? {
+        return Ok(Exit::Done);
+    }
+    let document = Document::new("tessera.views/1", write_views(&views));
     state.replace(&StateValue::Views(views), &lock)?;
-    context.messages.info(format!("removed `{}`", SafeText::name(name)));
-    Ok(Exit::Done)
+    context.messages.info(format!("removed `{name}`"));
+    context.print_for_programs(&document)
 }
 
 pub(super) fn find_view(

@@ -261,7 +261,7 @@ impl SearchResults {
         }
     }
 
-    pub fn report(&self, context: &Context, dataset: &Dataset, first_page: u32) {
+    pub fn report(&self, context: &Context, dataset: &Dataset, first_page: u32, has_limit: bool) {
         let messages = context.messages;
         let PageCursor { repeated, skipped, fetched, state, .. } = self.pages;
         let found = self.count();
@@ -299,7 +299,8 @@ impl SearchResults {
                 first_page.saturating_add(fetched)
             )),
             (None, PageState::LimitReached) => {
-                messages.warn(format!("{found} shown; more may exist (use --all)"));
+                let option = if has_limit { "raise --limit" } else { "use --all" };
+                messages.warn(format!("{found} shown; more may exist ({option})"));
             }
             (None, PageState::Last | PageState::Next) => {}
         }

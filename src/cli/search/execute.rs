@@ -35,7 +35,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     let context = connection.context;
     let SearchRequest { kind, ranking, filters, cut, dataset, options, .. } = request;
     if options.display.plot {
-        context.out.require_text("--plot")?;
+        context.out.require_text("--plot draws")?;
     }
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
     let dataset_of_view = dataset.map(|id| id.to_string());
@@ -154,6 +154,7 @@ impl PreparedSearch<'_> {
     fn collector(&self) -> Option<MediaCollector<'_>> {
         let display = self.options.display;
         let limits = MediaLimits {
+            order: self.options.order(),
             count: self.options.pages.limit.map(Into::into),
             max_score: self.cut.max_score,
             one_per_file: display.prints_paths(),
@@ -272,7 +273,8 @@ impl PreparedSearch<'_> {
 
     async fn print(self, results: SearchResults) -> CliResult {
         let context = self.connection.context;
-        results.report(context, &self.dataset, self.entry.search.page);
+        let has_limit = self.options.pages.limit.is_some();
+        results.report(context, &self.dataset, self.entry.search.page, has_limit);
         let is_incomplete = results.missing_page.is_some() || results.is_incomplete;
         let exit = match (is_incomplete, results.media.unwrap_or(results.clusters)) {
             (true, _) => Exit::Incomplete,

@@ -1,15 +1,15 @@
-//! Collects the media items that a search finds, over all its pages, merges them into one order, closest first, and
-//! prints the paths of their files.
+//! Collects the media items that a search finds, over all its pages, merges them into one order, closest first or by
+//! their files, and prints the paths of their files.
 
-use std::{collections::HashSet, os::unix::ffi::OsStrExt as _};
+use std::{cmp::Ordering, collections::HashSet, os::unix::ffi::OsStrExt as _};
 
 use super::pages::is_beyond;
 use crate::cli::prelude::*;
 use crate::usecase::MemberReader;
 use tessera_client::Client;
 use tessera_model::{
-    Cluster, ClusterId, EntityType, EntryContent, Fraction, MediaId, Preview, Relevance, ScoreKind,
-    SelectionEntry,
+    Cluster, ClusterId, EntityType, EntryContent, FileOrder, FileSortKey, Fraction, MediaId,
+    Preview, Relevance, ScoreKind, SelectionEntry, search_form,
 };
 
 /// A media item that a search has found.
@@ -36,9 +36,38 @@ impl FoundMedia {
     }
 }
 
-/// What a collection stops at, and what it leaves out.
+/// Compares two files as the service does that sorts clusters by the file of each that comes first. Files without the
+/// property come last in both directions.
+fn compare_files(one: &Preview, other: &Preview, order: FileOrder) -> Ordering {
+    let key = |preview: &Preview| {
+        let path =
+            preview.original_path.as_deref().map(|path| path.as_os_str().as_bytes().to_vec());
+        let uri = || preview.original_uri.as_ref().map(|uri| uri.as_str().as_bytes().to_vec());
+        let text = |text: &SafeText| (0, text.as_str().to_owned(), Vec::new());
+        match order.by {
+            FileSortKey::Name => {
+                let name = search_form(preview.file_name.as_str());
+                Some((0, name, path.or_else(uri).unwrap_or_default()))
+            }
+            FileSortKey::Path => path.or_else(uri).map(|path| (0, String::new(), path)),
+            FileSortKey::Bytes => {
+                preview.file.bytes.map(|bytes| (bytes, String::new(), Vec::new()))
+            }
+            FileSortKey::Date => preview.file.date.as_ref().map(text),
+        }
+    };
+    match (key(one), key(other)) {
+        (Some(one), Some(other)) if order.reversed => other.cmp(&one),
+        (Some(one), Some(other)) => one.cmp(&other),
+        (one, other) => one.is_none().cmp(&other.is_none()),
+    }
+}
+
+/// What a collection is sorted by, what it stops at, and what it leaves out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MediaLimits {
+    /// The order of files, or `None` if the closest media items come first.
+    pub order: Option<FileOrder>,
     pub count: Option<usize>,
     pub max_score: Option<Fraction>,
     /// Whether to keep only the first media item of each file.
@@ -77,7 +106,7 @@ impl<'a> MediaCollector<'a> {
     }
 
     /// Adds the members of the clusters of a page. Returns the media items that no media item of a later page can
-    /// precede, closest first.
+    /// precede, in their order.
     pub async fn add_page(&mut self, clusters: &[Cluster], search: &Search) -> Vec<FoundMedia> {
         let members = self.reader.members(clusters, search).await;
         if self.is_descending.is_none() {
@@ -100,30 +129,49 @@ impl<'a> MediaCollector<'a> {
             });
             self.pending.append(&mut found);
         }
-        // The service ranks clusters by their closest member.
-        let bound = clusters.last().and_then(|cluster| cluster.relevance.as_ref());
-        let bound = bound.map(|relevance| relevance.score);
-        self.take(bound)
+        let ready = match self.limits.order {
+            Some(order) => self.sort_by_file(order, clusters.last()),
+            None => self.sort_by_score(clusters.last()),
+        };
+        self.take(ready)
     }
 
     /// Returns the media items that remain after the last page.
     pub fn finish(&mut self) -> Vec<FoundMedia> {
-        self.take(None)
+        self.take(self.pending.len())
+    }
+
+    /// Sorts the pending media items. Returns the number of those that precede all later ones.
+    fn sort_by_file(&mut self, order: FileOrder, last: Option<&Cluster>) -> usize {
+        self.pending.sort_by(|a, b| compare_files(&a.preview, &b.preview, order));
+        // The service sorts clusters by their first member, which is also their first preview.
+        let bound = last.and_then(|cluster| cluster.previews.first());
+        bound.map_or(0, |bound| {
+            let precedes = |found: &FoundMedia| compare_files(&found.preview, bound, order).is_le();
+            self.pending.partition_point(precedes)
+        })
+    }
+
+    /// Sorts the pending media items. Returns the number of those that precede all later ones.
+    fn sort_by_score(&mut self, last: Option<&Cluster>) -> usize {
+        let is_descending = self.is_descending == Some(true);
+        let key = |score: f64| if is_descending { -score } else { score };
+        let rank = |found: &FoundMedia| found.score().map_or(f64::INFINITY, key);
+        // Media items without a score keep the order of the service, because the sort is stable.
+        self.pending.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        // The service ranks clusters by their closest member.
+        let bound = last.and_then(|cluster| cluster.relevance.as_ref());
+        bound.map_or(self.pending.len(), |bound| {
+            self.pending.partition_point(|found| rank(found) <= key(bound.score))
+        })
     }
 
     pub fn is_full(&self) -> bool {
         self.limits.count.is_some_and(|limit| self.returned >= limit)
     }
 
-    fn take(&mut self, bound: Option<f64>) -> Vec<FoundMedia> {
-        let is_descending = self.is_descending == Some(true);
-        let key = |score: f64| if is_descending { -score } else { score };
-        let rank = |found: &FoundMedia| found.score().map_or(f64::INFINITY, key);
-        // Media items without a score keep the order of the service, because the sort is stable.
-        self.pending.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-        let ready = bound.map_or(self.pending.len(), |bound| {
-            self.pending.partition_point(|found| rank(found) <= key(bound))
-        });
+    /// Returns the first pending media items, up to the limit.
+    fn take(&mut self, ready: usize) -> Vec<FoundMedia> {
         let mut ready: Vec<FoundMedia> = self.pending.drain(..ready).collect();
         if self.limits.one_per_file {
             ready.retain(|found| match &found.preview.original_path {

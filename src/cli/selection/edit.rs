@@ -11,7 +11,7 @@ use tessera_wire::vql;
 use crate::cli::prelude::*;
 use crate::{
     cli::{input_options::ItemOptions, read_file_or_stdin, set_algebra::SavedSearch},
-    state::{StateFolder, StateLock},
+    state::{StateFolder, StateLock, write_selection},
 };
 
 #[derive(Debug, Args)]
@@ -46,10 +46,10 @@ impl SelectionAddOptions {
         let lock = saved.lock()?;
         let mut basket = Basket::new(saved.load_or_default()?);
         let (change, covered) = add_entries(&mut basket, entries);
-        saved.save(basket.selection(), &lock)?;
-        report_change(context, basket.selection(), change, covered);
+        let change = change_text(basket.selection(), change, covered);
+        let exit = saved.save(basket.selection(), &change, &lock)?;
         if missing == 0 {
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
         let members = grouped_with_noun(missing, "member", "members");
         context.messages.warn(format!(
@@ -95,12 +95,7 @@ fn is_excluded(selection: &Selection, cluster: ClusterId, item: MediaId) -> bool
     selection.cluster(cluster).is_some_and(|selected| selected.excluded.contains(&item))
 }
 
-fn report_change(
-    context: &Context,
-    selection: &Selection,
-    change: SelectionChange,
-    covered: usize,
-) {
+fn change_text(selection: &Selection, change: SelectionChange, covered: usize) -> String {
     let mut message = format!("{} more", count_entries(change.added));
     if change.absorbed > 0 {
         message = format!("{message}, absorbing {} selected media items", change.absorbed);
@@ -109,7 +104,7 @@ fn report_change(
         message = format!("{message}, {covered} already in selected clusters");
     }
     let (entries, media) = (count_entries(selection.len()), count_media(selection));
-    context.messages.info(format!("{message}; now {entries} of {media}"));
+    format!("{message}; now {entries} of {media}")
 }
 
 fn count_media(selection: &Selection) -> String {
@@ -134,13 +129,11 @@ pub(super) async fn remove(
     if removed == 0 {
         return Err(not_found(context, "none of them is selected"));
     }
-    saved.save(basket.selection(), &lock)?;
     if missing > 0 {
         context.messages.warn(format!("{missing} of them were not selected"));
     }
     let (removed, left) = (count_entries(removed), count_entries(basket.selection().len()));
-    context.messages.info(format!("{removed} gone, {left} left"));
-    Ok(Exit::Done)
+    saved.save(basket.selection(), &format!("{removed} gone, {left} left"), &lock)
 }
 
 /// Excludes media items from selected clusters: the items after `^` of a cluster, and items that
@@ -171,10 +164,8 @@ pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliRes
         basket.toggle_media_item(SelectionEntry { content: member, ..entry });
         excluded += 1;
     }
-    saved.save(basket.selection(), &lock)?;
     let media = count_media(basket.selection());
-    context.messages.info(format!("excluded {excluded} more; now {media}"));
-    Ok(Exit::Done)
+    saved.save(basket.selection(), &format!("excluded {excluded} more; now {media}"), &lock)
 }
 
 fn require_containing_cluster(
@@ -291,26 +282,40 @@ impl<'a> SavedSelection<'a> {
         })
     }
 
-    /// Saves the selection, which was loaded under the lock.
-    pub(super) fn save(&self, selection: &Selection, lock: &StateLock) -> CliResult<()> {
-        let (state, dataset) = (&self.state, self.dataset);
-        match &self.name {
-            Some(name) => drop(state.replace_named_selection(name, dataset, selection, lock)?),
-            None => state.replace(&StateValue::Basket(dataset, selection.clone()), lock)?,
+    /// Saves the selection, which was loaded under the lock, or deletes a named one in its place if it is `None`, and
+    /// reports the change.
+    fn replace(&self, selection: Option<&Selection>, change: &str, lock: &StateLock) -> CliResult {
+        if self.context.only_plans(&format!("change the selection: {change}"), None)? {
+            return Ok(Exit::Done);
         }
-        Ok(())
+        let empty = Selection::default();
+        let now = selection.unwrap_or(&empty);
+        match (&self.name, selection) {
+            (Some(name), None) => drop(self.state.delete_named_selection(name, self.dataset)?),
+            (Some(name), Some(_)) => {
+                drop(self.state.replace_named_selection(name, self.dataset, now, lock)?);
+            }
+            (None, _) => {
+                self.state.replace(&StateValue::Basket(self.dataset, now.clone()), lock)?
+            }
+        }
+        self.context.messages.info(change);
+        self.context.print_for_programs(&self.document(now))
+    }
+
+    pub(super) fn save(&self, selection: &Selection, change: &str, lock: &StateLock) -> CliResult {
+        self.replace(Some(selection), change, lock)
     }
 
     /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self) -> CliResult {
         let lock = self.lock()?;
         let selection = self.load()?;
-        match &self.name {
-            Some(name) => drop(self.state.delete_named_selection(name, self.dataset)?),
-            None => self.save(&Selection::default(), &lock)?,
-        }
-        self.context.messages.info(format!("removed {}", count_entries(selection.len())));
-        Ok(Exit::Done)
+        self.replace(None, &format!("removed {}", count_entries(selection.len())), &lock)
+    }
+
+    pub(super) fn document(&self, selection: &Selection) -> Document {
+        Document::new("tessera.selection/1", write_selection(self.dataset, selection))
     }
 }
 

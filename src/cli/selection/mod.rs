@@ -91,9 +91,7 @@ fn import(saved: &SavedSelection<'_>, from: &Path) -> CliResult {
         0 => String::new(),
         before => format!(", replacing {}", count_entries(before)),
     };
-    saved.save(&selection, &lock)?;
-    saved.context.messages.info(format!("{}{replaced}", count_entries(selection.len())));
-    Ok(Exit::Done)
+    saved.save(&selection, &format!("{}{replaced}", count_entries(selection.len())), &lock)
 }
 
 fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
@@ -102,17 +100,20 @@ fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
         let document = state::write_selection(saved.dataset, &selection);
         return saved.context.out.print_json(&document).map(|()| Exit::Done);
     }
+    let entries = count_entries(selection.len());
+    if saved.context.only_plans(&entries, Some(&to))? {
+        return Ok(Exit::Done);
+    }
     let file = state::save_selection(to, saved.dataset, &selection)?;
     let file = SafeText::file_name(&file.to_string_lossy());
-    saved.context.messages.info(format!("{} in {file}", count_entries(selection.len())));
-    Ok(Exit::Done)
+    saved.context.messages.info(format!("{entries} in {file}"));
+    saved.context.print_for_programs(&saved.document(&selection))
 }
 
 fn show(saved: &SavedSelection<'_>) -> CliResult {
     let context = saved.context;
     let selection = saved.load()?;
-    let document = state::write_selection(saved.dataset, &selection);
-    context.print(&Document::new("tessera.selection/1", document))?;
+    context.print(&saved.document(&selection))?;
     if selection.is_empty() {
         context.messages.info("the selection is empty");
     }
