@@ -199,7 +199,7 @@ impl Candidates {
 /// Pairs paths with other paths so that the longest equal ends come first. Paths without equal ends are paired in the
 /// order in which they are given. Returns the positions of the pairs.
 fn pair_paths(from: &[&[u8]], to: &[&[u8]]) -> Vec<(usize, usize)> {
-    let depth = |path: &&[u8]| path.iter().filter(|byte| **byte == b'/').count() + 1;
+    let depth = |path: &&[u8]| path.split(|byte| *byte == b'/').count();
     let deepest = from.iter().map(depth).max().unwrap_or_default();
     let mut pairs = Vec::new();
     let (mut open, mut free): (Vec<_>, Vec<_>) =

@@ -296,7 +296,7 @@ impl<'a> SavedSelection<'a> {
                 drop(self.state.replace_named_selection(name, self.dataset, now, lock)?);
             }
             (None, _) => {
-                self.state.replace(&StateValue::Basket(self.dataset, now.clone()), lock)?
+                self.state.replace(&StateValue::Basket(self.dataset, now.clone()), lock)?;
             }
         }
         self.context.messages.info(change);
