@@ -114,7 +114,8 @@ impl fmt::Display for StoreError {
             ),
             Self::Io(path, cause) => write!(
                 f,
-                "{} cannot be used ({cause}); check permissions and free space",
+                "{} cannot be used ({cause}); check permissions and free space, or choose another folder by \
+                 XDG_DATA_HOME, or by --data of `open` and `serve`",
                 printable_path(path)
             ),
             Self::OldSqlite(version) => {

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::ServiceError;
+use super::{ServiceError, export::require_none_missing};
 use crate::{Deployment, LocalError, originals::storage_location, task::with_embeddings};
 use tessera_curation::{
     FileContent, FoundOriginals, Original, Skipped,
@@ -45,6 +45,9 @@ impl Deployment {
     ) -> Result<FoundOriginals, LocalError> {
         let find = || {
             let (rows, missing) = self.rows_of_items(dataset, items)?;
+            if rows.is_empty() {
+                require_none_missing(&missing)?;
+            }
             let records: Vec<(MediaRecord, PathBuf)> = self.store.read(|c| {
                 rows.iter().filter_map(|row| media::picture_of(c, *row).transpose()).collect()
             })?;
