@@ -37,9 +37,10 @@ impl UnreadFiles {
     pub fn warning(&self, dataset: &Dataset, command: &ShellCommand) -> Option<String> {
         let first = [self.media.first(), self.sidecars.first()].into_iter().flatten();
         let first: Vec<String> = first.map(|it| format!("{}: {}", it.file, it.reason)).collect();
+        let verb = if self.media.len() + self.sidecars.len() == 1 { "was" } else { "were" };
         (!first.is_empty()).then(|| {
             format!(
-                "{} of {} were not read, or not completely, such as {}; `{command}` lists all",
+                "{} of {} {verb} not read, or not completely, such as {}; `{command}` lists all",
                 self.counts().join(" and "),
                 dataset.name,
                 first.join(", and "),

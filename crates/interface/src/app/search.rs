@@ -97,7 +97,10 @@ impl Results {
         let mut filters = search.filters.clone();
         let description = match filters.iter_mut().rev().find_map(relax_filter) {
             Some(description) => description,
-            None => format!("without {}", FilterRow::from_filter(&filters.pop()?).kind.keyword()),
+            None => match FilterRow::from_filter(&filters.pop()?).kind {
+                FilterKind::Not => "without the last exclusion".to_owned(),
+                kind => format!("without {}", kind.keyword()),
+            },
         };
         Some(RelaxedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
     }
