@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::cli::prelude::*;
 use crate::cli::{
-    FolderOpening, GlobalOptions, Output, ServeOptions, WorkOptions,
+    FolderOpening, GlobalOptions, ServeOptions, WorkOptions,
     exit::CheckResult,
     service_options::{ModelCommand, SharedStorage, StoreCommand},
 };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use tessera_config::custom_command::{CustomCommand, Placeholder, PlaceholderValues, ReadyCommand};
-use tessera_curation::{FoundOriginals, first_skipped};
+use tessera_curation::{FoundOriginals, Skipped, first_skipped};
 use tessera_interface::message::WorkerEvent;
 use tessera_model::{DatasetId, Failure, SafeText, Selection, SelectionItem};
 use tokio::sync::mpsc;
@@ -63,10 +63,14 @@ fn ids(item: &SelectionItem) -> Vec<String> {
     }
 }
 
-/// Returns the paths of all originals. Fails if one of the media items has no file on this machine, because the command
-/// would act on an incomplete list.
+/// Returns the paths of all originals. Fails if one of the media items has no file on this machine, or no longer,
+/// because the command would act on an incomplete list.
 fn whole(found: FoundOriginals) -> Result<Vec<PathBuf>, Failure> {
-    if let Some(first) = first_skipped(&found.refused).first() {
+    let mut refused = found.refused;
+    let is_gone = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let gone = found.originals.iter().map(|it| &it.path).filter(|path| is_gone(path));
+    refused.extend(gone.map(|path| Skipped::new(path.clone(), "it is gone")));
+    if let Some(first) = first_skipped(&refused).first() {
         let sentence = format!("the command needs every file of the selection: {first}");
         return Err(Failure::local(sentence).with_remedy("Exclude it from the selection"));
     }
@@ -145,12 +149,21 @@ mod tests {
 
     #[test]
     fn a_command_gets_every_file_or_does_not_run() {
-        use tessera_curation::Skipped;
-
         let refused = vec![Skipped::new("/p/a.tar".into(), "it is inside an archive")];
         let found = FoundOriginals { refused, ..FoundOriginals::default() };
         let failure = whole(found).unwrap_err();
         assert!(failure.to_string().contains("/p/a.tar: it is inside an archive"), "{failure}");
         assert!(whole(FoundOriginals::default()).is_err());
+        let gone = tessera_curation::Original {
+            path: "/p/gone.jpg".into(),
+            folder: "/p".into(),
+            content: tessera_curation::FileContent { size: 1, modified: 0, hash: None },
+            sidecars: Vec::new(),
+            shared_sidecars: Vec::new(),
+            pair: Vec::new(),
+        };
+        let found = FoundOriginals { originals: vec![gone], ..FoundOriginals::default() };
+        let failure = whole(found).unwrap_err();
+        assert!(failure.to_string().contains("/p/gone.jpg: it is gone"), "{failure}");
     }
 }

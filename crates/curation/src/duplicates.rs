@@ -402,6 +402,9 @@ fn reason_to_stay(other: &OtherImage, kept: &[DuplicateImage]) -> Option<&'stati
     let file = |path: &Path| path.canonicalize().ok();
     let is_other =
         |kept: &DuplicateImage| file(&kept.original.path) == file(&other.image.original.path);
+    if kept.iter().any(|kept| kept.original.path.is_symlink()) {
+        return Some("the image to keep is a symbolic link");
+    }
     if kept.iter().any(is_changed) {
         return Some("the image to keep has changed since it was indexed");
     }
