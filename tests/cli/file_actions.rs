@@ -191,6 +191,10 @@ fn annotation_files_follow_on_request() {
         &[&search[..], &["--folder", world.folder.to_str().unwrap()]].concat(),
     );
     assert!(captions.1.contains("two"), "{captions:?}");
+    let other = world.home.path().to_str().unwrap().to_owned() + "/other";
+    fs::create_dir(&other).unwrap();
+    let (code, _, err) = run(world.home.path(), &["media", "undo", "--folder", &other]);
+    assert!(code == 6 && err.contains("was not in") && err.contains("omit --folder"), "{err}");
     let (code, _, err) = world.ask(&["media", "undo"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
 }
