@@ -25,9 +25,7 @@ use crate::ingest::OriginalFiles;
 pub(super) struct CocoDocument<'a> {
     #[serde(borrow)]
     images: &'a RawValue,
-    #[serde(borrow)]
     annotations: &'a RawValue,
-    #[serde(borrow)]
     categories: Option<&'a RawValue>,
 }
 
@@ -35,14 +33,10 @@ pub(super) struct CocoDocument<'a> {
 struct CocoImage<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     file_name: Option<&'a RawValue>,
     /// The address of the picture, which LVIS has in the place of a file name.
-    #[serde(borrow)]
     coco_url: Option<&'a RawValue>,
-    #[serde(borrow)]
     width: Option<&'a RawValue>,
-    #[serde(borrow)]
     height: Option<&'a RawValue>,
 }
 
@@ -56,7 +50,6 @@ impl<'a> CocoImage<'a> {
 struct CocoCategory<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
 }
 
@@ -64,22 +57,14 @@ struct CocoCategory<'a> {
 struct CocoAnnotation<'a> {
     #[serde(borrow)]
     image_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     category_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     bbox: Option<&'a RawValue>,
-    #[serde(borrow)]
     segmentation: Option<&'a RawValue>,
-    #[serde(borrow)]
     caption: Option<&'a RawValue>,
-    #[serde(borrow)]
     score: Option<&'a RawValue>,
-    #[serde(borrow)]
     keypoints: Option<&'a RawValue>,
-    #[serde(borrow)]
     iscrowd: Option<&'a RawValue>,
     /// The objects of a picture, in annotations that cover the whole picture (panoptic).
-    #[serde(borrow)]
     segments_info: Option<&'a RawValue>,
 }
 
@@ -445,7 +430,6 @@ struct RunLengthMask<'a> {
     #[serde(borrow)]
     size: &'a RawValue,
     /// The lengths as a list, or in the form in which the COCO API writes them.
-    #[serde(borrow)]
     counts: &'a RawValue,
 }
 

@@ -53,7 +53,7 @@ struct MediaItem<'a> {
     #[serde(borrow)]
     metadata_items: Option<&'a RawValue>,
     /// The columns of the user's own.
-    #[serde(borrow, default)]
+    #[serde(default)]
     columns: BTreeMap<String, &'a RawValue>,
 }
 

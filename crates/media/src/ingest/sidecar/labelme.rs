@@ -17,13 +17,12 @@ struct LabelMeDocument<'a> {
     #[serde(borrow)]
     shapes: &'a RawValue,
     /// Labels of the whole picture. The values say whether a label applies.
-    #[serde(borrow)]
     flags: Option<&'a RawValue>,
-    #[serde(borrow, rename = "imagePath")]
+    #[serde(rename = "imagePath")]
     file_name: Option<&'a RawValue>,
-    #[serde(borrow, rename = "imageWidth")]
+    #[serde(rename = "imageWidth")]
     width: Option<&'a RawValue>,
-    #[serde(borrow, rename = "imageHeight")]
+    #[serde(rename = "imageHeight")]
     height: Option<&'a RawValue>,
 }
 
@@ -31,14 +30,11 @@ struct LabelMeDocument<'a> {
 struct LabelMeShape<'a> {
     #[serde(borrow)]
     label: Option<&'a RawValue>,
-    #[serde(borrow)]
     points: Option<&'a RawValue>,
-    #[serde(borrow, rename = "shape_type")]
+    #[serde(rename = "shape_type")]
     kind: Option<&'a RawValue>,
-    #[serde(borrow)]
     score: Option<&'a RawValue>,
     /// The pixels of a mask in the rectangle of its two points, as a PNG in Base64.
-    #[serde(borrow)]
     mask: Option<&'a RawValue>,
 }
 

@@ -174,7 +174,6 @@ impl BoxUnit {
 struct ObjectRow<'a> {
     #[serde(borrow, alias = "category_name")]
     label: Option<&'a RawValue>,
-    #[serde(borrow)]
     bbox: Option<&'a RawValue>,
 }
 
