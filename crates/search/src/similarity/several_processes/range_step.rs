@@ -1,10 +1,7 @@
 //! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges, which a
 //! `RangeExecutor` shares among several processes.
 
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::ops::Range;
 
 use crate::similarity::{
     DuplicatePair, Neighbor, NeighborGraph, RowCandidates, Stoppable,
@@ -87,35 +84,6 @@ pub fn row_ranges(rows: usize) -> usize {
 pub fn rows_of_range(rows: usize, range: usize) -> Range<usize> {
     let first = range * RANGE_ROWS;
     first.min(rows)..(first + RANGE_ROWS).min(rows)
-}
-
-/// Counts the steps of ranges that are computed here or elsewhere.
-pub struct RangeProgress<'a, P> {
-    total: usize,
-    /// Steps of the ranges that have ended.
-    done: AtomicUsize,
-    /// Steps of the range that is being computed here.
-    in_range: AtomicUsize,
-    progress: &'a P,
-}
-
-impl<'a, P: Fn(f32) -> bool> RangeProgress<'a, P> {
-    pub fn new(total: usize, progress: &'a P) -> Self {
-        Self { total, done: AtomicUsize::new(0), in_range: AtomicUsize::new(0), progress }
-    }
-
-    /// Counts a step. Returns whether to continue.
-    pub fn advance(&self) -> bool {
-        let done =
-            self.done.load(Ordering::Relaxed) + self.in_range.fetch_add(1, Ordering::Relaxed) + 1;
-        (self.progress)(done as f32 / self.total as f32)
-    }
-
-    /// Counts the steps of a range that has ended, here or elsewhere.
-    pub fn end_range(&self, steps: usize) {
-        self.in_range.store(0, Ordering::Relaxed);
-        self.done.fetch_add(steps, Ordering::Relaxed);
-    }
 }
 
 // Writes the results of ranges as bytes, which one process sends to another through the store, and reads them.

@@ -9,8 +9,9 @@ use super::{
         },
         duplicates::{ROWS_PER_STEP, find_candidates, in_order_of_rows, read_keypoints, verify},
         keypoint_index::KeypointIndex,
+        progress::StepCounter,
     },
-    range_step::{RangeExecutor, RangeProgress, RangeStep, StepInput, row_ranges, rows_of_range},
+    range_step::{RangeExecutor, RangeStep, StepInput, row_ranges, rows_of_range},
 };
 
 /// Number of trees in a range. The result of a range has neighbors for all rows, so a range takes several trees.
@@ -28,7 +29,7 @@ pub fn shared_neighbor_graph<E, X: RangeExecutor<E>>(
     let steps_of = |range| rows_of_range(rows, range).len().div_ceil(LINKED_ROWS_PER_STEP);
     let links: usize = (0..row_ranges(rows)).map(steps_of).sum();
     let tree_ranges = TREES / TREES_PER_RANGE;
-    let steps = RangeProgress::new(tree_ranges * steps_of_trees + LINK_ROUNDS * links, &progress);
+    let steps = StepCounter::new(tree_ranges * steps_of_trees + LINK_ROUNDS * links, &progress);
 
     let mut graph = NeighborGraph::new(rows, k);
     let compare = |range| Ok(compare_tree_range(vectors, k, range, || steps.advance()));
@@ -109,7 +110,7 @@ pub fn shared_near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Er
     let ranges = row_ranges(rows);
     let steps_of = |range| rows_of_range(rows, range).len().div_ceil(ROWS_PER_STEP);
     let all: usize = (0..ranges).map(steps_of).sum();
-    let steps = RangeProgress::new(2 * all, &progress);
+    let steps = StepCounter::new(2 * all, &progress);
 
     executor.publish(StepInput::Graph { round: LINK_ROUNDS, graph })?;
     let index = KeypointIndex::new(source)?;
