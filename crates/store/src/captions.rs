@@ -6,7 +6,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::prelude::*;
 use crate::{
-    media::{entity_condition, model_labels, user_given, with_model_labels, with_user_tags},
+    media::{entity_condition, model_labels, read_joined_names, user_given},
     postgres,
 };
 use tessera_model::caption_words;
@@ -191,9 +191,7 @@ pub fn label_counts(
     entity: EntityType,
 ) -> Result<Counts> {
     count_values(connection, dataset, entity, &["labels", model_labels!()], |row| {
-        let (labels, by_model): (Vec<String>, Vec<String>) =
-            (from_json(row, 1)?, from_json(row, 2)?);
-        Ok(with_model_labels(&labels, &by_model).cloned().collect())
+        read_joined_names(row, 1)
     })
 }
 
@@ -203,11 +201,7 @@ pub fn tag_counts(
     entity: EntityType,
 ) -> Result<Counts> {
     let columns = ["tags", user_given!("tags", "'[]'")];
-    count_values(connection, dataset, entity, &columns, |row| {
-        let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
-            (from_json(row, 1)?, from_json(row, 2)?);
-        Ok(with_user_tags(&of_sidecars, &by_users).cloned().collect())
-    })
+    count_values(connection, dataset, entity, &columns, |row| read_joined_names(row, 1))
 }
 
 /// Counts the words that say something about a picture.

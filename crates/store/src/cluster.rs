@@ -11,7 +11,7 @@ use crate::{
     extra_columns::extra_columns,
     media::{
         self, FramePosition, MediaKind, MediaRecord, camera, content_version, date, day_taken,
-        file_name, model_labels, picture_labels, read_frame, region_to_array, with_model_labels,
+        file_name, model_labels, picture_labels, read_frame, read_joined_names, region_to_array,
     },
 };
 use tessera_model::{ClusterId, Granularity, Page, vql::ExtraColumns};
@@ -315,7 +315,6 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
     );
     query::all_listed(connection, sql, params![], rows, |row| {
         let picture_labels: Vec<String> = from_json(row, 14)?;
-        let [labels, by_model]: [Vec<String>; 2] = [from_json(row, 15)?, from_json(row, 16)?];
         let preview = StoredPreview {
             media: MediaId(row.get(0)?),
             path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),
@@ -329,7 +328,7 @@ pub fn previews_of(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64,
             size: row.get(11)?,
             date: date(day_taken(&picture_labels), row.get(12)?),
             camera: camera(&picture_labels),
-            labels: with_model_labels(&labels, &by_model).cloned().collect(),
+            labels: read_joined_names(row, 15)?,
         };
         Ok((row.get(10)?, preview))
     })

@@ -5,10 +5,7 @@ use std::collections::HashMap;
 use super::prelude::*;
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    media::{
-        entity_condition, file_path, model_labels, read_frame, user_given, with_model_labels,
-        with_user_tags,
-    },
+    media::{entity_condition, file_path, model_labels, read_frame, read_joined_names, user_given},
 };
 
 /// Number of points that one statement reads.
@@ -74,13 +71,11 @@ pub fn points_of(connection: &Connection, rows: &[i64]) -> Result<Vec<StoredMapP
 
 fn read_point(row: &Row) -> Result<Option<StoredMapPoint>> {
     let Some(assignment) = read_assignment(row, 13, row.get(0)?)? else { return Ok(None) };
-    let (labels, by_model): (Vec<String>, Vec<String>) = (from_json(row, 5)?, from_json(row, 6)?);
-    let (tags, by_users): (Vec<String>, Vec<String>) = (from_json(row, 7)?, from_json(row, 8)?);
     Ok(Some(StoredMapPoint {
         media: MediaId(row.get(1)?),
         path: file_path(&path_from_bytes(row.get(2)?), read_frame(row, 3)?),
-        labels: with_model_labels(&labels, &by_model).cloned().collect(),
-        tags: with_user_tags(&tags, &by_users).cloned().collect(),
+        labels: read_joined_names(row, 5)?,
+        tags: read_joined_names(row, 7)?,
         sharpness: row.get(9)?,
         brightness: row.get(10)?,
         position: [row.get(11)?, row.get(12)?],

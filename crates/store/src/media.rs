@@ -55,20 +55,19 @@ macro_rules! user_given {
 }
 pub(super) use user_given;
 
-/// Returns the tags of sidecars, followed by those tags of users that are not among them.
-pub(crate) fn with_user_tags<'a>(
-    of_sidecars: &'a [String],
-    by_users: &'a [String],
-) -> impl Iterator<Item = &'a String> {
-    of_sidecars.iter().chain(by_users.iter().filter(|tag| !of_sidecars.contains(tag)))
+/// Returns names, followed by those further names that are not among them.
+fn join_names<'a>(names: &'a [String], further: &'a [String]) -> impl Iterator<Item = &'a String> {
+    names.iter().chain(further.iter().filter(|name| !names.contains(name)))
 }
 
-/// Returns the labels of the dataset, followed by those labels of the model that are not among them.
-pub(crate) fn with_model_labels<'a>(
-    of_dataset: &'a [String],
-    by_model: &'a [String],
-) -> impl Iterator<Item = &'a String> {
-    of_dataset.iter().chain(by_model.iter().filter(|label| !of_dataset.contains(label)))
+/// Reads a column of names, followed by those names of the next column that are not among them: the labels of a model
+/// after those of the dataset, or the tags of users after those of sidecars.
+pub(crate) fn read_joined_names(row: &Row, column: usize) -> Result<Vec<String>> {
+    let mut names: Vec<String> = from_json(row, column)?;
+    let mut further: Vec<String> = from_json(row, column + 1)?;
+    further.retain(|name| !names.contains(name));
+    names.append(&mut further);
+    Ok(names)
 }
 
 /// Stores labels by the rows of their media items.
@@ -154,12 +153,12 @@ pub struct MediaRecord {
 impl MediaRecord {
     /// Returns the tags of sidecars, followed by those tags of users that are not among them.
     pub fn all_tags(&self) -> impl Iterator<Item = &String> {
-        with_user_tags(&self.tags, &self.given.tags)
+        join_names(&self.tags, &self.given.tags)
     }
 
     /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
-        with_model_labels(&self.labels, &self.model_labels)
+        join_names(&self.labels, &self.model_labels)
     }
 
     /// Returns what is known about the content of the file.

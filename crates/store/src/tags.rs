@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::prelude::*;
 use crate::{
     assignment::{ASSIGNMENT_COLUMNS, read_assignment},
-    media::with_user_tags,
+    media::read_joined_names,
 };
 use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, UserTags};
 
@@ -434,9 +434,7 @@ pub fn of_media(connection: &Connection, media: &[MediaId]) -> Result<HashMap<Me
     let ids: Vec<Uuid> = media.iter().map(|id| id.0).collect();
     let mut found: HashMap<MediaId, UserTags> =
         query::all_listed(connection, sql, params![], &ids, |row| {
-            let (of_sidecars, by_users): (Vec<String>, Vec<String>) =
-                (from_json(row, 1)?, from_json(row, 2)?);
-            let tags = with_user_tags(&of_sidecars, &by_users).cloned().collect();
+            let tags = read_joined_names(row, 1)?;
             Ok((MediaId(row.get(0)?), UserTags { tags, rating: row.get(3)? }))
         })?;
     found.retain(|_, given| *given != UserTags::default());

@@ -8,7 +8,7 @@ use half::f16;
 use super::prelude::*;
 use crate::{
     columns::{decode_f16, encode_f16},
-    media::{model_labels, read_region, with_model_labels},
+    media::{model_labels, read_joined_names, read_region},
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
 };
 use tessera_model::{Region, is_metadata_label};
@@ -182,9 +182,7 @@ pub fn texts(
     );
     let read = |row: &Row| {
         let mut text = row.get_ref(1)?.as_str()?.to_owned();
-        let (labels, by_model): (Vec<String>, Vec<String>) =
-            (from_json(row, 2)?, from_json(row, 3)?);
-        for label in with_model_labels(&labels, &by_model).filter(|it| !is_metadata_label(it)) {
+        for label in read_joined_names(row, 2)?.iter().filter(|it| !is_metadata_label(it)) {
             text.push(' ');
             text.push_str(label);
         }
