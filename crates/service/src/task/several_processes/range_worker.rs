@@ -174,12 +174,7 @@ impl Members {
         }
         let first = if known == Some(first) { last } else { first };
         for round in first..=last {
-            let (indexing_task, name) = (self.run.indexing_task, graph_name(round));
-            let graph = context.store.read(|c| {
-                read_parts(|each| {
-                    similarity_range::for_each_input_part(c, indexing_task, &name, each)
-                })
-            })?;
+            let graph = read_input(context, self.run.indexing_task, &graph_name(round))?;
             if !graph.is_some_and(|graph| self.steps.add_graph(round, graph)) {
                 return Ok(false);
             }
@@ -209,12 +204,7 @@ impl Members {
                 found.map(ComputedRange::Candidates)
             }
             RangeStep::Verification => {
-                let (indexing_task, name) = (indexing_task, candidates_name(range));
-                let candidates = context.store.read(|c| {
-                    read_parts(|each| {
-                        similarity_range::for_each_input_part(c, indexing_task, &name, each)
-                    })
-                })?;
+                let candidates = read_input(context, indexing_task, &candidates_name(range))?;
                 let Some(candidates) = candidates else { return Ok(None) };
                 steps
                     .verify(&keypoints, range, &candidates, advance)?
@@ -222,6 +212,17 @@ impl Members {
             }
         })
     }
+}
+
+/// Reads an input of a step. Returns `None` if it is incomplete.
+fn read_input<R: RangeResult>(
+    context: &TaskContext,
+    indexing_task: i64,
+    name: &str,
+) -> Result<Option<R>, StoreError> {
+    context.store.read(|c| {
+        read_parts(|each| similarity_range::for_each_input_part(c, indexing_task, name, each))
+    })
 }
 
 // Extracts files in ranges. The worker of an indexing task creates the ranges, and extracts them together with all
