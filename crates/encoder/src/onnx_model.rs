@@ -3,7 +3,7 @@
 //! checked before the runtime reads the files, because it allocates whatever length a damaged file states.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs::{self, File},
     io::BufReader,
     path::{Component, Path},
@@ -185,7 +185,7 @@ impl OutputTensor {
 
 /// Loads a model with its external weights. The runtime does not open the files itself, because it would look for them
 /// beside the target of a link, and files in the cache of a model hub are links.
-fn load_with_weights(path: &Path, weights: &[String]) -> Result<Model, SafeText> {
+fn load_with_weights(path: &Path, weights: &BTreeSet<String>) -> Result<Model, SafeText> {
     let folder = path.parent().unwrap_or(path);
     let mut size = 0;
     let mut read = |path: &Path| {
@@ -269,10 +269,10 @@ impl OnnxGraph {
 
 /// Returns the names of the files with external weights, relative to the folder of the model. Fails if a name leaves
 /// the folder, or if a file is shorter than the model states.
-pub fn external_files(model: &Path) -> Result<Vec<String>, String> {
+pub fn external_files(model: &Path) -> Result<BTreeSet<String>, String> {
     let folder = model.parent().unwrap_or(model);
-    let mut names: Vec<String> = Vec::new();
-    for part in external_parts(model)? {
+    let parts = external_parts(model)?;
+    for part in &parts {
         let is_inside = Path::new(&part.location)
             .components()
             .all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
@@ -285,20 +285,13 @@ pub fn external_files(model: &Path) -> Result<Vec<String>, String> {
         if part.offset.checked_add(part.length).is_none_or(|end| end > size) {
             return Err(format!("its weights {} are shorter than it states", part.location));
         }
-        names.push(part.location);
     }
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
+    Ok(parts.into_iter().map(|part| part.location).collect())
 }
 
 /// Returns the names of the files with external weights that a model states, without looking at the files.
-pub fn named_external_files(model: &Path) -> Result<Vec<String>, String> {
-    let mut names: Vec<String> =
-        external_parts(model)?.into_iter().map(|part| part.location).collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
+pub fn named_external_files(model: &Path) -> Result<BTreeSet<String>, String> {
+    Ok(external_parts(model)?.into_iter().map(|part| part.location).collect())
 }
 
 /// Returns the metadata of a model: texts with a name, which exporters write.
