@@ -217,13 +217,7 @@ impl BoundingBox {
 
     /// Returns the box around points in pixels. Returns `None` if it is empty or outside the image.
     pub(crate) fn around(points: &[[f64; 2]]) -> Option<Self> {
-        let span = |axis: usize| {
-            let along = || points.iter().map(|point| point[axis]);
-            let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
-            Some((low, high - low))
-        };
-        let ((x, width), (y, height)) = (span(0)?, span(1)?);
-        Self::pixels([x, y, width, height])
+        Self::pixels(sides_around(points)?)
     }
 
     /// Whether two boxes in the same unit are the same, apart from rounding.
@@ -249,6 +243,17 @@ impl BoundingBox {
             }
         }
     }
+}
+
+/// Returns left, top, width and height of the box around points.
+pub(super) fn sides_around(points: &[[f64; 2]]) -> Option<[f64; 4]> {
+    let span = |axis: usize| {
+        let along = || points.iter().map(|point| point[axis]);
+        let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
+        Some((low, high - low))
+    };
+    let ((x, width), (y, height)) = (span(0)?, span(1)?);
+    Some([x, y, width, height])
 }
 
 fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {

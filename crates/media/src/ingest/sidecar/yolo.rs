@@ -2,8 +2,8 @@
 //! of two or three numbers. A single line does not separate polygons from keypoints. `kpt_shape` in `data.yaml` does,
 //! or all lines of a dataset together.
 
-use super::class_names::ClassMap;
 use super::prelude::*;
+use super::{class_names::ClassMap, description::sides_around};
 
 /// The numbers of a box: the center, the width and the height.
 const BOX_COLUMNS: usize = 4;
@@ -150,8 +150,8 @@ fn can_be_keypoints(numbers: &[f64], form: KeypointForm) -> bool {
 fn is_second_point_near(numbers: &[f64]) -> bool {
     let [x, y, second_x, second_y, rest @ ..] = numbers else { return false };
     let others = rest.as_chunks().0.iter().filter(|point| **point != [0.0, 0.0]);
-    let others: Vec<f64> = [&[*x, *y]].into_iter().chain(others).flatten().copied().collect();
-    let Some([left, top, width, height]) = extent(&others) else { return false };
+    let others: Vec<[f64; 2]> = [&[*x, *y]].into_iter().chain(others).copied().collect();
+    let Some([left, top, width, height]) = sides_around(&others) else { return false };
     let is_near =
         |at: f64, start: f64, side: f64| (start - side / 2.0..=start + 1.5 * side).contains(&at);
     is_near(*second_x, left, width) && is_near(*second_y, top, height)
@@ -229,7 +229,7 @@ fn parse_object(
             let score = score.first().copied();
             let polygons = vec![polygon.to_vec()];
             (
-                extent(polygon).ok_or(UNKNOWN)?,
+                sides_around(polygon.as_chunks().0).ok_or(UNKNOWN)?,
                 Annotation { polygons, score, ..Annotation::default() },
             )
         }
@@ -261,14 +261,4 @@ fn keypoint(numbers: &[f64], are_probabilities: bool) -> [f64; 3] {
 /// Returns left, top, width and height of a box that is given by its center.
 fn centered([x, y, width, height]: [f64; 4]) -> [f64; 4] {
     [x - width / 2.0, y - height / 2.0, width, height]
-}
-
-fn extent(polygon: &[f64]) -> Option<[f64; 4]> {
-    let span = |first: usize| {
-        let along = || polygon.iter().skip(first).step_by(2).copied();
-        let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
-        Some((low, high - low))
-    };
-    let ((x, width), (y, height)) = (span(0)?, span(1)?);
-    Some([x, y, width, height])
 }
