@@ -1,6 +1,8 @@
 //! Removes the objects whose keys cannot be addressed from the XML of a listing page, because the library would refuse
 //! the whole page.
 
+use roxmltree::Document;
+
 use super::object_uri::is_addressable_key;
 
 /// The number of objects that were removed from a page.
@@ -35,45 +37,13 @@ pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
     Some((kept, skipped))
 }
 
+/// Returns the text of an element. It is empty if it is not valid XML, like the reference of a control character.
 fn element_text(element: &str, name: &str) -> Option<String> {
     let (_, rest) = element.split_once(&format!("<{name}>"))?;
     let (text, _) = rest.split_once(&format!("</{name}>"))?;
-    Some(unescape(text))
-}
-
-/// Replaces character references. Unknown references stay as they are, and the library refuses them.
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('&');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let found = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
-        if let Some((character, rest)) = found {
-            plain.push(character);
-            plain.push_str(rest);
-        } else {
-            plain.push('&');
-            plain.push_str(part);
-        }
-    }
-    plain
-}
-
-fn character(reference: &str) -> Option<char> {
-    match reference {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        number => {
-            let number = number.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(hex) => u32::from_str_radix(hex, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)
-        }
-    }
+    let text = format!("<text>{text}</text>");
+    let document = Document::parse(&text).ok();
+    Some(document.and_then(|it| it.root_element().text().map(str::to_owned)).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -95,10 +65,11 @@ mod tests {
             "folder/",
             "a/../b.jpg",
             "tab&#x9;.jpg",
+            "bell&#x7;.jpg",
             "&#34;c&#34;.jpg",
         ]);
         let kept = page(&["a&amp;b.jpg", "&#34;c&#34;.jpg"]);
-        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(3))));
+        assert_eq!(addressable_page(&all), Some((kept, SkippedKeys(4))));
         let azure = "<EnumerationResults><Blobs><Blob><Name>a//b</Name></Blob></Blobs></EnumerationResults>";
         let none = "<EnumerationResults><Blobs></Blobs></EnumerationResults>";
         assert_eq!(addressable_page(azure), Some((none.to_owned(), SkippedKeys(1))));
