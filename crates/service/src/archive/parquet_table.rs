@@ -208,26 +208,14 @@ impl FlatColumn {
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<(), ParquetError> {
-        let (definitions, repetitions) = (&self.definitions, &self.repetitions);
+        let levels = [&*self.definitions, &self.repetitions];
         match &mut self.values {
-            FlatValues::Bytes(values) => {
-                write_flat::<ByteArrayType, _>(group, values, definitions, repetitions)
-            }
-            FlatValues::Bool(values) => {
-                write_flat::<BoolType, _>(group, values, definitions, repetitions)
-            }
-            FlatValues::Float(values) => {
-                write_flat::<FloatType, _>(group, values, definitions, repetitions)
-            }
-            FlatValues::Double(values) => {
-                write_flat::<DoubleType, _>(group, values, definitions, repetitions)
-            }
-            FlatValues::Int32(values) => {
-                write_flat::<Int32Type, _>(group, values, definitions, repetitions)
-            }
-            FlatValues::Int64(values) => {
-                write_flat::<Int64Type, _>(group, values, definitions, repetitions)
-            }
+            FlatValues::Bytes(values) => write_flat::<ByteArrayType, _>(group, values, levels),
+            FlatValues::Bool(values) => write_flat::<BoolType, _>(group, values, levels),
+            FlatValues::Float(values) => write_flat::<FloatType, _>(group, values, levels),
+            FlatValues::Double(values) => write_flat::<DoubleType, _>(group, values, levels),
+            FlatValues::Int32(values) => write_flat::<Int32Type, _>(group, values, levels),
+            FlatValues::Int64(values) => write_flat::<Int64Type, _>(group, values, levels),
         }?;
         self.definitions.clear();
         self.repetitions.clear();
@@ -238,8 +226,7 @@ impl FlatColumn {
 fn write_flat<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
-    definitions: &[i16],
-    repetitions: &[i16],
+    [definitions, repetitions]: [&[i16]; 2],
 ) -> Result<(), ParquetError> {
     if let Some(mut column) = group.next_column()? {
         let values = mem::take(values);
