@@ -61,13 +61,9 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     };
     // An error is ignored, because the file may not exist and the state of the export decides.
     let _ = fs::remove_file(&partial);
-    match cause {
-        TaskError::Stopped => context.release(),
-        TaskError::Postponed(cause) => Err(cause),
-        TaskError::Failed(reason) => context.write_end(|tx| {
-            export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&reason))
-        }),
-    }
+    context.end(cause, |tx, reason| {
+        export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(reason))
+    })
 }
 
 /// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports no longer exist.
