@@ -177,12 +177,12 @@ impl Deployment {
         self.apply_settings(&mut record, name);
         let scan = if in_bucket {
             // The folder is listed in the background, but whether it can be listed is checked at once.
-            self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
+            self.originals.check(&folder).map_err(LocalError::Failed)?;
             None
         } else {
             let unlistable = |reason| {
                 let folder = printable_path(&folder);
-                LocalError::Unlistable(format!("the folder {folder} cannot be read: {reason}"))
+                LocalError::Unusable(format!("the folder {folder} cannot be read: {reason}"))
             };
             let scan = self.originals.scan(&folder, &record.patterns).map_err(unlistable)?;
             require_pictures(&folder, &scan, record.n_images > 0)?;
@@ -246,7 +246,7 @@ impl Deployment {
     pub fn set_model(&self, id: DatasetId, folder: &Path) -> Result<bool, LocalError> {
         if self.store.is_on_server() {
             let why = "all datasets of a store on a server have the same model; give it to all processes with --model";
-            return Err(LocalError::Model(why.to_owned()));
+            return Err(LocalError::Unusable(why.to_owned()));
         }
         let begun = self.store.write(|tx| {
             let Some(record) = dataset::find(tx, id)? else { return Ok(None) };
@@ -260,7 +260,8 @@ impl Deployment {
         if begun == Some(true) {
             self.tasks.wake();
         }
-        let removed = || LocalError::Model("the dataset was removed; open its folder again".into());
+        let removed =
+            || LocalError::Unusable("the dataset was removed; open its folder again".into());
         begun.ok_or_else(removed)
     }
 
@@ -417,7 +418,7 @@ fn bucket_location(folder: &Path) -> Result<Option<PathBuf>, LocalError> {
     let Some(uri) = storage_location(folder) else { return Ok(None) };
     if uri.manifest_format().is_some() {
         let reason = format!("{uri} is a manifest; open a folder, and add the manifest to it");
-        return Err(LocalError::ObjectStorage(reason));
+        return Err(LocalError::Failed(reason));
     }
     Ok(Some(PathBuf::from(uri.to_string().trim_end_matches('/'))))
 }

@@ -16,17 +16,15 @@ use tessera_store::{StoreError, postgres::StoreAddress};
 pub enum LocalError {
     NoSuchFolder(PathBuf),
     NotAFolder(PathBuf),
-    /// An archive that was opened like a folder cannot be unpacked. The message says why.
-    Archive(String),
     /// The folder exists but cannot be listed.
     Unreadable(PathBuf, io::Error),
-    /// The files of the folder or of a selection cannot be listed, for example because the patterns of the folder are
-    /// wrong, or the folder cannot be watched. The message says why.
-    Unlistable(String),
     /// A dataset or a media item does not exist. The message says which.
     NotFound(String),
-    /// A file cannot be written, or exists already. The message says why.
-    File(String),
+    /// The user must give something else: a folder or archive that can be read, other patterns, or another model. The
+    /// message says why.
+    Unusable(String),
+    /// A file cannot be written, or a folder in object storage cannot be opened. The message says why.
+    Failed(String),
     EmptyFolder(PathBuf),
     /// The folder contains only links, apart from hidden files.
     OnlyLinks(PathBuf),
@@ -36,9 +34,6 @@ pub enum LocalError {
     /// Serving without login was requested at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
-    /// A dataset cannot be given a model or imported embeddings, or its vectors cannot be exported. The message says
-    /// why.
-    Model(String),
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
@@ -49,8 +44,6 @@ pub enum LocalError {
         given: String,
         recorded: String,
     },
-    /// A folder in object storage cannot be opened. The message says why.
-    ObjectStorage(String),
     /// The bucket of the deployment cannot be used.
     Bucket(StorageError),
 }
@@ -109,12 +102,7 @@ impl fmt::Display for LocalError {
                 "the store {address} is used with {recorded}, and this process was given {given}; give all \
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
-            Self::Archive(it)
-            | Self::ObjectStorage(it)
-            | Self::Unlistable(it)
-            | Self::NotFound(it)
-            | Self::File(it) => f.write_str(it),
-            Self::Model(why) => f.write_str(why),
+            Self::NotFound(why) | Self::Unusable(why) | Self::Failed(why) => f.write_str(why),
             Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }
@@ -129,9 +117,8 @@ impl LocalError {
                 | Self::Login(..)
                 | Self::Store(_)
                 | Self::Bucket(_)
-                | Self::ObjectStorage(_)
                 | Self::NotFound(_)
-                | Self::File(_)
+                | Self::Failed(_)
         )
     }
 }

@@ -99,7 +99,7 @@ fn unwatchable(folder: Option<&Path>, cause: &dyn fmt::Display) -> LocalError {
         None => "folders".to_owned(),
     };
     let remedy = "start without --watch, or, on Linux, raise the limit fs.inotify.max_user_watches";
-    LocalError::Unlistable(format!("{folder} cannot be watched ({cause}); {remedy}"))
+    LocalError::Unusable(format!("{folder} cannot be watched ({cause}); {remedy}"))
 }
 
 struct WatchedFolders {

@@ -45,7 +45,7 @@ pub(crate) fn folder_of_archive(
     let refused = |reason: String| {
         let path = printable_path(archive);
         let remedy = "check the file, or unpack it and give the folder";
-        LocalError::Archive(format!("the archive {path} cannot be unpacked: {reason}; {remedy}"))
+        LocalError::Unusable(format!("the archive {path} cannot be unpacked: {reason}; {remedy}"))
     };
     let prepare = || {
         let archive = archive.canonicalize()?;

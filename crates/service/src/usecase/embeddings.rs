@@ -48,7 +48,7 @@ impl From<QueryError> for Refusal {
 impl From<Refusal> for LocalError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::File(why) => Self::Model(why),
+            Refusal::File(why) => Self::Unusable(why),
             Refusal::Store(cause) => Self::Store(StoreError::from(cause)),
         }
     }
@@ -72,10 +72,10 @@ impl Deployment {
         let dimension = if model.is_some() { of_model } else { DIMENSION };
         if dimension == 0 {
             let why = "no picture has a vector of the model yet; wait until the dataset is indexed";
-            return Err(LocalError::Model(why.to_owned()));
+            return Err(LocalError::Unusable(why.to_owned()));
         }
-        EmbeddingWriter::check_name(target).map_err(LocalError::Model)?;
-        let mut writer = EmbeddingWriter::create(target, dimension).map_err(LocalError::File)?;
+        EmbeddingWriter::check_name(target).map_err(LocalError::Unusable)?;
+        let mut writer = EmbeddingWriter::create(target, dimension).map_err(LocalError::Failed)?;
         let mut coverage = Coverage { covered: 0, all: 0 };
         let written = self.store.read(|c| {
             Ok(media::for_each_with_features(c, id, EntityType::Images, None, |features| {
@@ -92,10 +92,10 @@ impl Deployment {
             }))
         })?;
         written.map_err(|refusal| match refusal {
-            Refusal::File(why) => LocalError::File(why),
+            Refusal::File(why) => LocalError::Failed(why),
             store @ Refusal::Store(_) => store.into(),
         })?;
-        let names = writer.finish().map_err(LocalError::File)?;
+        let names = writer.finish().map_err(LocalError::Failed)?;
         Ok(EmbeddingExport { model, dimension, coverage, names })
     }
 
@@ -113,7 +113,7 @@ impl Deployment {
         is_dry_run: bool,
     ) -> Result<EmbeddingImport, LocalError> {
         self.require_no_common_model()?;
-        let file = EmbeddingFile::open(file, names).map_err(LocalError::Model)?;
+        let file = EmbeddingFile::open(file, names).map_err(LocalError::Unusable)?;
         let applied = applied(&file)?;
         // An error of the store rolls the transaction back, so the outcome of the file is kept beside it.
         let mut rolled_back = None;
@@ -155,7 +155,7 @@ impl Deployment {
         });
         let removed = removed.map_err(unlistable)?;
         self.tasks.wake();
-        let none = || LocalError::Model("the dataset has no imported embeddings".to_owned());
+        let none = || LocalError::Unusable("the dataset has no imported embeddings".to_owned());
         removed.ok_or_else(none)
     }
 
@@ -170,7 +170,7 @@ impl Deployment {
         } else {
             return Ok(());
         };
-        Err(LocalError::Model(why.to_owned()))
+        Err(LocalError::Unusable(why.to_owned()))
     }
 }
 
@@ -179,7 +179,7 @@ fn applied(file: &EmbeddingFile) -> Result<AppliedModel, LocalError> {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let hashed = |path: &Path| match hash_file(path) {
         Ok(sha256) => Ok(HashedFile { path: name(path), sha256 }),
-        Err(error) => Err(LocalError::Model(format!("cannot read {}: {error}", path.display()))),
+        Err(error) => Err(LocalError::Unusable(format!("cannot read {}: {error}", path.display()))),
     };
     let files = file.files().map(hashed).collect::<Result<Vec<_>, _>>()?;
     let record = ModelRecord {

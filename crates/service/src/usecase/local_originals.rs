@@ -331,7 +331,7 @@ impl Deployment {
 pub(super) fn unlistable(error: ServiceError) -> LocalError {
     match error {
         ServiceError::NotFound(sentence) => LocalError::NotFound(sentence),
-        other => LocalError::Unlistable(other.sentence()),
+        other => LocalError::Unusable(other.sentence()),
     }
 }
 
