@@ -17,38 +17,28 @@ use super::{
 };
 use tessera_model::{
     Annotation, ArchiveName, ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId,
-    Granularity,
+    Granularity, keyword_enum,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportTaskState {
-    Init,
-    InProgress,
-    Completed,
-    /// The export has ended without an archive.
-    Failed,
-}
+keyword_enum!(
+    /// The state of an export, with its name on the wire and in the store.
+    ExportTaskState {
+        Init = "INIT",
+        InProgress = "IN_PROGRESS",
+        Completed = "COMPLETED",
+        /// The export has ended without an archive.
+        Failed = "FAILED",
+    }
+);
 
 impl ExportTaskState {
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
 
-    /// The name on the wire and in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Init => "INIT",
-            Self::InProgress => "IN_PROGRESS",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-        }
-    }
-
-    fn parse(name: &str) -> Self {
-        [Self::Init, Self::InProgress, Self::Completed]
-            .into_iter()
-            .find(|state| state.as_str() == name)
-            .unwrap_or(Self::Failed)
+    fn read(row: &Row, column: usize) -> Result<Self> {
+        let name = row.get_ref(column)?.as_str()?;
+        Ok(Self::from_keyword(name).unwrap_or(Self::Failed))
     }
 }
 
@@ -118,7 +108,7 @@ fn read_export(row: &Row) -> Result<ExportRecord> {
             include_images: row.get(4)?,
         },
         origin: row.get(5)?,
-        state: ExportTaskState::parse(row.get_ref(6)?.as_str()?),
+        state: ExportTaskState::read(row, 6)?,
         progress: row.get(7)?,
         media_count: row.get(8)?,
         message: row.get(9)?,
@@ -211,8 +201,7 @@ pub fn of_dataset(
 ) -> Result<Vec<(ExportTaskId, bool)>> {
     let sql = "SELECT id, status, require(intact) FROM export WHERE dataset = ?1";
     query::all(connection, sql, params![dataset.0], |row| {
-        let state = ExportTaskState::parse(row.get_ref(1)?.as_str()?);
-        Ok((ExportTaskId(row.get(0)?), state.has_ended()))
+        Ok((ExportTaskId(row.get(0)?), ExportTaskState::read(row, 1)?.has_ended()))
     })
 }
 

@@ -63,7 +63,7 @@ async fn open_with<S: BucketClient, C: Debug + Send + Sync + 'static>(
 ) -> Result<Arc<dyn BucketClient>, StorageAttemptError> {
     let service = bucket.service;
     let unsuitable = |_| {
-        let scheme = service.scheme();
+        let scheme = service.as_str();
         StorageError::service(format!(
             "the settings of this deployment for {scheme}:// are not valid"
         ))

@@ -4,28 +4,21 @@
 use std::fmt;
 
 use object_store::path::Path;
+use tessera_model::keyword_enum;
 
 /// Maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 1_024;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CloudService {
-    S3,
-    GoogleCloud,
-    Azure,
-}
+keyword_enum!(
+    /// A service, with the scheme of its addresses.
+    CloudService {
+        S3 = "s3",
+        GoogleCloud = "gs",
+        Azure = "az",
+    }
+);
 
 impl CloudService {
-    const ALL: [Self; 3] = [Self::S3, Self::GoogleCloud, Self::Azure];
-
-    pub fn scheme(self) -> &'static str {
-        match self {
-            Self::S3 => "s3",
-            Self::GoogleCloud => "gs",
-            Self::Azure => "az",
-        }
-    }
-
     /// Returns the names of the environment variables that usually contain credentials.
     pub(crate) fn credential_hint(self) -> &'static str {
         match self {
@@ -45,7 +38,7 @@ pub struct BucketUri {
 
 impl fmt::Display for BucketUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}", self.service.scheme(), self.name)
+        write!(f, "{}://{}", self.service.as_str(), self.name)
     }
 }
 
@@ -73,7 +66,7 @@ pub enum ManifestFormat {
 impl ObjectUri {
     pub fn parse(raw: &str) -> Result<Self, &'static str> {
         let split = |service: CloudService| {
-            let rest = raw.strip_prefix(service.scheme())?.strip_prefix("://")?;
+            let rest = raw.strip_prefix(service.as_str())?.strip_prefix("://")?;
             Some((service, rest))
         };
         let (service, rest) = CloudService::ALL
