@@ -3,7 +3,7 @@
 
 use std::{fmt, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
-use axum::http::uri::Authority;
+use axum::http::uri::{Authority, Scheme};
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use uuid::Uuid;
@@ -159,32 +159,8 @@ impl ServerLimits {
 /// A host name: `NAME`, `NAME:PORT`, or the origin that a TLS proxy presents to its clients (`https://NAME`).
 #[derive(Clone, Debug)]
 pub struct AllowedHost {
-    scheme: Option<PublicScheme>,
+    scheme: Option<Scheme>,
     authority: Authority,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum PublicScheme {
-    Http,
-    Https,
-}
-
-impl PublicScheme {
-    fn default_port(self) -> u16 {
-        match self {
-            Self::Http => 80,
-            Self::Https => 443,
-        }
-    }
-}
-
-impl fmt::Display for PublicScheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        })
-    }
 }
 
 impl AllowedHost {
@@ -196,11 +172,11 @@ impl AllowedHost {
         if host.as_str().contains('@') || !host.host().eq_ignore_ascii_case(self.authority.host()) {
             return None;
         }
-        let Some(scheme) = self.scheme else {
+        let Some(scheme) = &self.scheme else {
             let expected = self.authority.port_u16().unwrap_or(port);
             return (host.port_u16().unwrap_or(80) == expected).then(|| format!("http://{host}"));
         };
-        let default = scheme.default_port();
+        let default = if *scheme == Scheme::HTTPS { 443 } else { 80 };
         let expected = self.authority.port_u16().unwrap_or(default);
         let name = self.authority.host().to_ascii_lowercase();
         let shown = if expected == default { String::new() } else { format!(":{expected}") };
@@ -214,8 +190,8 @@ impl FromStr for AllowedHost {
 
     fn from_str(raw: &str) -> Result<Self, String> {
         let (scheme, rest) = match raw.split_once("://") {
-            Some(("http", rest)) => (Some(PublicScheme::Http), rest),
-            Some(("https", rest)) => (Some(PublicScheme::Https), rest),
+            Some(("http", rest)) => (Some(Scheme::HTTP), rest),
+            Some(("https", rest)) => (Some(Scheme::HTTPS), rest),
             _ => (None, raw),
         };
         let authority: Option<Authority> = rest.parse().ok().filter(|_| !rest.contains('@'));
