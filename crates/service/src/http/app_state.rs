@@ -41,7 +41,7 @@ pub(crate) struct AppState {
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
     pub connections: Arc<ConnectionSlots>,
-    pub phase: CurrentPhase,
+    pub phase: watch::Sender<ServerPhase>,
     pub readiness: ReadinessCheck,
     pub observer: RequestObserver,
 }
@@ -91,8 +91,8 @@ pub(crate) const NOT_READY: &str = "The service is not ready";
 type Readiness = Result<(), &'static str>;
 
 /// The latest check of the store. Clones share it.
-#[derive(Clone)]
-pub(crate) struct ReadinessCheck(Arc<watch::Sender<CheckState>>);
+#[derive(Clone, Default)]
+pub(crate) struct ReadinessCheck(watch::Sender<CheckState>);
 
 #[derive(Clone, Copy, Default)]
 struct CheckState {
@@ -104,12 +104,6 @@ impl CheckState {
     fn recent(&self) -> Option<Readiness> {
         let recent = self.latest.filter(|(at, _)| at.elapsed() < CHECK_LIFETIME);
         recent.map(|(_, result)| result)
-    }
-}
-
-impl Default for ReadinessCheck {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(CheckState::default())))
     }
 }
 
@@ -142,8 +136,10 @@ impl ReadinessCheck {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The phase of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ServerPhase {
+    #[default]
     Serving,
     /// The service is not ready, but still serves everything.
     Draining,
@@ -151,33 +147,13 @@ pub(crate) enum ServerPhase {
     Closing,
 }
 
-/// The phase of a server. Clones share it.
-#[derive(Clone)]
-pub(crate) struct CurrentPhase(Arc<watch::Sender<ServerPhase>>);
-
-impl Default for CurrentPhase {
-    fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(ServerPhase::Serving)))
-    }
-}
-
-impl CurrentPhase {
-    pub fn get(&self) -> ServerPhase {
-        *self.0.borrow()
-    }
-
-    pub fn set(&self, phase: ServerPhase) {
-        self.0.send_replace(phase);
-    }
-}
-
 /// Middleware that refuses requests while the server is closing.
 pub(crate) async fn refuse_while_closing(
-    State(phase): State<CurrentPhase>,
+    State(phase): State<watch::Sender<ServerPhase>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if phase.get() != ServerPhase::Closing {
+    if *phase.borrow() != ServerPhase::Closing {
         return next.run(request).await;
     }
     let mut response = Problem::unavailable(SHUTTING_DOWN).into_response();

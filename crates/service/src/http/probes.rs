@@ -11,7 +11,7 @@ use crate::usecase::ServiceError;
 impl AppState {
     /// Fails with the reason if no requests can be served.
     pub async fn readiness(&self) -> Result<(), &'static str> {
-        if self.phase.get() != ServerPhase::Serving {
+        if *self.phase.borrow() != ServerPhase::Serving {
             return Err(NOT_READY);
         }
         let deployment = self.deployment.clone();

@@ -7,7 +7,7 @@ use std::{future::pending, io, pin::pin, sync::Arc, time::Duration};
 
 use super::{
     AppState, add_media,
-    app_state::{self, CurrentPhase, ReadinessCheck, ServerPhase},
+    app_state::{self, ReadinessCheck, ServerPhase},
     auth::{self, Authenticator, Refreshed},
     checked_routes::{CheckedRoutes, method_not_allowed},
     compat,
@@ -41,7 +41,7 @@ use socket2::SockRef;
 use tessera_wire::endpoints::{API_PREFIX, LOCAL_PREFIX};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -84,7 +84,7 @@ impl Deployment {
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
             connections: ConnectionSlots::new(limits.clone()),
-            phase: CurrentPhase::default(),
+            phase: watch::Sender::default(),
             readiness: ReadinessCheck::default(),
             observer: RequestObserver { access_log, metrics: RequestMetrics::default() },
         };
@@ -123,14 +123,14 @@ impl Server {
 
     async fn run(
         &mut self,
-        phase: CurrentPhase,
+        phase: watch::Sender<ServerPhase>,
         limits: &ServerLimits,
         shutdown: impl Future<Output = ()>,
     ) {
         self.accept_until(shutdown).await;
-        phase.set(ServerPhase::Draining);
+        phase.send_replace(ServerPhase::Draining);
         self.accept_until(sleep(limits.drain)).await;
-        phase.set(ServerPhase::Closing);
+        phase.send_replace(ServerPhase::Closing);
         let open_responses = self.graceful.take();
         let finish = async {
             if let Some(open_responses) = open_responses {
