@@ -9,12 +9,12 @@ mod disk_cache;
 mod external_viewer;
 mod handed_over_files;
 mod model_requests;
+mod options;
 mod request_handler;
 mod thumbnails;
 
 use std::{
     collections::{HashMap, VecDeque},
-    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -23,19 +23,15 @@ use std::{
 
 use tessera_client::{Client, RequestRecorder};
 use tessera_interface::message::{Lane, Request, Response, Ticket, WorkerEvent};
-use tessera_model::SafeText;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     task::{AbortHandle, JoinError, JoinSet},
 };
 
-use crate::{
-    state::StateFolder,
-    usecase::{KeyPairOwner, file_actions::OriginalFinder, models::ModelProvider},
-    worker::request_handler::{LocalSources, LoginRequests, RequestHandler},
-};
+use crate::{state::StateFolder, worker::request_handler::RequestHandler};
 
 pub use disk_cache::DiskCacheOptions;
+pub use options::WorkerOptions;
 pub(crate) use request_handler::read_folder;
 
 /// The handle of the worker. Dropping the handle stops the worker.
@@ -51,25 +47,9 @@ pub struct StartedWorker {
     pub events: mpsc::UnboundedReceiver<WorkerEvent>,
 }
 
-/// Resolves to a warning that is only known later, or to none.
-pub type LaterWarning = Pin<Box<dyn Future<Output = Option<SafeText>> + Send>>;
-
-#[derive(Default)]
-pub struct WorkerOptions {
-    /// Where thumbnails are stored. `None` stores none.
-    pub disk_cache: Option<DiskCacheOptions>,
-    /// How a new login is stored. `None` if the login cannot be replaced.
-    pub key_pair_owner: Option<Arc<KeyPairOwner>>,
-    pub later_warning: Option<LaterWarning>,
-    /// Finds the originals of datasets whose folders are on this machine. `None` for other deployments.
-    pub originals: Option<Arc<dyn OriginalFinder>>,
-    /// Gets models for datasets of this machine. `None` for other deployments.
-    pub models: Option<Arc<dyn ModelProvider>>,
-}
-
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded because the
 /// interface must never wait. Their length stays small, because the interface requests only what is on the screen.
-pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> StartedWorker {
+pub fn spawn(client: Client, state: StateFolder, mut options: WorkerOptions) -> StartedWorker {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
     let client = client.clone().with_recorder(event_recorder(client, events.clone()));
@@ -77,7 +57,7 @@ pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> Star
     let client = client.with_field_warnings(move |sentence| {
         let _ = warnings.send(WorkerEvent::Warning(sentence));
     });
-    if let Some(warning) = options.later_warning {
+    if let Some(warning) = options.later_warning.take() {
         let events = events.clone();
         tokio::spawn(async move {
             if let Some(sentence) = warning.await {
@@ -85,14 +65,7 @@ pub fn spawn(client: Client, state: StateFolder, options: WorkerOptions) -> Star
             }
         });
     }
-    let login = LoginRequests { client: client.clone(), owner: options.key_pair_owner };
-    let sources = LocalSources {
-        state,
-        disk_cache: options.disk_cache,
-        originals: options.originals,
-        models: options.models,
-    };
-    let worker_loop = WorkerLoop::new(client, login, sources, events);
+    let worker_loop = WorkerLoop::new(client, state, options, events);
     tokio::spawn(worker_loop.run(command_receiver));
     StartedWorker { worker: Worker { commands }, events: event_receiver }
 }
@@ -143,11 +116,11 @@ struct WorkerLoop {
 impl WorkerLoop {
     fn new(
         client: Client,
-        login: LoginRequests,
-        sources: LocalSources,
+        state: StateFolder,
+        options: WorkerOptions,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
-        let handler = RequestHandler::new(client, login, sources, events.clone());
+        let handler = RequestHandler::new(client, state, options, events.clone());
         Self {
             handler: Arc::new(handler),
             events,

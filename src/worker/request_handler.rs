@@ -32,12 +32,11 @@ use crate::{
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
-        models::ModelProvider,
         run_blocking,
         split::{divide, taken_names},
     },
     worker::{
-        DiskCacheOptions, custom_command, external_viewer, handed_over_files::HandedOverFiles,
+        WorkerOptions, custom_command, external_viewer, handed_over_files::HandedOverFiles,
         model_requests::ModelRequests, thumbnails::ThumbnailLoader,
     },
 };
@@ -53,26 +52,18 @@ pub(super) struct RequestHandler {
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
 
-/// What the worker reads and writes on this machine.
-pub(super) struct LocalSources {
-    pub state: StateFolder,
-    pub disk_cache: Option<DiskCacheOptions>,
-    pub originals: Option<Arc<dyn OriginalFinder>>,
-    pub models: Option<Arc<dyn ModelProvider>>,
-}
-
 impl RequestHandler {
     pub(super) fn new(
         client: Client,
-        login: LoginRequests,
-        sources: LocalSources,
+        state: StateFolder,
+        options: WorkerOptions,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
-        let LocalSources { state, disk_cache, originals, models } = sources;
+        let WorkerOptions { disk_cache, key_pair_owner, originals, models, .. } = options;
         let pictures = ThumbnailLoader::new(client.clone(), disk_cache, events.clone());
         Self {
             pictures,
-            login,
+            login: LoginRequests { client: client.clone(), owner: key_pair_owner },
             handed_over: Arc::default(),
             client,
             state: Arc::new(state),

@@ -114,10 +114,8 @@ async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
 fn handler_of(server: &ScriptedServer) -> (RequestHandler, mpsc::UnboundedReceiver<WorkerEvent>) {
     let client = hosted(&server.url(), without_pauses());
     let (events, receiver) = mpsc::unbounded_channel();
-    let login = LoginRequests { client: client.clone(), owner: None };
-    let state = StateFolder::default();
-    let sources = LocalSources { state, disk_cache: None, originals: None, models: None };
-    (RequestHandler::new(client, login, sources, events), receiver)
+    let (state, options) = (StateFolder::default(), WorkerOptions::default());
+    (RequestHandler::new(client, state, options, events), receiver)
 }
 
 #[tokio::test]
