@@ -17,38 +17,31 @@ pub(super) fn merged(
     stored: &StateValue,
     updated: &StateValue,
 ) -> StateValue {
-    match (stored, updated) {
-        (StateValue::Basket(dataset, stored), StateValue::Basket(_, updated)) => {
-            let nothing = Selection::default();
-            let known = match known {
-                Some(StateValue::Basket(_, known)) => known,
-                _ => &nothing,
-            };
-            StateValue::Basket(*dataset, merged_selection(known, stored, updated))
+    use StateValue::{Basket, History, KeptTags, Views};
+    match (known.unwrap_or(&without_content(stored)), stored, updated) {
+        (Basket(_, known), Basket(dataset, stored), Basket(_, updated)) => {
+            Basket(*dataset, merged_selection(known, stored, updated))
         }
-        (StateValue::KeptTags(dataset, stored), StateValue::KeptTags(_, updated)) => {
-            let nothing = KeptTags::new();
-            let known = match known {
-                Some(StateValue::KeptTags(_, known)) => known,
-                _ => &nothing,
-            };
-            StateValue::KeptTags(*dataset, merged_tags(known, stored, updated))
+        (KeptTags(_, known), KeptTags(dataset, stored), KeptTags(_, updated)) => {
+            KeptTags(*dataset, merged_tags(known, stored, updated))
         }
-        (StateValue::Views(stored), StateValue::Views(updated)) => {
-            let known = match known {
-                Some(StateValue::Views(known)) => &known[..],
-                _ => &[],
-            };
-            StateValue::Views(merged_list(known, stored, updated, |view| view.name.clone()))
+        (Views(known), Views(stored), Views(updated)) => {
+            Views(merged_list(known, stored, updated, |view| view.name.clone()))
         }
-        (StateValue::History(stored), StateValue::History(updated)) => {
-            let known = match known {
-                Some(StateValue::History(known)) => &known[..],
-                _ => &[],
-            };
-            StateValue::History(merged_history(known, stored, updated))
+        (History(known), History(stored), History(updated)) => {
+            History(merged_history(known, stored, updated))
         }
         _ => updated.clone(),
+    }
+}
+
+fn without_content(value: &StateValue) -> StateValue {
+    match value {
+        StateValue::Basket(dataset, _) => StateValue::Basket(*dataset, Selection::default()),
+        StateValue::KeptTags(dataset, _) => StateValue::KeptTags(*dataset, KeptTags::new()),
+        StateValue::Views(_) => StateValue::Views(Vec::new()),
+        StateValue::History(_) => StateValue::History(Vec::new()),
+        other => other.clone(),
     }
 }
 
