@@ -3,7 +3,7 @@
 
 use ratatui::{
     buffer::Buffer,
-    layout::Rect,
+    layout::{Margin, Rect},
     style::Style,
     text::{Line, Span},
 };
@@ -202,12 +202,7 @@ impl<S> Painter<'_, S> {
                 self.click(Rect { y: inside.y + row.y - top, ..row }, target);
             }
         }
-        let frame = Rect {
-            x: inside.x.saturating_sub(1),
-            y: inside.y.saturating_sub(1),
-            width: inside.width + 2,
-            height: height + 2,
-        };
+        let frame = Rect { height, ..inside }.outer(Margin::new(1, 1));
         self.scroll_mark(frame, usize::from(top), usize::from(height), usize::from(rows));
         let below = rows.min(height) + gap.min(height.saturating_sub(rows));
         let area = Rect { y: inside.y + below, height: inside.height - below, ..inside };

@@ -36,6 +36,17 @@ impl<S> Painter<'_, S> {
         self.frame(area, format!(" {title} "), true)
     }
 
+    /// Draws a dialog of texts, of which the first one is the most important.
+    pub(crate) fn texts_dialog(&mut self, area: Rect, title: &str, texts: &[impl AsRef<str>]) {
+        let inside = self.dialog(area, title);
+        let theme = self.theme;
+        let lines = texts.iter().enumerate().map(|(number, text)| {
+            let style = if number == 0 { theme.text } else { theme.dim };
+            Line::styled(format!(" {}", text.as_ref()), style)
+        });
+        self.put_lines(inside, &lines.collect::<Vec<_>>());
+    }
+
     /// Draws a frame with a title and returns the inner area.
     pub(crate) fn frame<'t>(
         &mut self,

@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::widgets::{Block, BorderType, Widget};
+use ratatui::{
+    layout::Margin,
+    widgets::{Block, BorderType, Widget},
+};
 use tessera_model::{
     Cluster, EntityType, Preview, Relevance, ScoreScale, is_metadata_label,
     tag::{PICKED, REJECTED},
@@ -115,8 +118,7 @@ pub(super) fn draw_tile(
         ctx.buf.set_style(below, theme.dim);
     }
     if selected {
-        let margin =
-            Rect { x: area.x - 1, y: area.y - 1, width: area.width + 2, height: area.height + 2 };
+        let margin = area.outer(Margin::new(1, 1));
         let block =
             Block::bordered().border_type(BorderType::Thick).border_style(theme.frame_focus);
         block.title(Line::default()).render(margin, ctx.buf);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ratatui::{
     layout::{
         Constraint::{Length, Min},
-        Layout,
+        Layout, Margin,
     },
     style::Style,
 };
@@ -582,7 +582,7 @@ impl DuplicateReview {
             ctx.put(inside, row, &parts);
             ctx.list_row(inside, row, index, index == self.group);
         }
-        ctx.scroll_mark(area_around(inside), top, rows, self.found.groups.len());
+        ctx.scroll_mark(inside.outer(Margin::new(1, 1)), top, rows, self.found.groups.len());
     }
 
     fn draw_group(&self, ctx: &mut DrawContext, area: Rect) {
@@ -612,8 +612,7 @@ impl DuplicateReview {
             ctx.select_row(areas.table, row, index == self.image);
             ctx.click(line(areas.table, row), ClickTarget::Item(index));
         }
-        let table =
-            Rect { y: areas.table.y.saturating_sub(1), height: areas.table.height + 2, ..area };
+        let table = Rect { x: area.x, width: area.width, ..areas.table.outer(Margin::new(0, 1)) };
         ctx.scroll_mark(table, top, rows, group.images.len());
     }
 
@@ -751,14 +750,4 @@ fn difference_text(app: &App, picture: &VisiblePicture) -> String {
 fn day(nanoseconds: i64) -> String {
     let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(nanoseconds));
     time.map_or_else(|_| String::new(), |time| time.date().to_string())
-}
-
-/// Returns the frame around an inner area.
-fn area_around(inside: Rect) -> Rect {
-    Rect {
-        x: inside.x.saturating_sub(1),
-        y: inside.y.saturating_sub(1),
-        width: inside.width + 2,
-        height: inside.height + 2,
-    }
 }

@@ -99,15 +99,8 @@ impl Dialog for FileActionConfirmation {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, "Act on original files");
-        let theme = ctx.theme;
-        let lines =
-            self.lines((area.width, area.height)).into_iter().enumerate().map(|(number, text)| {
-                let style = if number == 0 { theme.text } else { theme.dim };
-                Line::styled(format!(" {text}"), style)
-            });
-        let lines: Vec<Line> = lines.collect();
-        ctx.put_lines(inside, &lines);
+        let lines = self.lines((area.width, area.height));
+        ctx.texts_dialog(area, "Act on original files", &lines);
     }
 }
 
@@ -210,13 +203,8 @@ impl Dialog for UndoConfirmation {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, "Revert the last action on files");
-        let theme = ctx.theme;
-        let lines = [
-            Line::styled(format!(" {}", self.text()), theme.text),
-            Line::styled(" Nothing is replaced. Files that have changed since stay.", theme.dim),
-        ];
-        ctx.put_lines(inside, &lines);
+        let note = "Nothing is replaced. Files that have changed since stay.";
+        ctx.texts_dialog(area, "Revert the last action on files", &[&self.text(), note]);
     }
 }
 

@@ -34,11 +34,7 @@ impl FilePatterns {
 impl Dialog for FilePatterns {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
-            let input = match self.field {
-                PatternField::Include => &mut self.include,
-                PatternField::Exclude => &mut self.exclude,
-            };
-            edit(input, chord);
+            self.text_input().map(|input| edit(input, chord));
             KeyResult::Stay
         })
     }

@@ -76,13 +76,8 @@ impl Dialog for ModelConfirmation {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, &format!("Get the model {}", self.plan.name));
-        let theme = ctx.theme;
-        let lines = self.lines().into_iter().enumerate().map(|(number, text)| {
-            let style = if number == 0 { theme.text } else { theme.dim };
-            Line::styled(format!(" {}", SafeText::detail(&text)), style)
-        });
-        ctx.put_lines(inside, &lines.collect::<Vec<_>>());
+        let lines = self.lines().iter().map(|text| SafeText::detail(text)).collect::<Vec<_>>();
+        ctx.texts_dialog(area, &format!("Get the model {}", self.plan.name), &lines);
     }
 }
 

@@ -120,8 +120,8 @@ impl Dialog for ViewDeletion {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, &format!("Delete the view “{}”", self.0));
-        ctx.put_lines(inside, &[Line::styled(" This cannot be undone.", ctx.theme.text)]);
+        let title = format!("Delete the view “{}”", self.0);
+        ctx.texts_dialog(area, &title, &["This cannot be undone."]);
     }
 }
 

@@ -188,14 +188,10 @@ impl Dialog for SplitForm {
             Key::Left => Some(-1),
             _ => None,
         };
-        match (self.field, step) {
-            (SplitField::Shares, _) => _ = edit(&mut self.shares, chord),
-            (SplitField::Names, _) => _ = edit(&mut self.names, chord),
-            (SplitField::Balance, Some(step)) => {
-                self.balance = cycle(&[Balance::Size, Balance::Labels], self.balance, step);
-            }
-            (SplitField::Without, _) => _ = edit(&mut self.without, chord),
-            _ => {}
+        if let Some(input) = self.text_input() {
+            edit(input, chord);
+        } else if let Some(step) = step {
+            self.balance = cycle(&[Balance::Size, Balance::Labels], self.balance, step);
         }
         KeyResult::Stay
     }
@@ -337,12 +333,7 @@ impl Dialog for ReplaceSets {
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, "Replace saved selections");
-        let theme = ctx.theme;
-        let lines = [
-            Line::styled(format!(" {}", taken_text(&self.names)), theme.text),
-            Line::styled(" The new sets would replace them.", theme.dim),
-        ];
-        ctx.put_lines(inside, &lines);
+        let texts = [&taken_text(&self.names), "The new sets would replace them."];
+        ctx.texts_dialog(area, "Replace saved selections", &texts);
     }
 }
