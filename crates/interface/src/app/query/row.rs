@@ -177,54 +177,41 @@ impl FilterRow {
             }
             Filter::Property(filter) => return Self::from_property(filter),
             Filter::AnyOf(filters) => {
-                return Self::with_text(FilterKind::AnyOf, vql::write(filters.as_slice()));
+                (FilterKind::AnyOf, "filters", vec![vql::write(filters.as_slice())])
             }
             Filter::Not(negated) => {
-                return Self::with_text(FilterKind::Not, object_text(negated.filter()));
+                (FilterKind::Not, "filters", vec![object_text(negated.filter())])
             }
         };
-        let choice = kind.choices().iter().position(|choice| *choice == keyword).unwrap_or(0);
-        let mut row = Self { choice, ..Self::new(kind) };
-        row.set_texts(texts);
-        row
-    }
-
-    fn with_text(kind: FilterKind, text: String) -> Self {
-        let mut row = Self::new(kind);
-        row.set_texts(vec![text]);
-        row
+        Self::with_texts(kind, keyword, texts)
     }
 
     fn from_property(filter: &PropertyFilter) -> Self {
-        let operator = |row: &mut Self| {
-            let choices = row.kind.choices();
-            let position = choices.iter().position(|choice| *choice == filter.operator().as_str());
-            row.choice = position.unwrap_or(0);
-        };
+        let keyword = filter.operator().as_str();
         let values = filter.values().iter().map(PropertyValue::to_scalar);
         match filter.property() {
             Property::File(property) => {
-                let mut row = Self::new(FilterKind::File(*property));
-                operator(&mut row);
-                row.set_texts(values.map(|value| value.to_string()).collect());
-                row
+                let texts = values.map(|value| value.to_string()).collect();
+                Self::with_texts(FilterKind::File(*property), keyword, texts)
             }
             Property::Column(name) => {
-                let mut row = Self::new(FilterKind::Column);
-                operator(&mut row);
-                row.set_texts(values.map(|value| value.to_typed()).collect());
+                let texts = values.map(|value| value.to_typed()).collect();
+                let mut row = Self::with_texts(FilterKind::Column, keyword, texts);
                 row.inputs[1] = name.as_str().into();
                 row
             }
         }
     }
 
-    fn set_texts(&mut self, texts: Vec<String>) {
-        if self.is_list() {
-            self.entries = texts;
+    fn with_texts(kind: FilterKind, choice: &str, texts: Vec<String>) -> Self {
+        let choice = kind.choices().iter().position(|each| *each == choice).unwrap_or(0);
+        let mut row = Self { choice, ..Self::new(kind) };
+        if row.is_list() {
+            row.entries = texts;
         } else {
-            self.inputs.iter_mut().zip(texts).for_each(|(input, text)| *input = text.into());
+            row.inputs.iter_mut().zip(texts).for_each(|(input, text)| *input = text.into());
         }
+        row
     }
 
     pub fn choice_keyword(&self) -> &'static str {
