@@ -2,12 +2,11 @@
 //! what a command does when it is picked.
 
 use tessera_config::text_enum;
-use tessera_picture::{Canvas, PictureView, Protocol};
+use tessera_picture::Protocol;
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Screen,
         overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,
@@ -71,24 +70,9 @@ impl CommandList {
 
     /// Returns the picture of the selected past search, if it is on this machine or on a loaded
     /// page.
-    pub fn picture(
-        &self,
-        results: &Results,
-        screen: &Screen,
-        area: Rect,
-    ) -> Option<(PictureView, Canvas)> {
-        let picture = self.selected_picture(results, screen, area)?;
-        Some((picture.view, picture.canvas))
-    }
-
-    fn selected_picture(
-        &self,
-        results: &Results,
-        screen: &Screen,
-        area: Rect,
-    ) -> Option<VisiblePicture> {
+    pub fn picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
         let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
-        results.picture_of_search(entry, screen.canvas(area.width, area.height))
+        app.results.picture_of_search(entry, app.screen.canvas(area.width, area.height))
     }
 
     fn view_command(&self, key: Key) -> Option<Command> {
@@ -127,9 +111,7 @@ impl Dialog for CommandList {
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
-        area.and_then(|area| self.selected_picture(&app.results, &app.screen, area))
-            .into_iter()
-            .collect()
+        area.and_then(|area| self.picture(app, area)).into_iter().collect()
     }
 
     fn hints(&self) -> &'static str {
@@ -156,8 +138,8 @@ impl Dialog for CommandList {
         let (list, picture) = self.areas(inside);
         self.list.draw(ctx, list);
         let Some(area) = picture else { return };
-        match self.picture(&ctx.app.results, &ctx.app.screen, area) {
-            Some((view, canvas)) => _ = ctx.draw_picture(area, view, canvas),
+        match self.picture(ctx.app, area) {
+            Some(picture) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
             None => ctx.picture_placeholder(area, "not loaded"),
         }
     }

@@ -11,7 +11,6 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Datasets,
         overlay::{
             command_list::{CommandList, ListKind},
             fields::edit,
@@ -85,7 +84,7 @@ impl Dialog for FilterInput {
     fn accept(self: Box<Self>, app: &mut App) {
         let searches_names = self.names == NameSearch::Requested;
         let typed = if searches_names { "" } else { self.text.value() };
-        FilterInput::set(&mut app.datasets, &mut app.results, self.pane, typed.to_owned());
+        set_filter(app, self.pane, typed.to_owned());
         if searches_names {
             search_names(app, self.text.value());
         }
@@ -117,7 +116,7 @@ impl Dialog for FilterInput {
 impl FilterInput {
     pub(in crate::app) fn open(app: &mut App) {
         let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
-        if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, pane) {
+        if let Some(options) = list_options_of(app, pane) {
             let text = options.filter.as_str().into();
             let has_names = pane == Pane::Results;
             let names = if has_names { NameSearch::Available } else { NameSearch::Unavailable };
@@ -132,14 +131,14 @@ impl FilterInput {
     pub(in crate::app) fn apply_typed(app: &mut App) {
         if let Some(input) = app.overlays.dialog::<FilterInput>() {
             let (pane, typed) = (input.pane, input.text.value().to_owned());
-            FilterInput::set(&mut app.datasets, &mut app.results, pane, typed);
+            set_filter(app, pane, typed);
         }
     }
+}
 
-    fn set(datasets: &mut Datasets, results: &mut Results, pane: Pane, typed: String) {
-        if let Some(options) = list_options_of(datasets, results, pane) {
-            options.filter = typed;
-        }
+fn set_filter(app: &mut App, pane: Pane, typed: String) {
+    if let Some(options) = list_options_of(app, pane) {
+        options.filter = typed;
     }
 }
 
@@ -168,25 +167,17 @@ fn search_names(app: &mut App, text: &str) {
 }
 
 /// Returns the filter and order of the list in a pane. The detail shares the options of the results.
-pub(in crate::app) fn list_options_of<'a>(
-    datasets: &'a mut Datasets,
-    results: &'a mut Results,
-    pane: Pane,
-) -> Option<&'a mut ListOptions> {
+fn list_options_of(app: &mut App, pane: Pane) -> Option<&mut ListOptions> {
     match pane {
-        Pane::Datasets => Some(&mut datasets.list_options),
-        Pane::Results | Pane::Detail => results.view_mut().map(|view| &mut view.list_options),
+        Pane::Datasets => Some(&mut app.datasets.list_options),
+        Pane::Results | Pane::Detail => app.results.view_mut().map(|view| &mut view.list_options),
         Pane::Query | Pane::Jobs | Pane::Basket => None,
     }
 }
 
 pub(in crate::app) fn open_sort_list(app: &mut App) {
     let pane = app.panes.focus;
-    let Some(current) =
-        list_options_of(&mut app.datasets, &mut app.results, pane).map(|options| options.order)
-    else {
-        return;
-    };
+    let Some(current) = list_options_of(app, pane).map(|options| options.order) else { return };
     let is_whole = pane != Pane::Datasets && sorts_files(app);
     let keys = match pane {
         Pane::Datasets => SortKey::DATASETS,
@@ -223,7 +214,7 @@ pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {
     if let Some(reason) = order_unavailable(&app.results, order) {
         return app.outbox.notify(Level::Warning, reason);
     }
-    if let Some(options) = list_options_of(&mut app.datasets, &mut app.results, app.panes.focus) {
+    if let Some(options) = list_options_of(app, app.panes.focus) {
         options.order = order;
     }
     if order.by == SortKey::Service && app.panes.focus != Pane::Datasets {
