@@ -214,8 +214,6 @@ impl ExportForm {
         let step = if chord.key == Key::Left { -1 } else { 1 };
         match self.field {
             ExportField::Part if toggle => self.set_part(cycle(self.parts(), self.part, step)),
-            ExportField::Name => _ = edit(&mut self.name, chord),
-            ExportField::Folder => _ = edit(&mut self.folder, chord),
             ExportField::Format if toggle => {
                 let offered = |format: &ExportFormat| !self.only_api_formats || format.is_in_api();
                 let formats: Vec<_> = ExportFormat::ALL.into_iter().filter(offered).collect();
@@ -223,10 +221,7 @@ impl ExportForm {
             }
             ExportField::Images if toggle => self.include_images = !self.include_images,
             ExportField::Download if toggle => self.auto_download = !self.auto_download,
-            ExportField::Part
-            | ExportField::Format
-            | ExportField::Images
-            | ExportField::Download => {}
+            _ => _ = self.text_input().map(|input| edit(input, chord)),
         }
     }
 
@@ -313,10 +308,9 @@ impl Dialog for ExportForm {
 
     fn paste(&mut self, text: &str) {
         self.check = TargetCheck::None;
-        match self.field {
-            ExportField::Folder => paste_path(&mut self.folder, text),
-            ExportField::Name => fields::paste(&mut self.name, text),
-            _ => {}
+        let paste = if self.field == ExportField::Folder { paste_path } else { fields::paste };
+        if let Some(input) = self.text_input() {
+            paste(input, text);
         }
     }
 

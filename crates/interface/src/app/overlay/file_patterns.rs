@@ -34,7 +34,9 @@ impl FilePatterns {
 impl Dialog for FilePatterns {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
-            self.text_input().map(|input| edit(input, chord));
+            if let Some(input) = self.text_input() {
+                edit(input, chord);
+            }
             KeyResult::Stay
         })
     }

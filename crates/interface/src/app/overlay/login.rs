@@ -101,10 +101,7 @@ impl LoginForm {
                 self.task = cycle(Self::tasks(&app.setup), self.task, by);
             }
             LoginField::Store if changes => self.store = Some(!self.stores()),
-            LoginField::Task | LoginField::Store => {}
-            LoginField::ApiKey => _ = edit(&mut self.api_key, chord),
-            LoginField::ApiSecret => _ = edit(&mut self.api_secret.0, chord),
-            LoginField::Session => _ = edit(&mut self.session.0, chord),
+            _ => _ = self.text_input().map(|input| edit(input, chord)),
         }
     }
 
