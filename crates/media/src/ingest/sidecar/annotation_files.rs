@@ -59,7 +59,7 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
         } else if let Some(document) = coco::parse(&text) {
             coco::read(reader, sidecar, &document);
         } else if let Some(annotations) =
-            labelme::parse(&text, sidecar).or_else(|| read_columns(reader, sidecar, &text))
+            labelme::parse(&text).or_else(|| read_columns(reader, sidecar, &text))
         {
             pictures.push((sidecar, annotations));
         } else if let Some(why) = unread_format(&text) {
@@ -96,9 +96,7 @@ pub(crate) fn read_xml(reader: &mut SidecarReader<'_>) {
             Err(why) => reader.report_problem(sidecar, why),
             Ok(document) => match document.root_element().tag_name().name() {
                 "annotations" => cvat::read(reader, sidecar, document.root_element()),
-                "annotation" => {
-                    pictures.push((sidecar, voc::parse(document.root_element(), sidecar)));
-                }
+                "annotation" => pictures.push((sidecar, voc::parse(document.root_element()))),
                 _ => {}
             },
         }
@@ -147,7 +145,7 @@ fn read_columns(
     }
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
-    let description = describe_row(&row, sidecar, &mut diagnostics);
+    let description = describe_row(&row, &mut diagnostics);
     Some(PictureAnnotations { file_name: None, folder: None, description, diagnostics })
 }
 

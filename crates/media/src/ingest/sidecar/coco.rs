@@ -6,7 +6,6 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, hash_map::Entry},
     io::Read as _,
-    sync::Arc,
 };
 
 use super::prelude::*;
@@ -174,16 +173,12 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
             reader.files.note_name(&name, None, sidecar);
         }
     });
-    let (mut images, shared_sidecar) = (CocoPictures::new(), sidecar.into());
+    let mut images = CocoPictures::new();
     let bad_images = read_elements(lists, IMAGES, "image", |value| {
-        add_image(&mut images, value, &reader.files, &shared_sidecar)
+        add_image(&mut images, value, &reader.files, sidecar)
     });
-    let mut described = DescribedPictures {
-        sidecar: shared_sidecar.clone(),
-        descriptions: BTreeMap::new(),
-        objects: 0,
-        coordinates: 0,
-    };
+    let mut described =
+        DescribedPictures { descriptions: BTreeMap::new(), objects: 0, coordinates: 0 };
     let bad_annotations = read_elements(lists, ANNOTATIONS, "annotation", |value| {
         described.add(value, &images, &categories)
     });
@@ -256,7 +251,7 @@ fn add_image<'f>(
     images: &mut CocoPictures<'f>,
     value: &RawValue,
     files: &FileIndex<'f>,
-    sidecar: &Arc<Path>,
+    sidecar: &Path,
 ) -> Result<(), Reason> {
     let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
     let image = image.ok_or("it is not a JSON object")?;
@@ -274,7 +269,7 @@ fn add_image<'f>(
         Entry::Vacant(entry) => {
             let pixels = |side: Option<&RawValue>| side.and_then(documents::parse_number);
             let (width, height) = (pixels(image.width), pixels(image.height));
-            let size = StatedSize::new(width, height, sidecar.clone());
+            let size = StatedSize::new(width, height);
             entry.insert(CocoPicture { media, size });
             found.map(drop)
         }
@@ -288,7 +283,6 @@ const MAX_FILE_COORDINATES: usize = 100_000_000;
 
 /// The descriptions of the media files, whose objects and outlines are limited over the whole document.
 struct DescribedPictures<'f> {
-    sidecar: Arc<Path>,
     descriptions: BTreeMap<&'f Path, MediaDescription>,
     objects: usize,
     coordinates: usize,
@@ -330,7 +324,7 @@ impl<'f> DescribedPictures<'f> {
     ) -> Result<(), Reason> {
         let description = self.descriptions.entry(media).or_default();
         if description.objects.is_empty() {
-            description.stated_size.clone_from(&image.size);
+            description.stated_size = image.size;
         } else if image.size.is_some() && description.stated_size != image.size {
             return Err("its image has another size than an earlier image of the same file".into());
         }
@@ -340,7 +334,7 @@ impl<'f> DescribedPictures<'f> {
             self.objects += 1;
             if let (None, Some(mask)) = (&description.stated_size, &object.annotation.mask) {
                 let [height, width] = mask.size.map(|side| Some(f64::from(side)));
-                description.stated_size = StatedSize::new(width, height, self.sidecar.clone());
+                description.stated_size = StatedSize::new(width, height);
             }
             let outlines = &mut object.annotation.polygons;
             self.coordinates += outlines.iter().map(Vec::len).sum::<usize>();

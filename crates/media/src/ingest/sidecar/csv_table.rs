@@ -157,7 +157,7 @@ fn read_table(
                 let (description, is_export) = if has_classes {
                     (describe_classes(columns), false)
                 } else {
-                    describe_cells(columns, has_decimal_commas, sidecar, &mut diagnostics)
+                    describe_cells(columns, has_decimal_commas, &mut diagnostics)
                 };
                 reader.add_row(media, sidecar, description, is_export);
             }
@@ -214,7 +214,6 @@ fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> Me
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
     has_decimal_commas: bool,
-    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> (MediaDescription, bool) {
     let mut description = MediaDescription::default();
@@ -233,8 +232,7 @@ fn describe_cells<'a>(
     if has_box {
         let sides = BOX_COLUMNS.map(|name| number(name).unwrap_or(f64::NAN));
         diagnostics.check(push_box(&mut description, find("label"), sides));
-        description.stated_size =
-            StatedSize::new(number("width"), number("height"), sidecar.into());
+        description.stated_size = StatedSize::new(number("width"), number("height"));
     }
     for &(column, cell) in &columns {
         if has_box && (column == "label" || BOX_COLUMNS.contains(&column)) {

@@ -78,7 +78,7 @@ pub(crate) fn read_row(
 ) -> Result<(), Reason> {
     let name = row.file_name()?;
     let media = reader.files.resolve(&name, sidecar)?;
-    let description = describe_row(&row, sidecar, diagnostics);
+    let description = describe_row(&row, diagnostics);
     reader.add_row(media, sidecar, description, row.get("media_id").is_some());
     Ok(())
 }
@@ -86,7 +86,6 @@ pub(crate) fn read_row(
 /// Converts a row. A column of the wrong type does not affect the other columns.
 pub(crate) fn describe_row(
     row: &SidecarRow<'_>,
-    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
@@ -112,7 +111,7 @@ pub(crate) fn describe_row(
         read_objects(value.get(), row.box_unit(), &mut description, diagnostics);
         if description.objects.iter().any(LabeledBox::is_in_pixels) {
             let [width, height] = row.size();
-            description.stated_size = StatedSize::new(width, height, sidecar.into());
+            description.stated_size = StatedSize::new(width, height);
         }
     }
     let is_export = row.get("media_id").is_some();

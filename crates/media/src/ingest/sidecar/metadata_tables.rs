@@ -213,7 +213,7 @@ fn read_image_rows(
         parse_texts(&mut value);
         let text = value.to_string();
         if let Some(columns) = SidecarRow::parse(&text) {
-            let description = describe_row(&columns, sidecar, diagnostics);
+            let description = describe_row(&columns, diagnostics);
             for media in media {
                 reader.add_description(media, sidecar, description.clone());
             }

@@ -10,7 +10,7 @@ use super::{annotation_files::PictureAnnotations, description::turned_corners};
 pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
 /// Returns the objects in a document and the problems of the document.
-pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
+pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     for object in root.children().filter(|node| node.has_tag_name("object")) {
@@ -24,7 +24,6 @@ pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
     description.stated_size = StatedSize::new(
         side("size", "width").or_else(|| side("imagesize", "ncols")),
         side("size", "height").or_else(|| side("imagesize", "nrows")),
-        sidecar.into(),
     );
     let names = ["filename", "path"].into_iter().filter_map(|tag| child_text(root, tag));
     let file_name = names.map(str::trim).find(|name| !name.is_empty());
