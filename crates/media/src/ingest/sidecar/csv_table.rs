@@ -275,7 +275,7 @@ fn push_box(
     [left, top, right, bottom]: [f64; 4],
 ) -> Result<(), &'static str> {
     let label = label.and_then(normalized_name).ok_or("its box has no label")?;
-    let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+    let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
     let extent = extent.ok_or("its box is empty, outside the picture, or not in numbers")?;
     description.push_annotated(label, extent, Annotation::default())
 }

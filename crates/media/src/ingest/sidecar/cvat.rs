@@ -151,13 +151,13 @@ fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingB
     let angle = number("rotation").unwrap_or(0.0).to_radians();
     let extent = match shape.tag_name().name() {
         "box" => {
-            let (left, top) = (number("xtl")?, number("ytl")?);
-            let size = [number("xbr")? - left, number("ybr")? - top];
+            let corners = [[number("xtl")?, number("ytl")?], [number("xbr")?, number("ybr")?]];
             if angle != 0.0 {
-                let center = [left + size[0] / 2.0, top + size[1] / 2.0];
-                return outline(turned_corners(center, size, angle));
+                let [[left, top], [right, bottom]] = corners;
+                let center = [left.midpoint(right), top.midpoint(bottom)];
+                return outline(turned_corners(center, [right - left, bottom - top], angle));
             }
-            BoundingBox::pixels([left, top, size[0], size[1]])
+            BoundingBox::around(&corners)
         }
         "ellipse" => {
             let (x, y, across, down) = (number("cx")?, number("cy")?, number("rx")?, number("ry")?);

@@ -186,7 +186,7 @@ fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
         if kind == UNLABELED {
             continue;
         }
-        let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+        let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
         match (normalized_name(kind), extent) {
             (Some(label), Some(extent)) => {
                 let annotation = Annotation { score, ..Annotation::default() };

@@ -35,10 +35,9 @@ fn parse_object(object: Node<'_, '_>) -> Result<(String, BoundingBox, Annotation
     let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
     if let Some(bndbox) = child(object, "bndbox") {
         let corner = |tag| number(bndbox, tag).ok_or("its bndbox does not have four numbers");
-        let (left, top) = (corner("xmin")?, corner("ymin")?);
-        let sides = [left, top, corner("xmax")? - left, corner("ymax")? - top];
+        let corners = [[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]];
         let extent =
-            BoundingBox::pixels(sides).ok_or("its bndbox is empty or outside the picture")?;
+            BoundingBox::around(&corners).ok_or("its bndbox is empty or outside the picture")?;
         return Ok((label, extent, Annotation::default()));
     }
     let points = if let Some(turned) = child(object, "robndbox") {
