@@ -30,8 +30,15 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
             }
         }
     }
+    read_other_tables(reader, &["csv", "tsv"]);
+}
+
+/// Reads the tables among files with one of these extensions.
+pub(crate) fn read_other_tables(reader: &mut SidecarReader<'_>, extensions: &[&str]) {
     let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
-    for sidecar in ["csv", "tsv"].map(|extension| unread(reader, extension)).concat() {
+    let sidecars: Vec<_> =
+        extensions.iter().flat_map(|extension| unread(reader, extension)).collect();
+    for sidecar in sidecars {
         if open_images_table(sidecar).is_none() && !large.contains(sidecar) {
             read_other_table(reader, sidecar);
         }
