@@ -358,7 +358,7 @@ fn add_annotation(
 ) -> Result<(), &'static str> {
     if let Some(caption) = annotation.caption {
         description
-            .push_caption(&documents::parse_string(caption).ok_or("its caption is not a string")?);
+            .push_caption(&documents::parse_name(caption).ok_or("its caption is not a string")?);
     }
     let segmentation =
         annotation.segmentation.filter(|value| !is_blank(value)).map(read_segmentation);
