@@ -329,21 +329,24 @@ impl<'a> FileIndex<'a> {
         sidecar: &Path,
     ) -> Option<Result<(&'a Path, Fit), Reason>> {
         let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
-        if let Some(found) =
-            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?))
-        {
+        let exact =
+            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?));
+        // A sidecar without an extension may be called like its picture.
+        if let Some(found) = exact.filter(|found| *found != sidecar) {
             return Some(Ok((found, EXACT)));
         }
         let path = joined(Path::new(""), name);
         let name = PictureName { path: &path, sidecar, folder };
         let mut candidates = self.ending_like(&path, &name);
+        candidates.retain(|file| *file != sidecar);
         let mut wanted = &*path;
         if let Some(video) = path.parent().filter(|path| candidates.is_empty() && is_media(path)) {
             candidates = self.ending_like(video, &name);
             wanted = if candidates.is_empty() { wanted } else { video };
         }
-        if candidates.is_empty() && !is_media(&path) {
-            candidates = self.with_media_extension(&name);
+        if !is_media(&path) && !candidates.iter().any(|file| self.is_media(file)) {
+            let pictures = self.with_media_extension(&name);
+            candidates = if pictures.is_empty() { candidates } else { pictures };
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         for [one, other] in SAME_EXTENSIONS.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {
