@@ -252,13 +252,21 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
-    /// sidecar may be that of the picture with a further extension: `a.jpg.json`.
+    /// sidecar may be that of the picture with a further extension: `a.jpg.json`. It may be percent-encoded.
     fn named_like(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
-        let name = PictureName { path: &named, sidecar, folder: None };
-        let mut files = self.ending_like(&named, &name);
-        files.retain(|file| self.is_media(file));
-        if files.is_empty() { self.with_media_extension(&name) } else { files }
+        let find = |named: &Path| {
+            let name = PictureName { path: named, sidecar, folder: None };
+            let mut files = self.ending_like(named, &name);
+            files.retain(|file| self.is_media(file));
+            if files.is_empty() { self.with_media_extension(&name) } else { files }
+        };
+        let found = find(&named);
+        let decoded = percent_decode_str(named.to_str().unwrap_or_default()).decode_utf8();
+        match decoded {
+            Ok(Cow::Owned(decoded)) if found.is_empty() => find(Path::new(&decoded)),
+            _ => found,
+        }
     }
 
     /// Finds the media files that each of the sidecars of one picture describes. A file that a sidecar fits best is

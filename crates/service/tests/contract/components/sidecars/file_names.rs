@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::TestFolder;
+use super::{TestFolder, describe};
 
 /// Writes a sidecar that gives a media file of this name a caption.
 fn write_row(folder: &TestFolder, sidecar: &str, name: &str) {
@@ -260,6 +260,23 @@ fn the_folder_is_the_label_unless_its_name_is_generic() {
         let labels = descriptions.get(Path::new(media)).map(|description| &description.labels[..]);
         assert_eq!(labels, expected.map(|label| vec![label.to_owned()]).as_deref(), "{media}");
     }
+}
+
+#[test]
+fn a_sidecar_may_have_the_percent_encoded_name_of_its_picture() {
+    let folder =
+        TestFolder::with_media(&["f/my photo.jpg", "f/100%.jpg", "f/a%20b.jpg", "f/a b.jpg"]);
+    folder.write("f/my%20photo.txt", "a dune");
+    folder.write("f/100%.txt", "all");
+    folder.write("f/a%20b.txt", "its own");
+    folder.write("f/my%20photo.json", r#"{"label": "sand"}"#);
+    let expected = [
+        describe("f/100%.jpg", "all", "f", "", ""),
+        describe("f/a b.jpg", "", "f", "", ""),
+        describe("f/a%20b.jpg", "its own", "f", "", ""),
+        describe("f/my photo.jpg", "a dune", "sand", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
 }
 
 #[test]
