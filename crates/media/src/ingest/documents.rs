@@ -43,6 +43,20 @@ pub(crate) fn parse_name(value: &RawValue) -> Option<String> {
     })
 }
 
+/// Passes a name, or each name of a list, to `take`. Returns `None` if one of the values is not a name.
+pub(crate) fn for_each_name(text: &str, mut take: impl FnMut(&str)) -> Option<()> {
+    let mut are_names = true;
+    let mut take = |value: &RawValue| match parse_name(value) {
+        Some(name) => take(&name),
+        None => are_names = false,
+    };
+    match for_each_element(text, &mut take) {
+        Some(()) => {}
+        None => take(serde_json::from_str(text).ok()?),
+    }
+    are_names.then_some(())
+}
+
 /// Parses a finite number, which may be in quotes.
 pub(crate) fn parse_number(value: &RawValue) -> Option<f64> {
     let text = value.get().trim_matches('"').trim();

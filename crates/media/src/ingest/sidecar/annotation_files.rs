@@ -22,8 +22,8 @@ use serde_json::value::RawValue;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.
 const MAX_XML_BYTES: u64 = 32 << 20;
-/// The number of bytes by which a JSON object is recognized.
-const JSON_HEAD: u64 = 64;
+/// The number of bytes by which a document without an extension is recognized.
+const HEAD_BYTES: u64 = 512;
 /// Annotations have no namespaces.
 const XML_LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 
@@ -59,7 +59,7 @@ pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
         } else if let Some(document) = coco::parse(&text) {
             coco::read(reader, sidecar, &document);
         } else if let Some(annotations) =
-            labelme::parse(&text, sidecar).or_else(|| read_columns(reader, sidecar, &text))
+            labelme::parse(&text).or_else(|| read_columns(reader, sidecar, &text))
         {
             pictures.push((sidecar, annotations));
         } else if let Some(why) = unread_format(&text) {
@@ -78,27 +78,39 @@ fn may_be_json(reader: &SidecarReader<'_>, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let ends = |extension: &&str| name.ends_with(*extension);
     let has_name = !name.contains('.') || [".coco", ".json.txt"].iter().any(ends);
-    let begins = || {
+    has_name && begins(reader, path, |head| head.trim_start().starts_with('{'))
+}
+
+/// Whether a file without an extension begins like XML with annotations.
+fn may_be_xml(reader: &SidecarReader<'_>, path: &Path) -> bool {
+    let is_xml = |head: &str| head.trim_start().starts_with('<') && head.contains("<annotation");
+    path.extension().is_none() && begins(reader, path, is_xml)
+}
+
+/// Whether the start of a file fits. Files in object storage are not opened for this.
+fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str) -> bool) -> bool {
+    let head = || {
         let mut head = Vec::new();
         let file = reader.folder().open_file(path).ok()?;
-        file.take(JSON_HEAD).read_to_end(&mut head).ok()?;
-        Some(head.trim_ascii_start().starts_with(b"{"))
+        file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+        Some(head)
     };
-    has_name && !reader.folder().is_remote() && begins() == Some(true)
+    let fits = |head| fits(&String::from_utf8_lossy(&documents::to_utf8(head)));
+    !reader.folder().is_remote() && head().is_some_and(fits)
 }
 
 /// Reads the documents of all formats in XML: first files that describe many pictures, then files of one picture.
 pub(crate) fn read_xml(reader: &mut SidecarReader<'_>) {
     let mut pictures = Vec::new();
-    for sidecar in unread(reader, "xml") {
+    let mut sidecars = unread(reader, "xml");
+    sidecars.extend(reader.files.all().filter(|path| may_be_xml(reader, path)));
+    for sidecar in sidecars {
         let Some(text) = reader.read_text(sidecar, MAX_XML_BYTES) else { continue };
         match parse_xml(&text, XML_LIMITS) {
             Err(why) => reader.report_problem(sidecar, why),
             Ok(document) => match document.root_element().tag_name().name() {
                 "annotations" => cvat::read(reader, sidecar, document.root_element()),
-                "annotation" => {
-                    pictures.push((sidecar, voc::parse(document.root_element(), sidecar)));
-                }
+                "annotation" => pictures.push((sidecar, voc::parse(document.root_element()))),
                 _ => {}
             },
         }
@@ -147,7 +159,7 @@ fn read_columns(
     }
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
-    let description = describe_row(&row, sidecar, &mut diagnostics);
+    let description = describe_row(&row, &mut diagnostics);
     Some(PictureAnnotations { file_name: None, folder: None, description, diagnostics })
 }
 

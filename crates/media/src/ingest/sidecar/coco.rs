@@ -6,7 +6,6 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap, hash_map::Entry},
     io::Read as _,
-    sync::Arc,
 };
 
 use super::prelude::*;
@@ -159,16 +158,12 @@ pub(super) fn read(reader: &mut SidecarReader<'_>, sidecar: &Path, lists: &dyn C
             reader.files.note_name(&name, None, sidecar);
         }
     });
-    let (mut images, shared_sidecar) = (CocoPictures::new(), sidecar.into());
+    let mut images = CocoPictures::new();
     let bad_images = read_elements(lists, IMAGES, "image", |value| {
-        add_image(&mut images, value, &reader.files, &shared_sidecar)
+        add_image(&mut images, value, &reader.files, sidecar)
     });
-    let mut described = DescribedPictures {
-        sidecar: shared_sidecar.clone(),
-        descriptions: BTreeMap::new(),
-        objects: 0,
-        coordinates: 0,
-    };
+    let mut described =
+        DescribedPictures { descriptions: BTreeMap::new(), objects: 0, coordinates: 0 };
     let bad_annotations = read_elements(lists, ANNOTATIONS, "annotation", |value| {
         described.add(value, &images, &categories)
     });
@@ -241,7 +236,7 @@ fn add_image<'f>(
     images: &mut CocoPictures<'f>,
     value: &RawValue,
     files: &FileIndex<'f>,
-    sidecar: &Arc<Path>,
+    sidecar: &Path,
 ) -> Result<(), Reason> {
     let image: Option<CocoImage<'_>> = documents::parse_object(value.get());
     let image = image.ok_or("it is not a JSON object")?;
@@ -259,7 +254,7 @@ fn add_image<'f>(
         Entry::Vacant(entry) => {
             let pixels = |side: Option<&RawValue>| side.and_then(documents::parse_number);
             let (width, height) = (pixels(image.width), pixels(image.height));
-            let size = StatedSize::new(width, height, sidecar.clone());
+            let size = StatedSize::new(width, height);
             entry.insert(CocoPicture { media, size });
             found.map(drop)
         }
@@ -273,7 +268,6 @@ const MAX_FILE_COORDINATES: usize = 100_000_000;
 
 /// The descriptions of the media files, whose objects and outlines are limited over the whole document.
 struct DescribedPictures<'f> {
-    sidecar: Arc<Path>,
     descriptions: BTreeMap<&'f Path, MediaDescription>,
     objects: usize,
     coordinates: usize,
@@ -315,7 +309,7 @@ impl<'f> DescribedPictures<'f> {
     ) -> Result<(), Reason> {
         let description = self.descriptions.entry(media).or_default();
         if description.objects.is_empty() {
-            description.stated_size.clone_from(&image.size);
+            description.stated_size = image.size;
         } else if image.size.is_some() && description.stated_size != image.size {
             return Err("its image has another size than an earlier image of the same file".into());
         }
@@ -325,7 +319,7 @@ impl<'f> DescribedPictures<'f> {
             self.objects += 1;
             if let (None, Some(mask)) = (&description.stated_size, &object.annotation.mask) {
                 let [height, width] = mask.size.map(|side| Some(f64::from(side)));
-                description.stated_size = StatedSize::new(width, height, self.sidecar.clone());
+                description.stated_size = StatedSize::new(width, height);
             }
             let outlines = &mut object.annotation.polygons;
             self.coordinates += outlines.iter().map(Vec::len).sum::<usize>();
@@ -349,7 +343,7 @@ fn add_annotation(
 ) -> Result<(), &'static str> {
     if let Some(caption) = annotation.caption {
         description
-            .push_caption(&documents::parse_string(caption).ok_or("its caption is not a string")?);
+            .push_caption(&documents::parse_name(caption).ok_or("its caption is not a string")?);
     }
     let segmentation =
         annotation.segmentation.filter(|value| !is_blank(value)).map(read_segmentation);

@@ -30,8 +30,15 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
             }
         }
     }
+    read_other_tables(reader, &["csv", "tsv"]);
+}
+
+/// Reads the tables among files with one of these extensions.
+pub(crate) fn read_other_tables(reader: &mut SidecarReader<'_>, extensions: &[&str]) {
     let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
-    for sidecar in ["csv", "tsv"].map(|extension| unread(reader, extension)).concat() {
+    let sidecars: Vec<_> =
+        extensions.iter().flat_map(|extension| unread(reader, extension)).collect();
+    for sidecar in sidecars {
         if open_images_table(sidecar).is_none() && !large.contains(sidecar) {
             read_other_table(reader, sidecar);
         }
@@ -157,7 +164,7 @@ fn read_table(
                 let (description, is_export) = if has_classes {
                     (describe_classes(columns), false)
                 } else {
-                    describe_cells(columns, has_decimal_commas, sidecar, &mut diagnostics)
+                    describe_cells(columns, has_decimal_commas, &mut diagnostics)
                 };
                 reader.add_row(media, sidecar, description, is_export);
             }
@@ -214,7 +221,6 @@ fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> Me
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
     has_decimal_commas: bool,
-    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> (MediaDescription, bool) {
     let mut description = MediaDescription::default();
@@ -233,8 +239,7 @@ fn describe_cells<'a>(
     if has_box {
         let sides = BOX_COLUMNS.map(|name| number(name).unwrap_or(f64::NAN));
         diagnostics.check(push_box(&mut description, find("label"), sides));
-        description.stated_size =
-            StatedSize::new(number("width"), number("height"), sidecar.into());
+        description.stated_size = StatedSize::new(number("width"), number("height"));
     }
     for &(column, cell) in &columns {
         if has_box && (column == "label" || BOX_COLUMNS.contains(&column)) {
@@ -277,7 +282,7 @@ fn push_box(
     [left, top, right, bottom]: [f64; 4],
 ) -> Result<(), &'static str> {
     let label = label.and_then(normalized_name).ok_or("its box has no label")?;
-    let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+    let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
     let extent = extent.ok_or("its box is empty, outside the picture, or not in numbers")?;
     description.push_annotated(label, extent, Annotation::default())
 }

@@ -43,7 +43,7 @@ fn read_images<'a>(
             Ok(media) => {
                 masks.picture = whole(image, "height").zip(whole(image, "width"));
                 let mut description = describe(image, &mut masks, &mut diagnostics);
-                description.stated_size = stated_size(image, sidecar);
+                description.stated_size = stated_size(image);
                 let left_out = descriptions.entry(media).or_default().merge(description, [true; 3]);
                 if left_out.contains(&true) {
                     diagnostics
@@ -68,8 +68,8 @@ fn report_lines(
 }
 
 /// Returns the size in the attributes of an element.
-fn stated_size(image: Node<'_, '_>, sidecar: &Path) -> Option<StatedSize> {
-    StatedSize::new(number(image, "width"), number(image, "height"), sidecar.into())
+fn stated_size(image: Node<'_, '_>) -> Option<StatedSize> {
+    StatedSize::new(number(image, "width"), number(image, "height"))
 }
 
 fn number(node: Node<'_, '_>, attribute: &str) -> Option<f64> {
@@ -151,13 +151,13 @@ fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingB
     let angle = number("rotation").unwrap_or(0.0).to_radians();
     let extent = match shape.tag_name().name() {
         "box" => {
-            let (left, top) = (number("xtl")?, number("ytl")?);
-            let size = [number("xbr")? - left, number("ybr")? - top];
+            let corners = [[number("xtl")?, number("ytl")?], [number("xbr")?, number("ybr")?]];
             if angle != 0.0 {
-                let center = [left + size[0] / 2.0, top + size[1] / 2.0];
-                return outline(turned_corners(center, size, angle));
+                let [[left, top], [right, bottom]] = corners;
+                let center = [left.midpoint(right), top.midpoint(bottom)];
+                return outline(turned_corners(center, [right - left, bottom - top], angle));
             }
-            BoundingBox::pixels([left, top, size[0], size[1]])
+            BoundingBox::around(&corners)
         }
         "ellipse" => {
             let (x, y, across, down) = (number("cx")?, number("cy")?, number("rx")?, number("ry")?);
@@ -252,7 +252,7 @@ fn read_tracks<'a>(
         return;
     }
     let files = frame_files(reader, sidecar, root);
-    let size = frame_size(root, sidecar);
+    let size = frame_size(root);
     // The size of the frames is in an element of its own, and the masks of a track would need it for each frame.
     let mut masks = MaskReader::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
@@ -271,9 +271,7 @@ fn read_tracks<'a>(
             match (file_of(&files, shape), parse_shape(shape, &mut masks)) {
                 (Ok(media), Some((extent, annotation))) => {
                     let description = descriptions.entry(media).or_default();
-                    if description.stated_size.is_none() {
-                        description.stated_size.clone_from(&size);
-                    }
+                    description.stated_size = description.stated_size.or(size);
                     let end = description.push_annotated(label.clone(), extent, annotation);
                     diagnostics.check(end);
                 }
@@ -286,13 +284,13 @@ fn read_tracks<'a>(
 }
 
 /// Returns the size of the frames of a video, which the task of CVAT contains.
-fn frame_size(root: Node<'_, '_>, sidecar: &Path) -> Option<StatedSize> {
+fn frame_size(root: Node<'_, '_>) -> Option<StatedSize> {
     let size = root.descendants().find(|node| node.has_tag_name("original_size"))?;
     let pixels = |tag| {
         let number = size.children().find(|node| node.has_tag_name(tag))?;
         number.text()?.trim().parse().ok()
     };
-    StatedSize::new(pixels("width"), pixels("height"), sidecar.into())
+    StatedSize::new(pixels("width"), pixels("height"))
 }
 
 /// Whether the shape of a track was drawn in its frame.

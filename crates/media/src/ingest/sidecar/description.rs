@@ -3,7 +3,7 @@
 
 use super::stated_size::StatedSize;
 use tessera_model::{
-    Annotation, LabeledRegion, Region, composed, is_metadata_label, vql::ExtraColumns,
+    Annotation, LabeledRegion, Region, composed, is_metadata_label, region::Vec2, vql::ExtraColumns,
 };
 
 /// Maximum length of a caption, in characters.
@@ -129,8 +129,7 @@ impl MediaDescription {
     /// Whether the boxes of both descriptions count the same pixels, or are fractions.
     fn has_unit_of(&self, other: &Self) -> bool {
         let is_in_pixels = |it: &Self| it.objects.first().is_some_and(LabeledBox::is_in_pixels);
-        let size = |it: &Self| it.stated_size.as_ref().map(StatedSize::size);
-        is_in_pixels(self) == is_in_pixels(other) && size(self) == size(other)
+        is_in_pixels(self) == is_in_pixels(other) && self.stated_size == other.stated_size
     }
 
     /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.
@@ -235,7 +234,11 @@ impl BoundingBox {
 
     /// Returns the part of the box that is inside an image of this size. Returns `None` if nothing is left.
     pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
-        let (across, down) = (f64::from(width), f64::from(height));
+        self.clipped_to((width.into(), height.into()))
+    }
+
+    /// Like [`BoundingBox::to_region`], for a size that a sidecar states.
+    pub(super) fn clipped_to(&self, (across, down): Vec2) -> Option<Region> {
         match *self {
             Self::Normalized(region) => Some(region),
             Self::Pixels { x, y, width, height } => {

@@ -233,8 +233,8 @@ const FILE_ALIASES: [&str; 15] = [
 
 /// Other names of a column of captions, in the order in which they are tried. Such a column is a column of the user's
 /// own, too.
-pub(crate) const CAPTION_ALIASES: [&str; 6] =
-    ["captions", "description", "prompt", "alt_text", "sentence", "sentences"];
+pub(crate) const CAPTION_ALIASES: [&str; 7] =
+    ["captions", "description", "prompt", "alt_text", "sentence", "sentences", "comment"];
 
 /// Other names of the column `label` in tables of other programs, in the order in which they are tried.
 const LABEL_ALIASES: [&str; 4] = ["class", "class_name", "category", "label_name"];

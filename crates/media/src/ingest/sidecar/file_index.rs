@@ -252,13 +252,21 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
-    /// sidecar may be that of the picture with a further extension: `a.jpg.json`.
+    /// sidecar may be that of the picture with a further extension: `a.jpg.json`. It may be percent-encoded.
     fn named_like(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
-        let name = PictureName { path: &named, sidecar, folder: None };
-        let mut files = self.ending_like(&named, &name);
-        files.retain(|file| self.is_media(file));
-        if files.is_empty() { self.with_media_extension(&name) } else { files }
+        let find = |named: &Path| {
+            let name = PictureName { path: named, sidecar, folder: None };
+            let mut files = self.ending_like(named, &name);
+            files.retain(|file| self.is_media(file));
+            if files.is_empty() { self.with_media_extension(&name) } else { files }
+        };
+        let found = find(&named);
+        let decoded = percent_decode_str(named.to_str().unwrap_or_default()).decode_utf8();
+        match decoded {
+            Ok(Cow::Owned(decoded)) if found.is_empty() => find(Path::new(&decoded)),
+            _ => found,
+        }
     }
 
     /// Finds the media files that each of the sidecars of one picture describes. A file that a sidecar fits best is
@@ -329,21 +337,24 @@ impl<'a> FileIndex<'a> {
         sidecar: &Path,
     ) -> Option<Result<(&'a Path, Fit), Reason>> {
         let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
-        if let Some(found) =
-            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?))
-        {
+        let exact =
+            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?));
+        // A sidecar without an extension may be called like its picture.
+        if let Some(found) = exact.filter(|found| *found != sidecar) {
             return Some(Ok((found, EXACT)));
         }
         let path = joined(Path::new(""), name);
         let name = PictureName { path: &path, sidecar, folder };
         let mut candidates = self.ending_like(&path, &name);
+        candidates.retain(|file| *file != sidecar);
         let mut wanted = &*path;
         if let Some(video) = path.parent().filter(|path| candidates.is_empty() && is_media(path)) {
             candidates = self.ending_like(video, &name);
             wanted = if candidates.is_empty() { wanted } else { video };
         }
-        if candidates.is_empty() && !is_media(&path) {
-            candidates = self.with_media_extension(&name);
+        if !is_media(&path) && !candidates.iter().any(|file| self.is_media(file)) {
+            let pictures = self.with_media_extension(&name);
+            candidates = if pictures.is_empty() { candidates } else { pictures };
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         for [one, other] in SAME_EXTENSIONS.into_iter().flat_map(|[a, b]| [[a, b], [b, a]]) {

@@ -59,6 +59,8 @@ struct Folders<'a> {
     names: HashMap<&'a Path, BTreeSet<&'a OsStr>>,
     /// The folders that contain folders which are numbered from 0.
     numbered: HashSet<&'a Path>,
+    /// The folders that contain media, or a folder of pictures.
+    with_media: HashSet<&'a Path>,
 }
 
 impl<'a> Folders<'a> {
@@ -71,7 +73,14 @@ impl<'a> Folders<'a> {
         }
         let numbered = names.iter().filter(|(_, names)| are_numbered(names));
         let numbered = numbered.map(|(folder, _)| *folder).collect();
-        Self { names, numbered }
+        let folders = files.media().filter_map(folder_of);
+        let with_media = folders
+            .flat_map(|folder| {
+                [Some(folder), folder.parent().filter(|_| is_picture_folder(folder))]
+            })
+            .flatten()
+            .collect();
+        Self { names, numbered, with_media }
     }
 
     fn label_of<'p>(&self, folder: &'p Path) -> Option<&'p str> {
@@ -85,8 +94,22 @@ impl<'a> Folders<'a> {
             let label = self.label_of(class).filter(|_| !is_picture_folder(class))?;
             self.is_class_folder(class, folder.file_name()?).then_some(label)
         } else {
-            (!stem(name).is_empty() && !is_one_of(name, GENERIC_NAMES)).then_some(name)
+            let is_class = is_descriptive(name) || self.is_among_classes(folder);
+            (is_class && !stem(name).is_empty()).then_some(name)
         }
+    }
+
+    /// Whether a folder with a generic name, such as `train` beside `bus` and `car`, is one of several classes: all
+    /// folders beside it have names that describe media, and several of them contain media.
+    fn is_among_classes(&self, folder: &Path) -> bool {
+        let Some(parent) = folder.parent() else { return false };
+        let names = self.names.get(parent).into_iter().flatten();
+        let others: Vec<_> = names.filter(|name| Some(**name) != folder.file_name()).collect();
+        let has_media = |name: &&&&OsStr| self.with_media.contains(&*parent.join(name));
+        // A split of a dataset is not divided into splits again, so that one class shows that the other is a class.
+        let needed = if is_split(folder) && is_split(parent) { 1 } else { 2 };
+        others.iter().all(|name| name.to_str().is_some_and(is_descriptive))
+            && others.iter().filter(has_media).count() >= needed
     }
 
     /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders,
@@ -126,6 +149,11 @@ fn is_number(name: &str) -> bool {
 fn stem(name: &str) -> &str {
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
     name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c))
+}
+
+/// Whether a name is neither a number nor a word for media in general.
+fn is_descriptive(name: &str) -> bool {
+    !stem(name).is_empty() && !is_one_of(name, GENERIC_NAMES) && !is_one_of(name, PICTURE_FOLDERS)
 }
 
 fn is_one_of(name: &str, names: &str) -> bool {

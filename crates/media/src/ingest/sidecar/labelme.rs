@@ -39,7 +39,7 @@ struct LabelMeShape<'a> {
 }
 
 /// Returns the description in a document and the problems of the document. Returns `None` for other JSON.
-pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
+pub(super) fn parse(text: &str) -> Option<PictureAnnotations> {
     let document: LabelMeDocument<'_> = documents::parse_object(text)?;
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("shape", "shapes");
@@ -59,9 +59,8 @@ pub(super) fn parse(text: &str, sidecar: &Path) -> Option<PictureAnnotations> {
         diagnostics.check(masks.problem());
     })?;
     let side = |side: Option<&RawValue>| side.and_then(parse_number);
-    description.stated_size =
-        StatedSize::new(side(document.width), side(document.height), sidecar.into());
-    let file_name = document.file_name.and_then(parse_string);
+    description.stated_size = StatedSize::new(side(document.width), side(document.height));
+    let file_name = document.file_name.and_then(parse_name);
     Some(PictureAnnotations { file_name, folder: None, description, diagnostics })
 }
 

@@ -2,7 +2,7 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -26,7 +26,7 @@ impl<'a> SidecarRow<'a> {
     /// Takes the name of the file out of a row.
     pub(crate) fn file_name(&mut self) -> Result<String, Reason> {
         let name = self.take_file_name().ok_or("it has no file_name")?;
-        documents::parse_string(name).ok_or("its file_name is not a string".into())
+        documents::parse_name(name).ok_or("its file_name is not a string".into())
     }
 
     /// Takes the name of the file out of a row. It may be in a column with another usual name.
@@ -78,7 +78,7 @@ pub(crate) fn read_row(
 ) -> Result<(), Reason> {
     let name = row.file_name()?;
     let media = reader.files.resolve(&name, sidecar)?;
-    let description = describe_row(&row, sidecar, diagnostics);
+    let description = describe_row(&row, diagnostics);
     reader.add_row(media, sidecar, description, row.get("media_id").is_some());
     Ok(())
 }
@@ -86,25 +86,20 @@ pub(crate) fn read_row(
 /// Converts a row. A column of the wrong type does not affect the other columns.
 pub(crate) fn describe_row(
     row: &SidecarRow<'_>,
-    sidecar: &Path,
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
     let mut description = MediaDescription::default();
     if let Some(caption) = row.caption()
-        && push_texts(caption, &mut description).is_none()
+        && documents::for_each_name(caption.get(), |text| description.push_caption(text)).is_none()
     {
         diagnostics.report("its caption is not a string");
-    }
-    match row.get("label").map(documents::parse_name) {
-        Some(Some(label)) => push_name(&mut description.labels, &label),
-        Some(None) => diagnostics.report("its label is not a text"),
-        None => {}
     }
     let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
         if list.is_some_and(|list| collect_names(list.get(), names).is_none()) {
             diagnostics.report(why);
         }
     };
+    add_names(&mut description.labels, row.get("label"), "its label is not a text");
     add_names(&mut description.labels, row.get("labels"), "its labels are not a list of strings");
     add_names(&mut description.tags, row.get("tags"), "its tags are not a list of strings");
     add_names(&mut description.tags, row.get("user_tags"), "its tags are not a list of strings");
@@ -112,7 +107,7 @@ pub(crate) fn describe_row(
         read_objects(value.get(), row.box_unit(), &mut description, diagnostics);
         if description.objects.iter().any(LabeledBox::is_in_pixels) {
             let [width, height] = row.size();
-            description.stated_size = StatedSize::new(width, height, sidecar.into());
+            description.stated_size = StatedSize::new(width, height);
         }
     }
     let is_export = row.get("media_id").is_some();
@@ -120,19 +115,6 @@ pub(crate) fn describe_row(
         push_json(&mut description.extra_columns, name, value, is_export, &mut diagnostics.refused);
     }
     description
-}
-
-/// Adds a text, or a list of texts, to the caption. Returns `None` if `value` is anything else.
-fn push_texts(value: &RawValue, description: &mut MediaDescription) -> Option<()> {
-    if let Some(text) = documents::parse_string(value) {
-        description.push_caption(&text);
-        return Some(());
-    }
-    let texts: Vec<Cow<'_, str>> = serde_json::from_str(value.get()).ok()?;
-    for text in &texts {
-        description.push_caption(text);
-    }
-    Some(())
 }
 
 /// What the numbers of a box count.
@@ -236,7 +218,7 @@ pub(crate) fn read_object(
     let object = documents::parse_object::<ObjectRow<'_>>(value.get())
         .ok_or("one of its objects is not a JSON object")?;
     let bbox = object.bbox.ok_or("one of its objects has no bbox")?;
-    let label = object.label.and_then(parse_label);
+    let label = object.label.and_then(documents::parse_name);
     let annotation = documents::parse_object::<Annotation>(value.get())
         .ok_or("the score, polygons, mask or keypoints of an object are malformed");
     let end = annotation.as_ref().map(drop).map_err(|why| *why);
@@ -262,7 +244,7 @@ fn read_columns(
     documents::for_each_element(names?.get(), |value| {
         name_count += 1;
         if labels.len() < MAX_OBJECTS {
-            labels.push(parse_label(value));
+            labels.push(documents::parse_name(value));
         }
     })?;
     report_too_many(box_count, diagnostics);
@@ -276,14 +258,6 @@ fn read_columns(
     Some(())
 }
 
-/// Parses a label. A number becomes `class <n>`.
-fn parse_label(value: &RawValue) -> Option<String> {
-    match serde_json::from_str::<u64>(value.get()) {
-        Ok(class) => Some(format!("class {class}")),
-        Err(_) => documents::parse_string(value).and_then(|text| normalized_name(&text)),
-    }
-}
-
 fn add_object(
     label: Option<String>,
     sides: Option<[f64; 4]>,
@@ -291,6 +265,7 @@ fn add_object(
     unit: BoxUnit,
     description: &mut MediaDescription,
 ) -> Result<(), &'static str> {
+    let label = label.and_then(|label| normalized_name(&label));
     let label = label.ok_or("one of its objects has no name")?;
     let sides = sides.ok_or("the bbox of an object is not a list of four numbers")?;
     let extent =
@@ -302,13 +277,7 @@ fn add_object(
     description.push_annotated(label, extent, annotation)
 }
 
-/// Adds the texts and numbers of a list to `names`. Returns `None` if the list contains other values, or if `list` is
-/// not a list.
+/// Adds a text or number, or those in a list, to `names`. Returns `None` if there are other values.
 pub(crate) fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
-    let mut texts_only = true;
-    documents::for_each_element(list, |value| match documents::parse_name(value) {
-        Some(text) => push_name(names, &text),
-        None => texts_only = false,
-    })?;
-    texts_only.then_some(())
+    documents::for_each_name(list, |name| push_name(names, name))
 }

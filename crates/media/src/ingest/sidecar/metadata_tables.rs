@@ -107,7 +107,7 @@ fn read_parquet_rows(
         }
         diagnostics.set_position(rows);
         diagnostics.check(prepare(&mut row, &features));
-        parse_texts(&mut row);
+        diagnostics.check(parse_texts(&mut row));
         let text = row.to_string();
         let row = SidecarRow::parse(&text).ok_or(Reason::from("it is not a JSON object"));
         let end = row.and_then(|row| read_row(reader, sidecar, row, diagnostics));
@@ -144,15 +144,16 @@ pub(crate) fn read_columns(
     columns
 }
 
-/// Parses the lists and objects that a row contains as text.
-pub(crate) fn parse_texts(row: &mut Value) {
+/// Parses the lists and objects that a row contains as text. The error says which list is invalid.
+pub(crate) fn parse_texts(row: &mut Value) -> Result<(), String> {
+    let mut end = Ok(());
     for column in NAME_COLUMNS {
         if let Some(Value::String(text)) = row.get(column) {
             let mut names = Vec::new();
-            // An invalid list stays text, and is then reported.
-            if collect_cell_names(text, &mut names).is_some() {
-                row[column] = names.into();
+            if collect_cell_names(text, &mut names).is_none() {
+                end = Err(format!("its {column} are not a list of strings"));
             }
+            row[column] = names.into();
         }
     }
     if let Some(Value::String(text)) = row.get("objects")
@@ -160,6 +161,7 @@ pub(crate) fn parse_texts(row: &mut Value) {
     {
         row["objects"] = objects;
     }
+    end
 }
 
 // Reads the columns next to the images in Parquet files, as the library `datasets` of Hugging Face writes them.
@@ -210,10 +212,10 @@ fn read_image_rows(
         let Some(media) = files.get(&row) else { return Ok(()) };
         diagnostics.set_position(usize::try_from(row)?);
         diagnostics.check(prepare(&mut value, &features));
-        parse_texts(&mut value);
+        diagnostics.check(parse_texts(&mut value));
         let text = value.to_string();
         if let Some(columns) = SidecarRow::parse(&text) {
-            let description = describe_row(&columns, sidecar, diagnostics);
+            let description = describe_row(&columns, diagnostics);
             for media in media {
                 reader.add_description(media, sidecar, description.clone());
             }

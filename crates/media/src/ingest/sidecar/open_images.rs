@@ -172,7 +172,8 @@ impl OpenImagesRow<'_> {
     fn extent(&self) -> Result<BoundingBox, &'static str> {
         let [left, right, top, bottom] =
             [self.number(3)?, self.number(4)?, self.number(5)?, self.number(6)?];
-        let extent = BoundingBox::normalized([left, top, right - left, bottom - top]);
+        let (width, height) = ((right - left).abs(), (bottom - top).abs());
+        let extent = BoundingBox::normalized([left.min(right), top.min(bottom), width, height]);
         extent.ok_or("its box is empty or outside the picture")
     }
 

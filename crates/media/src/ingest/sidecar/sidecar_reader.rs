@@ -43,6 +43,8 @@ pub struct SidecarData {
     pub descriptions: BTreeMap<PathBuf, MediaDescription>,
     /// The files that are used as sidecars, including faulty ones. None of them is a media file.
     pub sidecars: BTreeSet<PathBuf>,
+    /// The sidecar from which the boxes of each file are.
+    pub box_sidecars: HashMap<PathBuf, Arc<Path>>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
 }
@@ -243,6 +245,9 @@ impl<'a> SidecarReader<'a> {
             );
             self.data.add_problem(&sidecar, why);
         }
+        let origins = self.origins.into_iter();
+        self.data.box_sidecars =
+            origins.filter_map(|(media, [_, _, boxes])| Some((media, boxes?))).collect();
         self.data
     }
 

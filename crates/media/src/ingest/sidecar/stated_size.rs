@@ -1,6 +1,6 @@
 //! Compares the size that an annotation file states for a picture with the picture in the folder, because pictures are
 //! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a message: no box
-//! is silently in the wrong place.
+//! is silently in the wrong place, or silently missing.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -19,21 +19,20 @@ use super::{
 use crate::ingest::{OriginalFiles, file_names::printable_path};
 
 /// The size of a picture according to a sidecar.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatedSize {
     width: f64,
     height: f64,
-    sidecar: Arc<Path>,
 }
 
 impl StatedSize {
     /// Returns `None` if a side is not known. Some tools write 0 for an unknown side.
-    pub(super) fn new(width: Option<f64>, height: Option<f64>, sidecar: Arc<Path>) -> Option<Self> {
+    pub(super) fn new(width: Option<f64>, height: Option<f64>) -> Option<Self> {
         let known = |side: Option<f64>| side.filter(|side| *side >= 1.0 && side.is_finite());
-        Some(Self { width: known(width)?, height: known(height)?, sidecar })
+        Some(Self { width: known(width)?, height: known(height)? })
     }
 
-    pub(super) fn size(&self) -> Vec2 {
+    pub(super) fn size(self) -> Vec2 {
         (self.width, self.height)
     }
 }
@@ -44,7 +43,7 @@ const ASPECT_TOLERANCE: f64 = 0.02;
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// Places boxes of pictures whose stated size differs from their size, which is given by their path. A sidecar whose
-/// boxes cannot be placed gets a problem that names both sizes.
+/// boxes cannot be placed, or are outside the picture, gets a problem that names the sizes.
 pub fn place_boxes<'a>(
     folder: &dyn OriginalFiles,
     data: &mut SidecarData,
@@ -55,19 +54,17 @@ pub fn place_boxes<'a>(
     let stored = drawn_in_stored_pictures(folder, data, &sizes);
     for (path, size) in sizes {
         let Some(description) = data.descriptions.get_mut(path) else { continue };
-        let Some(stated) = description.stated_size.take() else { continue };
-        if description.objects.is_empty() {
-            continue;
-        }
-        let is_stored = stored.contains(&stated.sidecar);
+        let Some(sidecar) = data.box_sidecars.get(path) else { continue };
         let orientation = || read_orientation(folder, path);
-        if let Err(why) = place(description, &stated, size, is_stored, orientation) {
+        let why = fit_to_picture(description, size, stored.contains(sidecar), orientation);
+        if !why.is_empty() {
             // Sidecars of single pictures get the same text, so that a report can list them together.
-            let is_own = stated.sidecar.file_stem() == path.file_stem();
+            let is_own = sidecar.file_stem() == path.file_stem();
             let name =
                 if is_own { String::new() } else { format!("{}: ", printable_path(path).as_str()) };
-            let first = || (format!("{name}{why}"), 0);
-            problems.entry(stated.sidecar).and_modify(|(_, more)| *more += 1).or_insert_with(first);
+            let first = || (format!("{name}{}", why.join("; ")), 0);
+            let problem = problems.entry(Arc::clone(sidecar));
+            problem.and_modify(|(_, more)| *more += 1).or_insert_with(first);
         }
     }
     for (sidecar, (first, more)) in problems {
@@ -89,24 +86,48 @@ fn drawn_in_stored_pictures(
 ) -> HashSet<Arc<Path>> {
     let mut stored = HashSet::new();
     for (path, (width, height)) in sizes {
-        let description = data.descriptions.get(*path).filter(|it| !it.objects.is_empty());
-        let Some(stated) = description.and_then(|it| it.stated_size.as_ref()) else { continue };
+        let Some(sidecar) = data.box_sidecars.get(*path) else { continue };
+        let description = data.descriptions.get(*path);
+        let Some(stated) = description.and_then(|it| it.stated_size) else { continue };
         let is_exchanged = width != height && stated.size() == ((*height).into(), (*width).into());
         if is_exchanged
-            && !stored.contains(&stated.sidecar)
+            && !stored.contains(sidecar)
             && read_orientation(folder, path).is_some_and(exchanges_sides)
         {
-            stored.insert(stated.sidecar.clone());
+            stored.insert(Arc::clone(sidecar));
         }
     }
     stored
+}
+
+/// Leaves out the boxes outside the annotated picture, and places the others. Returns what is left out.
+fn fit_to_picture(
+    description: &mut MediaDescription,
+    (width, height): (u32, u32),
+    is_stored: bool,
+    orientation: impl FnOnce() -> Option<Orientation>,
+) -> Vec<String> {
+    let stated = description.stated_size.take();
+    let (across, down) = stated.map_or((width.into(), height.into()), StatedSize::size);
+    let count = description.objects.len();
+    description.objects.retain(|it| it.bounding_box.clipped_to((across, down)).is_some());
+    let outside = match count - description.objects.len() {
+        0 => None,
+        1 => Some("1 box is".to_owned()),
+        more => Some(format!("{more} boxes are")),
+    };
+    let outside = outside.map(|it| format!("{it} outside the picture of {across}x{down} pixels"));
+    let placed = stated.map_or(Ok(()), |stated| {
+        place(description, stated, (width, height), is_stored, orientation)
+    });
+    outside.into_iter().chain(placed.err()).collect()
 }
 
 /// Places the boxes of a picture. `is_stored` says that other boxes of the sidecar were drawn in stored pictures. The
 /// error says what is left out.
 fn place(
     description: &mut MediaDescription,
-    stated: &StatedSize,
+    stated: StatedSize,
     (width, height): (u32, u32),
     is_stored: bool,
     orientation: impl FnOnce() -> Option<Orientation>,

@@ -1,5 +1,5 @@
 //! Reads the text file of a single image. A file in a folder parallel to the images contains boxes of YOLO or KITTI. A
-//! file next to the image contains boxes if every line is a box, and a caption otherwise. A `.cls` file contains a
+//! file next to the image contains boxes if its lines are boxes, and a caption otherwise. A `.cls` file contains a
 //! class.
 
 use std::{
@@ -60,7 +60,7 @@ fn is_table(text: &str) -> bool {
     lines.peek().is_some() && lines.all(is_row)
 }
 
-/// Whether every line is an object of YOLO or KITTI.
+/// Whether the lines are objects of YOLO or KITTI.
 fn has_boxes(text: &str) -> bool {
     yolo::is_yolo(text) || is_kitti(text)
 }
@@ -169,10 +169,9 @@ fn dataset_of(sidecar: &Path) -> Rc<Path> {
 /// The type of a part of the picture in which objects were not labeled.
 const UNLABELED: &str = "DontCare";
 
-/// Whether the text is not blank and every line is an object.
+/// Whether a line is an object. No other text has a word and so many numbers in a line.
 fn is_kitti(text: &str) -> bool {
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| parse_kitti_line(line).is_some())
+    text.lines().any(|line| parse_kitti_line(line).is_some())
 }
 
 fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
@@ -180,13 +179,17 @@ fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in text.lines() {
         diagnostics.next_position();
+        if line.trim().is_empty() {
+            continue;
+        }
         let Some((kind, [left, top, right, bottom], score)) = parse_kitti_line(line) else {
+            diagnostics.report("it is not a type and 14 or 15 numbers");
             continue;
         };
         if kind == UNLABELED {
             continue;
         }
-        let extent = BoundingBox::pixels([left, top, right - left, bottom - top]);
+        let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
         match (normalized_name(kind), extent) {
             (Some(label), Some(extent)) => {
                 let annotation = Annotation { score, ..Annotation::default() };
@@ -200,14 +203,14 @@ fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
 
 /// Parses the type, the box and the score in a line.
 fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4], Option<f64>)> {
-    let (kind, rest) = line.trim().split_once(' ')?;
+    let is_word = |kind: &str| kind.parse::<f64>().is_err();
+    let (kind, rest) = line.trim().split_once(' ').filter(|(kind, _)| is_word(kind))?;
     let numbers: Vec<f64> =
         rest.split_ascii_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
-    let is_word = kind.parse::<f64>().is_err();
     let [_, _, _, left, top, right, bottom, ..] = numbers[..] else { return None };
     let score = numbers.get(14).copied().filter(|score| score.is_finite());
     let sides = [left, top, right, bottom];
-    (is_word && matches!(numbers.len(), 14 | 15)).then_some((kind, sides, score))
+    matches!(numbers.len(), 14 | 15).then_some((kind, sides, score))
 }
 
 pub(crate) fn read_class_files<'a>(reader: &mut SidecarReader<'a>, names: &mut ClassNames<'a>) {

@@ -10,7 +10,7 @@ use super::{annotation_files::PictureAnnotations, description::turned_corners};
 pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
 /// Returns the objects in a document and the problems of the document.
-pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
+pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     for object in root.children().filter(|node| node.has_tag_name("object")) {
@@ -24,7 +24,6 @@ pub(super) fn parse(root: Node<'_, '_>, sidecar: &Path) -> PictureAnnotations {
     description.stated_size = StatedSize::new(
         side("size", "width").or_else(|| side("imagesize", "ncols")),
         side("size", "height").or_else(|| side("imagesize", "nrows")),
-        sidecar.into(),
     );
     let names = ["filename", "path"].into_iter().filter_map(|tag| child_text(root, tag));
     let file_name = names.map(str::trim).find(|name| !name.is_empty());
@@ -36,10 +35,9 @@ fn parse_object(object: Node<'_, '_>) -> Result<(String, BoundingBox, Annotation
     let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
     if let Some(bndbox) = child(object, "bndbox") {
         let corner = |tag| number(bndbox, tag).ok_or("its bndbox does not have four numbers");
-        let (left, top) = (corner("xmin")?, corner("ymin")?);
-        let sides = [left, top, corner("xmax")? - left, corner("ymax")? - top];
+        let corners = [[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]];
         let extent =
-            BoundingBox::pixels(sides).ok_or("its bndbox is empty or outside the picture")?;
+            BoundingBox::around(&corners).ok_or("its bndbox is empty or outside the picture")?;
         return Ok((label, extent, Annotation::default()));
     }
     let points = if let Some(turned) = child(object, "robndbox") {

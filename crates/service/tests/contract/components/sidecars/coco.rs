@@ -53,7 +53,7 @@ fn invalid_entries_are_reported_and_the_others_used() {
             {"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4]},
             {"image_id": 1, "category_id": 1, "bbox": "1 2 3 4"},
             {"image_id": 1, "category_id": 1},
-            {"image_id": 1, "caption": 5},
+            {"image_id": 1, "caption": [5]},
             {"image_id": 2, "caption": "of a missing image"},
             {"image_id": 3, "caption": "x"},
             [1]

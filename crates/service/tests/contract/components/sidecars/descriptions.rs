@@ -5,7 +5,7 @@ use std::path::Path;
 use tessera_media::ingest::sidecar::{BoundingBox, MediaDescription};
 use tessera_model::Region;
 
-use super::TestFolder;
+use super::{TestFolder, pixels};
 
 /// A folder with a table with one row of these columns.
 fn with_table(columns: &[(&str, &str)]) -> TestFolder {
@@ -78,6 +78,29 @@ fn boxes_are_clipped_to_the_image() {
     ] {
         let extent = BoundingBox::pixels(sides);
         assert_eq!(extent.and_then(|e| e.to_region(size.0, size.1)), left, "{sides:?}");
+    }
+}
+
+#[test]
+fn the_corners_of_a_box_may_be_exchanged_in_every_format() {
+    let voc = "<annotation><object><name>a</name><bndbox><xmin>40</xmin><ymin>60</ymin><xmax>10</xmax>\
+        <ymax>20</ymax></bndbox></object></annotation>";
+    let cvat = r#"<annotations><image name="1.jpg"><box label="a" xtl="40" ytl="60" xbr="10" ybr="20"/>
+        </image></annotations>"#;
+    for (name, text) in [
+        ("1.xml", voc),
+        ("cvat.xml", cvat),
+        (
+            "1.json",
+            r#"{"shapes": [{"label": "a", "shape_type": "rectangle", "points": [[40, 60], [10, 20]]}]}"#,
+        ),
+        ("boxes.csv", "file_name,label,xmin,ymin,xmax,ymax\n1.jpg,a,40,60,10,20\n"),
+        ("1.txt", "a 0 0 0 40 60 10 20 1 1 1 1 1 1 1\n"),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write(name, text);
+        assert_eq!(folder.boxes("1.jpg"), [pixels(10.0, 20.0, 30.0, 40.0)], "{name}");
+        assert!(folder.read_sidecars().problems.is_empty(), "{name}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::TestFolder;
+use super::{TestFolder, describe};
 
 /// Writes a sidecar that gives a media file of this name a caption.
 fn write_row(folder: &TestFolder, sidecar: &str, name: &str) {
@@ -260,6 +260,57 @@ fn the_folder_is_the_label_unless_its_name_is_generic() {
         let labels = descriptions.get(Path::new(media)).map(|description| &description.labels[..]);
         assert_eq!(labels, expected.map(|label| vec![label.to_owned()]).as_deref(), "{media}");
     }
+}
+
+#[test]
+fn a_class_may_have_a_generic_name_among_other_classes() {
+    for (folders, expected) in [
+        (&["bus", "car", "train"][..], "bus car train"),
+        (&["set/train/bus", "set/train/car", "set/train/train"], "bus car train"),
+        (&["val/bus", "val/train"], "bus train"),
+        (&["bus/images", "car/images", "train/images"], "bus car train"),
+        (&["bus", "car", "test"], "bus car test"),
+        (&["train", "val", "test"], ""),
+        (&["train", "val", "unlabeled"], "unlabeled"),
+        (&["train", "extra"], "extra"),
+        (&["train/train", "test/test"], ""),
+        (&["images/train", "images/val"], ""),
+        (&["train/images", "train/masks", "train/depth"], "masks depth"),
+        (
+            &["JPEGImages", "SegmentationClass", "SegmentationObject"],
+            "SegmentationClass SegmentationObject",
+        ),
+        (&["bus", "car", "2024-05-01"], "bus car"),
+    ] {
+        let media: Vec<_> = folders.iter().map(|folder| format!("{folder}/1.jpg")).collect();
+        let folder = TestFolder::with_media(&media.iter().map(String::as_str).collect::<Vec<_>>());
+        let descriptions = folder.read_sidecars().descriptions;
+        let labeled = media.iter().filter_map(|path| descriptions.get(Path::new(path)));
+        let labels: Vec<_> = labeled.map(|it| it.labels.join(" ")).collect();
+        assert_eq!(labels.join(" "), expected, "{folders:?}");
+    }
+    let folder = TestFolder::with_media(&["data/1.jpg"]);
+    for path in ["src/main.rs", "models/net.py"] {
+        folder.write(path, "");
+    }
+    assert!(folder.descriptions().is_empty(), "only folders of media are classes");
+}
+
+#[test]
+fn a_sidecar_may_have_the_percent_encoded_name_of_its_picture() {
+    let folder =
+        TestFolder::with_media(&["f/my photo.jpg", "f/100%.jpg", "f/a%20b.jpg", "f/a b.jpg"]);
+    folder.write("f/my%20photo.txt", "a dune");
+    folder.write("f/100%.txt", "all");
+    folder.write("f/a%20b.txt", "its own");
+    folder.write("f/my%20photo.json", r#"{"label": "sand"}"#);
+    let expected = [
+        describe("f/100%.jpg", "all", "f", "", ""),
+        describe("f/a b.jpg", "", "f", "", ""),
+        describe("f/a%20b.jpg", "its own", "f", "", ""),
+        describe("f/my photo.jpg", "a dune", "sand", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
 }
 
 #[test]

@@ -27,15 +27,17 @@ fn boxes_are_read_beside_the_picture_and_in_both_parallel_folders() {
 }
 
 #[test]
-fn empty_boxes_are_named_and_other_texts_stay_captions() {
+fn wrong_lines_are_named_and_other_texts_stay_captions() {
     let folder = TestFolder::with_media(&["1.png", "2.png"]);
     let empty = CAR.replace("614.12", "587.01");
-    folder.write("1.txt", format!("{CAR}\n{empty}\n"));
+    folder.write("1.txt", format!("{CAR}\n\n{empty}\nCar 0 0 0 1 1 9 9\nbroken\n"));
     folder.write("2.txt", "Car 7 of a red train");
     let expected = [
         describe("1.png", "", "", "", "Car"),
         describe("2.png", "Car 7 of a red train", "", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
-    assert_eq!(folder.problem_of("1.txt"), "line 2: its box is empty or outside the picture");
+    let why = "line 3: its box is empty or outside the picture; \
+        line 4: it is not a type and 14 or 15 numbers; 1 more line";
+    assert_eq!(folder.problem_of("1.txt"), why);
 }

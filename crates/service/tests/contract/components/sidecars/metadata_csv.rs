@@ -161,6 +161,8 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
     for (name, table, labels, objects) in [
         ("train.csv", "filename,label\n..\\images\\1.jpg,cat\n", "cat", ""),
         ("labels/all.tsv", "image\tclass\n1.jpg\tcat\n1.jpg\tdog\n", "cat dog", ""),
+        ("captions.txt", "image,caption\n1.jpg,\"a dog, far\"\n", "", ""),
+        ("results.csv", "image_name| comment_number| comment\n1.jpg| 0| a dog, far\n", "", ""),
         ("images/_classes.csv", "filename, cat, dog, eel\n1.jpg, 1, 0, 1\n", "cat eel", ""),
         (
             "images/_annotations.csv",
@@ -172,7 +174,8 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
     ] {
         let folder = TestFolder::with_media(&["images/1.jpg"]);
         folder.write(name, table);
-        let expected = describe("images/1.jpg", "", labels, "", objects);
+        let caption = if table.contains("far") { "a dog, far" } else { "" };
+        let expected = describe("images/1.jpg", caption, labels, "", objects);
         assert_eq!(folder.descriptions(), [expected], "{name}");
         let reading = folder.read_sidecars();
         assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0), "{name}");
@@ -182,6 +185,7 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
     }
     let folder = TestFolder::with_media(&["1.jpg"]);
     folder.write("prices.csv", "path,price\n1.jpg,7\n");
+    folder.write("notes.txt", "A list, with an image:\n1.jpg,7\n");
     folder.write("others.csv", "path,label\n9.jpg,cat\n");
     folder.write("wrong.csv", "path,class,xmin,ymin,xmax,ymax\n1.jpg,cat,1,2,1,4\n");
     assert!(folder.descriptions().is_empty());

@@ -11,9 +11,9 @@ const ROWS: &str = concat!(
     "\n",
     r#"{"caption": "nobody's"}"#,
     "\n",
-    r#"{"file_name": 7}"#,
+    r#"{"file_name": [7]}"#,
     "\n",
-    r#"{"file_name": "4.jpg", "caption": {"x": 1}, "labels": ["kept", [1]], "tags": "z", "label": [4]}"#,
+    r#"{"file_name": "4.jpg", "caption": {"x": 1}, "labels": ["kept", [1]], "tags": {}, "label": [null]}"#,
     "\n",
     r#"["3.jpg"]"#,
     "\n",
@@ -102,8 +102,8 @@ fn the_first_problem_is_shown_and_the_others_are_counted() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let row = |values: &str| format!("{{\"file_name\": \"1.jpg\"{values}}}\n");
     let good = row("");
-    let bad = row(r#", "label": [1]"#);
-    let twice = row(r#", "label": [1], "tags": [" a\n", null, "b"]"#);
+    let bad = row(r#", "label": {}"#);
+    let twice = row(r#", "label": {}, "tags": [" a\n", null, "b"]"#);
     let first = "line 2: its label is not a text";
     for (rows, expected) in [
         (vec![&good], None),
@@ -132,6 +132,25 @@ fn numbers_are_labels() {
     let expected = [("1.jpg", "3"), ("2.jpg", "0 7 x"), ("3.jpg", "08")]
         .map(|(media, labels)| describe(media, "", labels, "", ""));
     assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
+fn a_single_value_is_a_list_and_a_number_is_a_text() {
+    let folder = TestFolder::with_media(&["12.jpg"]);
+    for (columns, caption, labels, tags, objects) in [
+        (r#""caption": 1984"#, "1984", "", "", ""),
+        (r#""caption": ["in", 1984]"#, "in 1984", "", "", ""),
+        (r#""label": ["x", 2]"#, "", "x 2", "", ""),
+        (r#""labels": "p""#, "", "p", "", ""),
+        (r#""tags": 5"#, "", "", "5", ""),
+        (r#""user_tags": "t""#, "", "", "t", ""),
+        (r#""objects": [{"label": 4, "bbox": [0.1, 0.2, 0.3, 0.4]}]"#, "", "", "", "4"),
+        (r#""objects": {"categories": [4.0], "bbox": [[1, 2, 3, 4]]}"#, "", "", "", "4"),
+    ] {
+        folder.write("metadata.jsonl", format!(r#"{{"file_name": 12, {columns}}}"#));
+        assert_eq!(folder.descriptions(), [describe("12.jpg", caption, labels, tags, objects)]);
+        assert!(folder.read_sidecars().problems.is_empty(), "{columns}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ const BOXES: &str = "\u{FEFF}ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,
     00a,xclick,/m/0k4j,1,0.25,0.75,0.5,1,0\r\n\
     other,xclick,/m/0k4j,1,0,1,0,1,0\r\n\
     00b,xclick,/m/083wq,1,0,0.5,0,0.25,0\r\n\
-    00a,xclick,/m/083wq,1,0.5,0.75,0.5,0.75,1\r\n";
+    00a,xclick,/m/083wq,1,0.75,0.5,0.75,0.5,1\r\n";
 const CLASSES: &str = "/m/0k4j,Car\n/m/083wq,\"Wheel, of a car\"\n";
 
 fn folder() -> TestFolder {

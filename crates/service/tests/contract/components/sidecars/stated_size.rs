@@ -158,6 +158,45 @@ fn boxes_of_another_picture_are_reported_with_both_sizes() {
 }
 
 #[test]
+fn boxes_beyond_any_side_of_the_picture_are_reported() {
+    const SHAPE: &str = r#"{"label": "a", "points": [[400, 300], [600, 460]]}"#;
+    let row = |cells: &str| format!("file_name,label,xmin,ymin,xmax,ymax\n{cells}");
+    let columns =
+        r#"{"objects": {"bbox": [[0, 240, 9, 9]], "category": ["a"]}, "width": 320, "height": 240"#;
+    for (name, text, boxes_left, why) in [
+        ("x.csv", row("a.jpg,a,1,1,9,9\na.jpg,a,320,1,330,9\n"), 1, "1 box is"),
+        ("x.csv", row("a.jpg,a,1,240,9,250\na.jpg,a,320,1,330,9\n"), 0, "2 boxes are"),
+        ("a.json", format!(r#"{{"shapes": [{SHAPE}]}}"#), 0, "1 box is"),
+        ("a.json", format!("{columns}}}"), 0, "1 box is"),
+        ("metadata.jsonl", format!(r#"{columns}, "file_name": "a.jpg"}}"#), 0, "1 box is"),
+        ("x.json", coco((0, 0)).replace("[20,40,200", "[320,40,200"), 0, "1 box is"),
+    ] {
+        let folder = TestFolder::with_media(&["a.jpg"]);
+        folder.write(name, text);
+        let data = place(&folder, (320, 240));
+        let prefix = if name == "a.json" { "" } else { "a.jpg: " };
+        let why = format!("{prefix}{why} outside the picture of 320x240 pixels");
+        assert_eq!(data.problems[Path::new(name)], why);
+        assert_eq!(boxes(&data, (320, 240)).len(), boxes_left, "{name}");
+    }
+}
+
+#[test]
+fn boxes_outside_a_picture_of_another_size_are_counted_per_sidecar() {
+    let folder = TestFolder::with_media(&["a.jpg", "b.jpg"]);
+    let header = "file_name,width,height,label,xmin,ymin,xmax,ymax";
+    let rows = ["a.jpg", "b.jpg"].map(|name| format!("{name},640,480,a,700,1,800,9\n")).concat();
+    folder.write("x.csv", format!("{header}\n{rows}a.jpg,640,480,b,600,1,700,9\n"));
+    let mut data = folder.read_sidecars();
+    let sandbox = SandboxedDir::open(&folder.path("")).unwrap();
+    let sizes = ["a.jpg", "b.jpg"].map(|path| (Path::new(path), (320, 240)));
+    place_boxes(&sandbox, &mut data, sizes.into_iter());
+    assert_eq!(boxes(&data, (320, 240)), [[300, 1, 20, 4]]);
+    let why = "a.jpg: 1 box is outside the picture of 640x480 pixels; 1 more picture";
+    assert_eq!(data.problems[Path::new("x.csv")], why);
+}
+
+#[test]
 fn unknown_sizes_are_ignored_and_masks_of_other_sizes_left_out() {
     let folder = TestFolder::with_media(&["a.jpg"]);
     folder.write("x.json", coco((0, 0)));

@@ -79,6 +79,25 @@ fn documents_are_read_in_their_encoding() {
 }
 
 #[test]
+fn a_document_needs_no_extension() {
+    let folder =
+        TestFolder::with_media(&["Images/dog/1.jpg", "Images/cat/1.jpg", "Images/cat/2.jpg"]);
+    let stated = |name: &str| GOOD.replace("other.jpg", name);
+    folder.write("Annotation/dog/1", stated("1"));
+    folder.write("Annotation/cat/1", stated("1"));
+    folder.write("Annotation/cat/2", stated("%s"));
+    folder.write("Annotation/cat/3", stated("3"));
+    folder.write("Annotation/cat/notes", "<p>of annotations</p>");
+    let expected = [("cat", "1"), ("cat", "2"), ("dog", "1")].map(|(class, name)| {
+        describe(&format!("Images/{class}/{name}.jpg"), "", class, "", "dog cat & kitten")
+    });
+    assert_eq!(folder.descriptions(), expected);
+    let problems = folder.read_sidecars().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(folder.problem_of("Annotation/cat/3"), "its file_name is not in the folder");
+}
+
+#[test]
 fn invalid_objects_are_reported_and_other_xml_ignored() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let corners = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>";

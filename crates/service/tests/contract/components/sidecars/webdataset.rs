@@ -17,7 +17,7 @@ fn json_beside_a_picture_has_the_columns_of_metadata() {
     folder.write("0.json", r#"{"caption": "a boat", "url": "x", "key": "0", "labels": ["sea"]}"#);
     folder.write("1.json", r#"{"objects": {"bbox": [[1, 2, 3, 4]], "categories": ["car"]}}"#);
     folder.write("2.json", r#"{"width": 640, "exif": {}}"#);
-    folder.write("3.json", r#"{"caption": 3, "label": "kept"}"#);
+    folder.write("3.json", r#"{"caption": {}, "label": "kept"}"#);
     folder.write("4.json", "[1]");
     let expected = [
         describe("0.jpg", "a boat", "sea", "", ""),
