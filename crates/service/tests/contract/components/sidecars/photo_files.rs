@@ -90,6 +90,22 @@ fn pictures_without_an_extension_are_recognized_by_their_content() {
     assert_eq!(folder.descriptions(), expected);
 }
 
+/// A document of Google Takeout with a description that the camera wrote.
+const TAKEN: &str = r#"{"description": "OLYMPUS DIGITAL CAMERA",
+    "photoTakenTime": {"timestamp": "1715950800"}, "people": [{"name": "Ada"}]}"#;
+
+#[test]
+fn texts_of_cameras_in_documents_of_google_takeout_are_not_captions() {
+    let folder = TestFolder::with_media(&["a.jpg", "b.jpg"]);
+    folder.write("a.jpg.json", TAKEN);
+    folder.write("b.txt", "OLYMPUS DIGITAL CAMERA");
+    let expected = [
+        describe("a.jpg", "", "person:Ada year:2024 date:2024-05-17", "", ""),
+        describe("b.jpg", "OLYMPUS DIGITAL CAMERA", "", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
 #[test]
 fn keywords_dates_and_persons_are_read_as_editors_write_them() {
     let folder = TestFolder::with_media(&["a.jpg"]);
