@@ -159,13 +159,11 @@ impl Scan<'_> {
 
     /// Adds the file to which a link leads, under the name of the link.
     fn add_link(&mut self, path: PathBuf) {
-        let stat = |target: &Path| -> io::Result<FileStat> {
-            let metadata = self.root.open_target(target)?.metadata()?;
-            Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
-        };
-        let target = self.root.link_target(&path);
-        if let Ok((stat, target)) = target.and_then(|target| Ok((stat(&target)?, target))) {
-            self.targets.insert(target);
+        let metadata = self.root.open_linked(&path).and_then(|file| file.metadata());
+        if let Ok(metadata) = metadata {
+            let stat = FileStat { size: metadata.len(), modified: modified_nanos(&metadata) };
+            // A target outside the folder is not listed.
+            self.targets.extend(self.root.link_target(&path));
             self.found.files.push(ScannedFile { path, stat });
         } else {
             let is_pointer = self.root.leads_to_annex(&path);
