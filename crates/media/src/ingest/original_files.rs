@@ -14,8 +14,9 @@ use rustix::{
     fs::{Mode, OFlags, open, openat, readlinkat},
     io::Errno,
 };
+use tessera_picture::VideoContainer;
 
-use super::{FileStat, scan::modified_nanos, video_container::VideoContainer};
+use super::{FileStat, scan::modified_nanos};
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {

@@ -1,5 +1,5 @@
-//! Lists the files below a folder with their sizes and modification times, without opening them, and compares such
-//! listings with the files that are known. Size and time decide which files are read again.
+//! Lists the files below a folder with their sizes and modification times, and compares such listings with the files
+//! that are known. Size and time decide which files are read again.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -15,7 +15,7 @@ use std::{
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use super::{EXCLUDED, FolderPatterns, SandboxedDir};
+use super::{EXCLUDED, FolderPatterns, SandboxedDir, sidecar};
 use tessera_model::{
     FileKind,
     local_files::{HIDDEN, is_system_entry},
@@ -153,7 +153,9 @@ impl Scan<'_> {
         } else if is_system_entry(&name.to_string_lossy()) || is_system_path(path) {
             Some(SYSTEM_ENTRY)
         } else {
-            self.patterns.exclude(path, matches!(entry, Entry::Folder)).then_some(EXCLUDED)
+            let has_media = || sidecar::has_media(self.root, path);
+            let is_folder = matches!(entry, Entry::Folder);
+            self.patterns.exclude(path, is_folder, has_media).then_some(EXCLUDED)
         }
     }
 

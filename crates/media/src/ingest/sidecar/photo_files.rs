@@ -5,10 +5,7 @@ use std::{collections::HashMap, path::PathBuf};
 use serde::Deserialize;
 
 use super::prelude::*;
-use super::{
-    file_index::{FileIndex, is_media},
-    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
-};
+use super::{file_index::FileIndex, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES};
 use crate::ingest::embedded_text::{self, EmbeddedText, caption_of_photo, labels_of_photo};
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
@@ -117,7 +114,7 @@ impl<'a> TakeoutNames<'a> {
             // The original of an edited picture may be elsewhere.
             let edited = EDITED.iter().map(|end| with_suffix(&media, end));
             let mut names = [media.clone()].into_iter().chain(edited);
-            names.find_map(|name| files.get(&name)).filter(|media| is_media(media))
+            names.find_map(|name| files.get(&name)).filter(|it| files.is_media(it))
         });
         media.or_else(|| self.0.get(&sidecar.with_file_name(name)).copied())
     }

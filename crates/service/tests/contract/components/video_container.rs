@@ -6,8 +6,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-use tessera_media::ingest::{VideoContainer, VideoInput, audio_format, video::VideoFrame};
-use tessera_picture::decode::decode;
+use tessera_media::ingest::{
+    VideoInput,
+    video::{VideoFrame, sample_frames},
+};
+use tessera_picture::{VideoContainer, audio_format, decode::decode};
 
 use crate::video::{write_ffprobe, write_script};
 
@@ -91,7 +94,7 @@ fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
     let video = VideoInput::File(File::open(video).unwrap());
-    container.sample_frames(&ffmpeg, video, &|| false).map_err(|error| error.to_string())
+    sample_frames(container, &ffmpeg, video, &|| false).map_err(|error| error.to_string())
 }
 
 /// Shell commands that write this many frames, each with its number as its picture, every 2.5 s.
@@ -126,10 +129,10 @@ fn failures_of_ffmpeg_are_reported() {
     let container = VideoContainer::detect(b"FLV\x01        ").unwrap();
     let file = || VideoInput::File(File::open("/dev/null").unwrap());
     let missing = Path::new("/nowhere/ffmpeg");
-    let reason = container.sample_frames(missing, file(), &|| false).unwrap_err().to_string();
+    let reason = sample_frames(container, missing, file(), &|| false).unwrap_err().to_string();
     assert!(reason.starts_with("cannot start ffprobe"), "{reason}");
     let waiting = Path::new("/bin/cat");
-    assert!(container.sample_frames(waiting, file(), &|| true).is_err());
+    assert!(sample_frames(container, waiting, file(), &|| true).is_err());
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn frames_have_a_limit_of_pixels() {
         command.status().is_ok_and(|status| status.success()).then_some(())?;
         let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
         let file = VideoInput::File(File::open(&video).unwrap());
-        let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+        let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
         Some(frames.map(|frames| frames.len()).map_err(|error| error.to_string()))
     };
     let Some(largest) = sampled("8192x4352") else {
@@ -198,7 +201,7 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
     }
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
-    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false).unwrap();
+    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false).unwrap();
     let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
     // The first change is too early, the second is a frame, and then one comes every 5 s.
     assert_eq!(times, [0.0, 3.0, 8.0]);
@@ -215,7 +218,7 @@ fn sampled_from(name: &str, arguments: &[&str]) -> Option<Result<Vec<VideoFrame>
     command.status().is_ok_and(|status| status.success()).then_some(())?;
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
-    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
     Some(frames.map_err(|error| error.to_string()))
 }
 

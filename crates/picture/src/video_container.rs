@@ -1,12 +1,13 @@
 //! Recognizes the containers of videos by their first bytes. `ffmpeg` gets the name of a single container, so that no
 //! video can make it open another file, as a playlist would.
 
-use tessera_picture::PictureFormat;
+use crate::PictureFormat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
     pub content_type: &'static str,
-    pub(super) demuxer: &'static str,
+    /// The name of the container in `ffmpeg`.
+    pub demuxer: &'static str,
 }
 
 /// The synchronization byte of the packets of an MPEG transport stream.
