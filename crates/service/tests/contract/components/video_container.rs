@@ -30,10 +30,19 @@ fn containers_are_detected_by_their_first_bytes() {
         (b"\x09\xF0\0\0", "video/h264"),
         (b"\x40\x01\x0C\x01", "video/h265"),
         (b"\x46\x01\x10\0", "video/h265"),
+        (b"\x06\x05\xFF\xFF", "video/h264"),
+        (b"\x4E\x01\x05\xFF", "video/h265"),
     ] {
         for start in [&b"\0\0\0\x01"[..], b"\0\0\x01"] {
             assert_eq!(of(&[start, unit, &[0; 8]].concat()), Some(video), "{start:?} {unit:?}");
         }
+    }
+    for header in [&b"\xB0\x01\0\0"[..], b"\xB5\x89\x13\0", b"\x20\0\xC4\x8D"] {
+        let head = [b"\0\0\x01", header, &[0; 8]].concat();
+        assert_eq!(of(&head), Some("video/mp4v-es"), "{header:?}");
+    }
+    for system in [b"\x1F\x07\0\x3F", b"\x1F\x07\0\xBF"] {
+        assert_eq!(of(&[&system[..], &[0xFF; 8]].concat()), Some("video/dv"), "{system:?}");
     }
     for name in ["moov", "mdat", "wide", "free", "skip", "pnot"] {
         let head = [b"\0\0\0\x08", name.as_bytes(), b"\0\0\0\0"].concat();
@@ -235,7 +244,7 @@ const LARGE_BLUE: [&str; 4] = ["-f", "lavfi", "-i", "color=blue:s=96x64:r=5:d=1"
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn streams_of_cameras_and_old_programs_are_sampled() {
     let mpeg2 = ["-c:v", "mpeg2video", "-r", "25"];
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
         ("camera.ts", &mpeg2),
         (
             "00001.MTS",
@@ -247,6 +256,7 @@ fn streams_of_cameras_and_old_programs_are_sampled() {
         ("phone.3gp", &["-c:v", "mpeg4"]),
         ("windows.wmv", &["-c:v", "wmv2"]),
         ("old.flv", &["-c:v", "flv"]),
+        ("bare.m4v", &["-c:v", "mpeg4", "-f", "m4v"]),
     ];
     for (name, arguments) in cases {
         match sampled_from(name, &[&LIME[..], arguments].concat()) {
@@ -272,6 +282,9 @@ fn a_video_is_shown_as_players_show_it() {
     let mpeg4 = &["-c:v", "mpeg4"][..];
     if let Some((size, _)) = size_and_color("wide.mp4", &[&LIME, mpeg4, &["-vf", "setsar=2/1"]]) {
         assert_eq!(size, (128, 48), "pixels twice as wide as high");
+    }
+    if let Some((size, _)) = size_and_color("tape.dv", &[&LIME, &["-target", "pal-dv"]]) {
+        assert_eq!(size, (768, 576), "the pixels of a tape are wider than high");
     }
     let default =
         &["-map", "0", "-map", "1", "-disposition:v:0", "0", "-disposition:v:1", "default"];
