@@ -27,7 +27,7 @@ use tessera_model::{
     local_files::is_system_entry,
     text::count_with_noun,
 };
-use tessera_picture::PictureFormat;
+use tessera_picture::{PictureFormat, file_kind};
 
 /// Checks a source as far as this machine can see it. Reads names and headers, and blocks on the disk.
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
@@ -161,9 +161,9 @@ impl FileCollector<'_> {
         }
     }
 
-    /// Checks one file. A file without a media extension is an error only if it was given explicitly.
+    /// Checks one file. A file that is not media is an error only if it was given explicitly.
     fn add_file(&mut self, path: &Path, named: bool) {
-        let kind = FileKind::from_name(&path.to_string_lossy());
+        let kind = file_kind(path);
         if !named && !kind.is_media() {
             self.preflight.skipped += 1;
             return;
@@ -287,7 +287,7 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
             "the archive contains {archives}, whose media are not counted; a local service unpacks tar archives"
         ));
     } else if count.preflight.is_empty() {
-        warnings.push("the archive contains no images or videos".to_owned());
+        warnings.push("no file in the archive has the name of an image or video".to_owned());
     }
     if count.is_truncated {
         warnings.push("too large to count completely; the archive contains more".to_owned());

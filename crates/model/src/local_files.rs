@@ -11,7 +11,7 @@ const MAX_FILE_SIZE: u64 = 256 << 20;
 /// Size limit of the local service for a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
-/// What a file is, judged by its name.
+/// What a file is, judged by its name. The name of a picture or video may be any other, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A picture, possibly in a format that only some services read.
@@ -28,11 +28,15 @@ impl FileKind {
     pub fn from_name(name: &str) -> Self {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
-            "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "bmp" | "webp" | "tif" | "tiff"
-            | "jp2" | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam" | "ico" | "hdr"
-            | "exr" | "avif" | "heic" | "heif" | "dng" | "cr2" | "cr3" | "nef" | "nrw" | "arw"
-            | "sr2" | "srw" | "orf" | "rw2" | "pef" | "raf" => Self::Picture,
-            "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
+            "png" | "apng" | "jpg" | "jpeg" | "jpe" | "jfif" | "mpo" | "gif" | "bmp" | "webp"
+            | "tif" | "tiff" | "jp2" | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam"
+            | "ico" | "hdr" | "exr" | "avif" | "heic" | "heif" | "hif" | "dng" | "cr2" | "cr3"
+            | "nef" | "nrw" | "arw" | "sr2" | "srw" | "orf" | "rw2" | "pef" | "raf" => {
+                Self::Picture
+            }
+            // TS, MOD and TOD are not here, because most of such files are programs or music.
+            "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" | "3gp" | "3g2"
+            | "mpg" | "mpeg" | "vob" | "mts" | "m2ts" | "m2t" | "ogv" | "mxf" | "dv" => Self::Video,
             "jsonl" | "json" | "csv" | "tsv" | "parquet" | "txt" | "xml" | "xmp" | "yaml"
             | "yml" | "names" | "labels" | "cls" => Self::Sidecar,
             "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,

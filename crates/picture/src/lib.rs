@@ -1,5 +1,5 @@
 //! Pictures for terminals. This crate decodes pictures with limits, fits them into cells, and encodes them for the
-//! protocol of the terminal.
+//! protocol of the terminal. It also recognizes videos, which it does not decode.
 
 mod adaptive_palette;
 mod animation;
@@ -7,6 +7,7 @@ mod camera_raw;
 mod cmyk;
 pub mod decode;
 mod embedded_metadata;
+mod file_kind;
 pub mod fit;
 mod format;
 mod heif;
@@ -24,12 +25,14 @@ mod tiff_chunks;
 mod tiff_samples;
 mod tiff_structure;
 mod tone_map;
+mod video_container;
 mod view;
 mod webp_frames;
 
 pub use animation::{AnimationFrame, gray_square, visit_frames};
 pub use camera_raw::RawFormat;
 pub use embedded_metadata::EmbeddedMetadata;
+pub use file_kind::{file_kind, media_kind};
 pub use fit::{Canvas, PicturePart, Protocol, ResampleFilter, resample, resize};
 pub use format::PictureFormat;
 pub use heif::is_image_sequence;
@@ -39,4 +42,5 @@ pub use thumbnail::{
     to_common_jpeg,
 };
 pub use tiff_structure::{TiffDirectory, TiffStructure};
+pub use video_container::{VideoContainer, audio_format, is_quicktime};
 pub use view::{Crop, PictureSubject, PictureView};

@@ -31,6 +31,9 @@ const STRIP_LENGTHS: u16 = 0x0117;
 const XMP: u16 = 0x02BC;
 const PROFILE: u16 = 0x8773;
 const IPTC: u16 = 0x83BB;
+/// The lengths of the parts of the metadata of `ImageJ`, and these parts.
+const IMAGEJ_LENGTHS: Tag = Tag::Unknown(50_838);
+const IMAGEJ_METADATA: u16 = 50_839;
 /// Values of the photometric interpretation.
 const WHITE_IS_ZERO: u16 = 0;
 const BLACK_IS_ZERO: u8 = 1;
@@ -211,11 +214,20 @@ impl<'a> Tiff<'a> {
         if let Some(range) = description.ok().and_then(|text| StatedRange::of_imagej(&text)) {
             return Some(range);
         }
+        if let Some(range) = self.range_of_channels(color.num_samples().into()) {
+            return Some(range);
+        }
         [(Tag::SMinSampleValue, Tag::SMaxSampleValue), (Tag::MinSampleValue, Tag::MaxSampleValue)]
             .into_iter()
             .find_map(|(low, high)| {
                 StatedRange::of_samples(&self.numbers(low), &self.numbers(high))
             })
+    }
+
+    /// Returns the range that `ImageJ` shows of the channels of the page.
+    fn range_of_channels(&mut self, channels: usize) -> Option<StatedRange> {
+        let lengths = self.decoder.find_tag_unsigned_vec(IMAGEJ_LENGTHS).ok().flatten()?;
+        StatedRange::of_imagej_channels(&self.block(IMAGEJ_METADATA)?, &lengths, channels)
     }
 
     /// Returns the numbers of a field of any type.

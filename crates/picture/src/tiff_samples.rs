@@ -26,6 +26,33 @@ impl StatedRange {
         Self { black: number("min=")?, white: number("max=")?, is_for_display: true }.validated()
     }
 
+    /// Reads the ranges of the first channels in the metadata that `ImageJ` wrote. The first of the `parts` is a header,
+    /// which lists the kinds of the other parts, and their number.
+    pub fn of_imagej_channels(metadata: &[u8], parts: &[u32], channels: usize) -> Option<Self> {
+        let mut parts = parts.iter().map(|&length| length as usize);
+        let (header, mut rest) = metadata.split_at_checked(parts.next()?)?;
+        let (magic, kinds) = header.split_first_chunk()?;
+        let in_order = |bytes: &[u8; 4]| match magic {
+            b"IJIJ" => u32::from_be_bytes(*bytes),
+            _ => u32::from_le_bytes(*bytes),
+        };
+        for [kind, count] in kinds.as_chunks::<4>().0.as_chunks().0 {
+            let length = parts.by_ref().take(in_order(count) as usize).sum();
+            let (part, after) = rest.split_at_checked(length)?;
+            if in_order(kind) == u32::from_be_bytes(*b"rang") {
+                let limits = part.as_chunks().0.iter().take(2 * channels);
+                let limits: Vec<f64> = match magic {
+                    b"IJIJ" => limits.map(|bytes| f64::from_be_bytes(*bytes)).collect(),
+                    _ => limits.map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+                };
+                let range = Self::of_samples(&limits, &limits)?;
+                return Some(Self { is_for_display: true, ..range });
+            }
+            rest = after;
+        }
+        None
+    }
+
     /// Makes a range of the smallest and largest sample of each channel. The smallest sample is 0 if it is missing.
     pub fn of_samples(smallest: &[f64], largest: &[f64]) -> Option<Self> {
         let black = smallest.iter().copied().reduce(f64::min).unwrap_or(0.0);

@@ -20,14 +20,13 @@ use crate::{
 use tessera_media::{
     ingest::{
         ANNEX_POINTER, EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir,
-        ScannedFile, VideoContainer, diff, file_names::printable_path,
-        parquet_images::ParquetOriginals, read_first_bytes, unrecognized_reason,
-        video::FFMPEG_MISSING,
+        ScannedFile, diff, file_names::printable_path, parquet_images::ParquetOriginals,
+        read_first_bytes, unrecognized_reason, video::FFMPEG_MISSING,
     },
     object_storage::BucketFolder,
 };
 use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status};
-use tessera_picture::PictureFormat;
+use tessera_picture::{PictureFormat, VideoContainer};
 use tessera_retrieval::{IndexCache, ModelChoice, Models, remove_outdated};
 use tessera_store::{
     Connection, Store, StoreError, Transaction, applied_model, captions,

@@ -57,7 +57,8 @@ impl fmt::Display for LocalError {
             }
             Self::NotAFolder(path) if is_archive(path) => write!(
                 f,
-                "{} is an archive in a format that is not read; unpack it and give the folder, or give a .zip, .tar or .tar.gz",
+                "{} is an archive in a format that is not read; unpack it and give the folder, rename a .tgz \
+                 to .tar.gz, or give a .zip, .tar, .tar.gz, .tar.xz or .tar.zst",
                 printable_path(path)
             ),
             Self::NotAFolder(path) => {

@@ -66,7 +66,7 @@ fn archives_are_checked_before_sending() {
         assert_eq!(packed.warnings[0].as_str(), expected);
     }
     let none = check("x.zip", &zipped_with("a.txt")).ok().unwrap();
-    assert!(none.warnings[0].as_str().contains("no image"));
+    assert!(none.warnings[0].as_str().contains("no file in the archive"));
     assert_eq!(check("y.zip", &zipped_with("a.png")).ok().unwrap().images, 1);
 }
 
@@ -157,6 +157,25 @@ fn folders_are_searched_and_bad_files_reported() {
 }
 
 #[test]
+fn media_whose_name_says_nothing_are_found_by_their_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["noext", "photo.jpg.1", "saved.jpg_large", "p.mpo"] {
+        fs::write(at(name), png()).unwrap();
+    }
+    let video = [&[0x47][..], &[0; 187]].concat().repeat(4);
+    for name in ["c05.ts", "x.mts", "w.3gp"] {
+        fs::write(at(name), &video).unwrap();
+    }
+    fs::write(at("app.ts"), "export const a = 1;").unwrap();
+    fs::write(at("README"), "text").unwrap();
+    let found = files_to_send(&[folder.path().to_owned()], None).preflight;
+    assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (4, 3, 2, 0));
+    let found = files_to_send(&[at("c05.ts"), at("app.ts")], None).preflight;
+    assert_eq!((found.videos, found.unreadable), (1, 1));
+}
+
+#[test]
 fn pipes_are_rejected_before_they_are_opened() {
     let LocalFiles { files: chosen, preflight: found } =
         files_to_send(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
@@ -220,7 +239,7 @@ fn media_in_an_archive_are_counted_by_the_extensions_of_media_files() {
         ((found.images, found.videos, found.skipped), warnings.collect::<Vec<_>>())
     };
     let archives = "the archive contains 2 archives, whose media are not counted; a local service unpacks tar archives";
-    let none = vec!["the archive contains no images or videos".to_owned()];
+    let none = vec!["no file in the archive has the name of an image or video".to_owned()];
     for (names, counts, warnings) in [
         (&["a.JPG", "b.jpeg", "c.png", "d.webp", "e.gif", "f.bmp"][..], (6, 0, 0), vec![]),
         (&["a.tif", "b.tiff", "c.avif", "d.jfif", "e.jpe"], (5, 0, 0), vec![]),

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tessera_model::FileKind;
+use tessera_picture::file_kind;
 
 use super::sidecar::{PARALLEL_SIDECARS, describes_many, parallel_path};
 
@@ -50,7 +50,7 @@ impl CompanionFinder {
         let same_stem = path.file_stem().and_then(|stem| names.get(stem)).into_iter().flatten();
         let mut beside = Vec::new();
         for other in same_stem.filter(|other| *other != name) {
-            if FileKind::from_name(&other.to_string_lossy()).is_media() {
+            if file_kind(&parent.join(other)).is_media() {
                 found.pair.push(parent.join(other));
             } else if is_sidecar(other) {
                 beside.push(parent.join(other));
@@ -120,6 +120,8 @@ mod tests {
             "classes.txt",
             "metadata.png",
             "metadata.jsonl",
+            "c.jpg",
+            "c.ts",
         ] {
             let path = root.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -134,6 +136,9 @@ mod tests {
         assert_eq!(names(&b.sidecars, root), ["b.jpg.xmp"]);
         assert_eq!(names(&b.shared_sidecars, root), ["b.xmp"]);
         assert_eq!(names(&b.pair, root), ["b.nef"]);
+        assert_eq!(finder.find(root, Path::new("c.jpg")), Companions::default(), "a program");
+        fs::write(root.join("c.ts"), [&[0x47][..], &[0; 187]].concat().repeat(4)).unwrap();
+        assert_eq!(names(&finder.find(root, Path::new("c.jpg")).pair, root), ["c.ts"]);
         for many in ["classes.jpg", "metadata.png"] {
             assert_eq!(finder.find(root, Path::new(many)), Companions::default(), "{many}");
         }

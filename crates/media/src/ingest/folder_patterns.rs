@@ -54,8 +54,14 @@ impl FolderPatterns {
     }
 
     /// Whether a file or folder is excluded. Only pictures and videos have to be included, so that their sidecars are
-    /// always read. Folders are not excluded by what is to be included, because they may contain such files.
-    pub(super) fn exclude(&self, path: &Path, is_folder: bool) -> bool {
+    /// always read. Folders are not excluded by what is to be included, because they may contain such files. `has_media`
+    /// decides about a file whose name says nothing.
+    pub(super) fn exclude(
+        &self,
+        path: &Path,
+        is_folder: bool,
+        has_media: impl FnOnce() -> bool,
+    ) -> bool {
         // Patterns are in NFC.
         let text = path.to_str().map(composed);
         let path = text.as_deref().map_or(path, Path::new);
@@ -64,11 +70,15 @@ impl FolderPatterns {
             return true;
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_media = || match FileKind::from_name(&name) {
+            FileKind::Other => has_media(),
+            kind => kind.is_media(),
+        };
         !is_folder
-            && FileKind::from_name(&name).is_media()
             && self.include.as_ref().is_some_and(|patterns| {
                 !patterns.matched_path_or_any_parents(path, false).is_ignore()
             })
+            && is_media()
     }
 }
 
@@ -125,7 +135,7 @@ mod tests {
         let patterns = FolderPatterns::new(&parse_file(text).unwrap()).unwrap();
         let (path, is_folder) =
             path.strip_suffix('/').map_or((path, false), |folder| (folder, true));
-        patterns.exclude(Path::new(path), is_folder)
+        patterns.exclude(Path::new(path), is_folder, || path.ends_with("clip"))
     }
 
     #[test]
@@ -142,7 +152,7 @@ mod tests {
     #[test]
     fn only_pictures_and_videos_have_to_be_included() {
         let text = "[folder]\ninclude = ['*.jpg', 'scans/']\nexclude = ['b.jpg']";
-        for path in ["a.png", "b.jpg", "scans/b.jpg", "a.mp4"] {
+        for path in ["a.png", "b.jpg", "scans/b.jpg", "a.mp4", "a.clip"] {
             assert!(excluded(text, path), "{path}");
         }
         for path in ["a.jpg", "x/a.jpg", "scans/a.png", "a.txt", "metadata.jsonl", "x/"] {
@@ -182,10 +192,10 @@ mod tests {
         let chosen =
             PatternLists { include: lists(&["*.png"]), exclude: lists(&["!b.jpg", "c.*"]) };
         let patterns = FolderPatterns::read(&opened, &chosen).unwrap();
-        let excluded = |path: &str| patterns.exclude(Path::new(path), false);
+        let excluded = |path: &str| patterns.exclude(Path::new(path), false, || false);
         assert!(["c.png", "a.gif"].into_iter().all(excluded));
         assert!(!["a.jpg", "b.jpg", "a.png"].into_iter().any(excluded));
-        assert!(patterns.exclude(Path::new("drafts"), true));
+        assert!(patterns.exclude(Path::new("drafts"), true, || false));
         let wrong = PatternLists { include: lists(&["[z-a]"]), ..PatternLists::default() };
         let error = FolderPatterns::read(&opened, &wrong).unwrap_err();
         assert!(error.starts_with("the pattern \"[z-a]\" is wrong"), "{error}");

@@ -16,7 +16,6 @@ pub mod unpack;
 mod unpacker;
 mod unrecognized;
 pub mod video;
-mod video_container;
 mod video_program;
 mod zip_member;
 
@@ -32,5 +31,4 @@ pub use scan::{
     diff, is_parquet, scan_folder,
 };
 pub use unrecognized::{pointer_reason, unrecognized_reason};
-pub use video_container::{VideoContainer, audio_format};
 pub use video_program::{VideoError, VideoInput};

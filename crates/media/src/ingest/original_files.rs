@@ -14,8 +14,9 @@ use rustix::{
     fs::{Mode, OFlags, open, openat, readlinkat},
     io::Errno,
 };
+use tessera_picture::VideoContainer;
 
-use super::{FileStat, scan::modified_nanos, video_container::VideoContainer};
+use super::{FileStat, scan::modified_nanos};
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -89,6 +90,9 @@ const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 const ON_THE_WAY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
+/// How the names of repositories begin in a cache of Hugging Face.
+const HUB_REPOSITORIES: [&str; 3] = ["models--", "datasets--", "spaces--"];
+
 /// The number of links that may lead from one to the next.
 const MAX_LINKS: usize = 8;
 
@@ -123,22 +127,47 @@ impl SandboxedDir {
         Err(refused())
     }
 
+    /// Opens the file to which a link of this folder leads. It is a file of this folder or, if this folder is a snapshot
+    /// in a cache of Hugging Face, a file in the blobs of the cache.
+    pub(super) fn open_linked(&self, link: &Path) -> io::Result<File> {
+        match self.link_target(link) {
+            Ok(target) => self.open_target(&target),
+            Err(refused) => self.open_blob(link).unwrap_or(Err(refused)),
+        }
+    }
+
+    /// Opens `datasets--a--b/blobs/NAME`, to which links in `datasets--a--b/snapshots/REVISION` lead. Returns `None` for
+    /// a link that leads elsewhere.
+    fn open_blob(&self, link: &Path) -> Option<io::Result<File>> {
+        let snapshots = self.path.parent().filter(|parent| parent.ends_with("snapshots"))?;
+        let repository = snapshots.parent()?;
+        let name = repository.file_name()?.to_str()?;
+        if !HUB_REPOSITORIES.iter().any(|kind| name.starts_with(kind)) {
+            return None;
+        }
+        let target = self.read_link(link).ok()?;
+        let up: PathBuf = link.iter().map(|_| "..").chain(["..", "blobs"]).collect();
+        let blob = target.strip_prefix(up).ok()?;
+        let is_name = matches!(blob.components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
+        let blobs = || Self::open(&repository.join("blobs"));
+        is_name.then(|| blobs().and_then(|blobs| blobs.open_target(blob)))
+    }
+
+    fn read_link(&self, link: &Path) -> io::Result<PathBuf> {
+        let at = open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY)?;
+        let target = readlinkat(at, link.file_name().ok_or_else(refused)?, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
+    }
+
     /// Whether a link is a pointer of git-annex, which leads to a file that may not be here.
     pub(super) fn leads_to_annex(&self, link: &Path) -> bool {
-        let name = link.file_name().unwrap_or_default();
-        open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY).is_ok_and(
-            |at| {
-                let target = readlinkat(at, name, Vec::new());
-                target.is_ok_and(|target| target.to_string_lossy().contains("/annex/objects/"))
-            },
-        )
+        let target = self.read_link(link);
+        target.is_ok_and(|target| target.to_string_lossy().contains("/annex/objects/"))
     }
 
     /// Returns where a link leads, which may be another link.
     fn next_target(&self, link: &Path) -> io::Result<PathBuf> {
-        let at = open_below(&self.folder, link.parent().unwrap_or(Path::new("")), ON_THE_WAY)?;
-        let target = readlinkat(at, link.file_name().ok_or_else(refused)?, Vec::new())?;
-        let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+        let target = self.read_link(link)?;
         let mut path = link.parent().unwrap_or(Path::new("")).to_owned();
         let relative = match target.strip_prefix(&self.path) {
             Ok(below) if target.is_absolute() => {
@@ -168,11 +197,11 @@ impl SandboxedDir {
 }
 
 impl OriginalFiles for SandboxedDir {
-    /// Opens a file, or the file of this folder to which a link leads. Fails if the path contains another link or `..`.
+    /// Opens a file, or the file to which a link leads. Fails if the path contains another link or `..`.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
         let opened = match self.open_target(relative) {
             Err(cause) if cause.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
-                self.open_target(&self.link_target(relative)?)?
+                self.open_linked(relative)?
             }
             opened => opened?,
         };

@@ -1,5 +1,5 @@
-//! Lists the files below a folder with their sizes and modification times, without opening them, and compares such
-//! listings with the files that are known. Size and time decide which files are read again.
+//! Lists the files below a folder with their sizes and modification times, and compares such listings with the files
+//! that are known. Size and time decide which files are read again.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -15,7 +15,7 @@ use std::{
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use super::{EXCLUDED, FolderPatterns, SandboxedDir};
+use super::{EXCLUDED, FolderPatterns, SandboxedDir, sidecar};
 use tessera_model::{
     FileKind,
     local_files::{HIDDEN, is_system_entry},
@@ -153,19 +153,19 @@ impl Scan<'_> {
         } else if is_system_entry(&name.to_string_lossy()) || is_system_path(path) {
             Some(SYSTEM_ENTRY)
         } else {
-            self.patterns.exclude(path, matches!(entry, Entry::Folder)).then_some(EXCLUDED)
+            let has_media = || sidecar::has_media(self.root, path);
+            let is_folder = matches!(entry, Entry::Folder);
+            self.patterns.exclude(path, is_folder, has_media).then_some(EXCLUDED)
         }
     }
 
     /// Adds the file to which a link leads, under the name of the link.
     fn add_link(&mut self, path: PathBuf) {
-        let stat = |target: &Path| -> io::Result<FileStat> {
-            let metadata = self.root.open_target(target)?.metadata()?;
-            Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
-        };
-        let target = self.root.link_target(&path);
-        if let Ok((stat, target)) = target.and_then(|target| Ok((stat(&target)?, target))) {
-            self.targets.insert(target);
+        let metadata = self.root.open_linked(&path).and_then(|file| file.metadata());
+        if let Ok(metadata) = metadata {
+            let stat = FileStat { size: metadata.len(), modified: modified_nanos(&metadata) };
+            // A target outside the folder is not listed.
+            self.targets.extend(self.root.link_target(&path));
             self.found.files.push(ScannedFile { path, stat });
         } else {
             let is_pointer = self.root.leads_to_annex(&path);

@@ -10,6 +10,7 @@ use std::{
 };
 
 use tessera_model::{FileKind, SafeText, local_files::local_relative_path};
+use tessera_picture::{VideoContainer, media_kind};
 
 use super::{
     SourceFile,
@@ -220,14 +221,22 @@ impl<'a> Unpacker<'a> {
         if kind == FileKind::Archive {
             return Err(MemberError::SkipMember(NESTED_ARCHIVE));
         }
-        let largest = match kind {
+        let mut head = Vec::new();
+        let start = content.take(VideoContainer::SIGNATURE_LENGTH as u64).read_to_end(&mut head);
+        start.map_err(|cause| MemberError::SkipMember(damage_reason(&cause)))?;
+        let largest = match media_kind(&head).unwrap_or(kind) {
             FileKind::Video => self.limits.max_video_bytes,
             _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
         let (unique, file) = self.target.create(&path)?;
         let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
-        let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
+        let end = match self.copy_limited(
+            &mut head.chain(content),
+            &mut file,
+            largest.min(room),
+            packed_bytes,
+        ) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
                 self.target.keep(&unique, file.file)?;
                 self.report.files += 1;

@@ -6,8 +6,9 @@ use std::{
 };
 
 use tessera_model::{FileKind, ShellCommand};
+use tessera_picture::audio_format;
 
-use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar, video_container::audio_format};
+use super::{ANNEX_POINTER, OriginalFiles, is_parquet, sidecar};
 
 /// The number of bytes by which a file is recognized.
 const HEAD_BYTES: u64 = 512;

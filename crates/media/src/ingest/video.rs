@@ -9,13 +9,10 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    video_container::VideoContainer,
-    video_program::{VideoError, VideoInput, VideoProgram},
-};
+use super::video_program::{VideoError, VideoInput, VideoProgram};
 use image::RgbImage;
 use serde::Deserialize;
-use tessera_picture::{coded_jpeg_to_srgb, encode_jpeg, gray_square, visit_frames};
+use tessera_picture::{VideoContainer, coded_jpeg_to_srgb, encode_jpeg, gray_square, visit_frames};
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 /// Size above which only the key frames of a video are decoded, because decoding all frames of a film takes many
@@ -51,41 +48,38 @@ pub struct VideoFrame {
     pub jpeg: Vec<u8>,
 }
 
-impl VideoContainer {
-    /// Samples the frames of a video, in the order of time. Fails if there are no frames, if sampling takes too long,
-    /// or if it is cancelled.
-    pub fn sample_frames(
-        self,
-        ffmpeg: &Path,
-        video: VideoInput,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Vec<VideoFrame>, VideoError> {
-        let (stream, video) = find_stream(ffmpeg, self, video, is_cancelled)?;
-        let is_large = video.length().is_ok_and(|length| length > MAX_FULLY_DECODED);
-        let max_pixels = MAX_FRAME_PIXELS.to_string();
-        let mut options =
-            vec!["-nostdin", "-v", "quiet", "-threads", "1", "-max_pixels", &max_pixels];
-        options.extend(if is_large { &["-skip_frame", "nokey"][..] } else { &[] });
-        let (map, filters) = (format!("0:{}", stream.index), filters(&stream));
-        let mut outputs = vec!["-map", &map, "-vf", &filters, "-r", "25", "-f", "mpjpeg"];
-        outputs.extend(["-c:v", "mjpeg", "-q:v", "4", "pipe:1"]);
-        let program = VideoProgram {
-            path: ffmpeg,
-            container: self,
-            options: &options,
-            outputs: &outputs,
-            timeout: SAMPLING_TIMEOUT,
-        };
-        let ((pictures, times), _) = program.run(video, read_pictures, read_times, is_cancelled)?;
-        let frame = |(number, jpeg)| {
-            Some(VideoFrame { seconds: *times.get(number)?, jpeg: stream.to_srgb(jpeg) })
-        };
-        let frames: Vec<_> = pictures.into_iter().filter_map(frame).collect();
-        if frames.is_empty() {
-            return Err(VideoError::Undecodable("ffmpeg cannot decode it".to_owned()));
-        }
-        Ok(frames)
+/// Samples the frames of a video, in the order of time. Fails if there are no frames, if sampling takes too long,
+/// or if it is cancelled.
+pub fn sample_frames(
+    container: VideoContainer,
+    ffmpeg: &Path,
+    video: VideoInput,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Vec<VideoFrame>, VideoError> {
+    let (stream, video) = find_stream(ffmpeg, container, video, is_cancelled)?;
+    let is_large = video.length().is_ok_and(|length| length > MAX_FULLY_DECODED);
+    let max_pixels = MAX_FRAME_PIXELS.to_string();
+    let mut options = vec!["-nostdin", "-v", "quiet", "-threads", "1", "-max_pixels", &max_pixels];
+    options.extend(if is_large { &["-skip_frame", "nokey"][..] } else { &[] });
+    let (map, filters) = (format!("0:{}", stream.index), filters(&stream));
+    let mut outputs = vec!["-map", &map, "-vf", &filters, "-r", "25", "-f", "mpjpeg"];
+    outputs.extend(["-c:v", "mjpeg", "-q:v", "4", "pipe:1"]);
+    let program = VideoProgram {
+        path: ffmpeg,
+        container,
+        options: &options,
+        outputs: &outputs,
+        timeout: SAMPLING_TIMEOUT,
+    };
+    let ((pictures, times), _) = program.run(video, read_pictures, read_times, is_cancelled)?;
+    let frame = |(number, jpeg)| {
+        Some(VideoFrame { seconds: *times.get(number)?, jpeg: stream.to_srgb(jpeg) })
+    };
+    let frames: Vec<_> = pictures.into_iter().filter_map(frame).collect();
+    if frames.is_empty() {
+        return Err(VideoError::Undecodable("ffmpeg cannot decode it".to_owned()));
     }
+    Ok(frames)
 }
 
 /// Returns the filters for a stream.

@@ -16,8 +16,8 @@ use std::{
 use super::{
     disk_quota::{ClaimedFile, DiskQuota},
     original_files::SourceFile,
-    video_container::{VideoContainer, is_quicktime},
 };
+use tessera_picture::{VideoContainer, is_quicktime};
 use tessera_subprocess::{isolated_command, spawn_with_limit};
 
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);

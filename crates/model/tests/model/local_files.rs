@@ -15,10 +15,16 @@ fn the_kind_of_a_file_follows_from_its_extension() {
                 "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "webp", "tif", "tiff", "jp2",
                 "jxl", "qoi", "pbm", "pgm", "ppm", "pnm", "pam", "ico", "hdr", "exr", "avif",
                 "heic", "heif", "dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srw", "orf",
-                "rw2", "pef", "raf", "JPG", "Png", "NEF",
+                "rw2", "pef", "raf", "apng", "mpo", "hif", "JPG", "Png", "NEF",
             ],
         ),
-        (FileKind::Video, &["mp4", "mov", "mkv", "webm", "avi", "m4v", "wmv", "flv", "MP4"]),
+        (
+            FileKind::Video,
+            &[
+                "mp4", "mov", "mkv", "webm", "avi", "m4v", "wmv", "flv", "3gp", "3g2", "mpg",
+                "mpeg", "vob", "mts", "m2ts", "m2t", "ogv", "mxf", "dv", "MP4",
+            ],
+        ),
         (
             FileKind::Sidecar,
             &[
@@ -37,7 +43,7 @@ fn the_kind_of_a_file_follows_from_its_extension() {
             assert_eq!(FileKind::from_name(&name), kind, "{name}");
         }
     }
-    for name in ["", "png", "a.png.part", "README", "a.", "a.svg", "mp4", "a.jpg "] {
+    for name in ["", "png", "a.png.part", "README", "a.", "a.svg", "mp4", "a.jpg ", "a.ts"] {
         assert_eq!(FileKind::from_name(name), FileKind::Other, "{name:?}");
     }
 }

@@ -18,6 +18,7 @@ enum Field {
     Float(Vec<f32>),
     Double(Vec<f64>),
     Text(&'static str),
+    Bytes(Vec<u8>),
     /// The samples, whose position and length become fields.
     Samples(Vec<u8>),
     /// Several tiles.
@@ -35,6 +36,7 @@ impl Field {
                 (12, 8, values.iter().flat_map(|it| it.to_le_bytes()).collect())
             }
             Self::Text(text) => (2, 1, [text.as_bytes(), b"\0"].concat()),
+            Self::Bytes(bytes) => (1, 1, bytes.clone()),
             Self::Samples(samples) => (7, 1, samples.clone()),
             Self::Tiles(tiles) => (7, 1, tiles.concat()),
         }
@@ -67,6 +69,8 @@ const EXTRA_SAMPLES: u16 = 338;
 const SAMPLE_FORMAT: u16 = 339;
 const SMALLEST_OF_ANY_TYPE: u16 = 340;
 const LARGEST_OF_ANY_TYPE: u16 = 341;
+const IMAGEJ_LENGTHS: u16 = 50838;
+const IMAGEJ_METADATA: u16 = 50839;
 
 /// Returns the fields of a page.
 fn page(side: usize, bits: u16, bands: u16, samples: Vec<u8>) -> Vec<(u16, Field)> {
@@ -241,6 +245,28 @@ fn the_stated_largest_sample_is_white() {
     let range = [(LARGEST, Field::Short(vec![4080; 3]))];
     let file = with(page(SIDE, 16, 3, colors), &range);
     assert_ramp(&file, |level| [level, 9, 255 - level], "colors");
+}
+
+#[test]
+fn the_range_of_the_first_channel_in_imagej_is_shown() {
+    let samples = bytes16(levels().map(|level| 1000 + u16::from(level) * 8));
+    // A composite has the range of each channel, and its pages are the channels.
+    let parts = [&b"JIJIofni\x01\0\0\0gnar\x01\0\0\0"[..], b"a\0b\0"].concat();
+    let limits = [1000.0_f64, 3040.0, 0.0, 65535.0];
+    let limits: Vec<u8> = limits.iter().flat_map(|limit| limit.to_le_bytes()).collect();
+    let show = |lengths: &[u32]| {
+        let fields = [
+            (DESCRIPTION, Field::Text("ImageJ=1.54f\nimages=2\nchannels=2\nmode=composite\n")),
+            (IMAGEJ_LENGTHS, Field::Long(lengths.to_vec())),
+            (IMAGEJ_METADATA, Field::Bytes([&parts[..], &limits].concat())),
+        ];
+        with(page(SIDE, 16, 1, samples.clone()), &fields)
+    };
+    assert_ramp(&show(&[20, 4, 32]), gray, "two parts");
+    let dark = |level: u8| gray(((1000 + u32::from(level) * 8) >> 8) as u8);
+    for lengths in [&[20, 4][..], &[20, 4, 33], &[20, u32::MAX, 32], &[u32::MAX, 4, 32]] {
+        assert_ramp(&show(lengths), dark, "damaged lengths");
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ use tessera_media::{
     object_storage::RoleArn,
 };
 use tessera_model::{FileKind, text::parse_boolean};
+use tessera_picture::{VideoContainer, media_kind};
 use tessera_store::is_storage_full;
 use tessera_wire::add_media::{ProcessBody, field};
 
@@ -223,9 +224,7 @@ impl FormReader<'_> {
         }
         let files = self.files.as_mut().ok_or_else(single_source_required)?;
         let (_, file) = files.create(&sanitized_path(&name)).map_err(storage_problem)?;
-        let largest = FileKind::from_name(&name).max_size();
-        let message = "A file is larger than 256 MiB, or 4 GiB for a video";
-        save_part(part, file, SizeLimit { bytes: largest, message }, &mut self.claim).await
+        save_part(part, file, |head| file_limit(&name, head), &mut self.claim).await
     }
 
     async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
@@ -247,7 +246,7 @@ impl FormReader<'_> {
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the archive is limited by the size of the body.
         let limit = SizeLimit { bytes: u64::MAX, message: TOO_LARGE };
-        save_part(part, file, limit, &mut self.claim).await?;
+        save_part(part, file, |_| limit, &mut self.claim).await?;
         if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
             let message = format!("The archive is not a {} file", kind.as_str());
             return Err(Problem::bad_request(message));
@@ -303,17 +302,27 @@ fn unnamed_file(field: &'static str) -> Problem {
     Problem::invalid("body", field, "value_error", message, None)
 }
 
+/// Returns the limit for a file with this name and these first bytes.
+fn file_limit(name: &str, head: &[u8]) -> SizeLimit {
+    let kind = media_kind(head).unwrap_or_else(|| FileKind::from_name(name));
+    let message = "A file is larger than 256 MiB, or 4 GiB for a video";
+    SizeLimit { bytes: kind.max_size(), message }
+}
+
+/// Saves a part. `limit` returns the limit for the first bytes.
 async fn save_part(
     mut part: FormPart<'_>,
     file: File,
-    limit: SizeLimit,
+    limit: impl Fn(&[u8]) -> SizeLimit,
     claim: &mut SpaceClaim,
 ) -> Result<(), Problem> {
     let mut file = tokio::fs::File::from_std(file);
-    let mut bytes = 0;
+    let (mut bytes, mut head) = (0, Vec::new());
     while let Some(chunk) = part.chunk().await? {
+        let missing = VideoContainer::SIGNATURE_LENGTH - head.len();
+        head.extend_from_slice(&chunk[..missing.min(chunk.len())]);
         bytes += chunk.len() as u64;
-        limit.check(bytes)?;
+        limit(&head).check(bytes)?;
         claim.take(chunk.len()).map_err(storage_problem)?;
         file.write_all(&chunk).await.map_err(storage_problem)?;
     }
@@ -350,6 +359,21 @@ fn storage_problem(cause: io::Error) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_video_has_the_limit_of_videos_under_any_name() {
+        let stream = [&[0x47][..], &[0; 187]].concat().repeat(4);
+        let [file, video] = [256 << 20, 4 << 30];
+        for (name, head, bytes) in [
+            ("a.ts", &stream[..], video),
+            ("a", b"\0\0\0\x20ftypisom", video),
+            ("a.mp4", b"", video),
+            ("a.ts", b"export const a = 1;", file),
+            ("a.png", b"\x89PNG\r\n\x1a\n0000", file),
+        ] {
+            assert_eq!(file_limit(name, head).bytes, bytes, "{name}");
+        }
+    }
 
     #[test]
     fn disk_failures_are_reported_without_paths() {

@@ -26,8 +26,9 @@ use crate::{
     links::content_disposition,
     usecase::{Original, OriginalFile, ServiceError},
 };
-use tessera_media::ingest::{SourceFile, VideoContainer};
+use tessera_media::ingest::SourceFile;
 use tessera_model::MediaId;
+use tessera_picture::VideoContainer;
 use tessera_store::media::MediaRecord;
 
 /// Returns how a response to a link may be cached. The content for the current version never changes. A link with an

@@ -17,13 +17,12 @@ use std::{
 use super::TaskContext;
 use crate::task_error::TaskError;
 use tessera_media::ingest::{
-    FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoContainer, VideoError,
-    VideoInput,
+    FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
     is_unavailable, read_first_bytes, unrecognized_reason,
-    video::{FFMPEG_MISSING, VideoFrame, sample_animation},
+    video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
 };
-use tessera_picture::{PictureFormat, is_image_sequence};
+use tessera_picture::{PictureFormat, VideoContainer, is_image_sequence};
 use tessera_search::index::{self, Features};
 use tessera_store::{
     Transaction, dataset,
@@ -197,7 +196,7 @@ fn examine_video(
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
     let is_cancelled = || context.check_cancelled().is_err();
-    let frames = container.sample_frames(ffmpeg, input, &is_cancelled)?;
+    let frames = sample_frames(container, ffmpeg, input, &is_cancelled)?;
     frames_outcome(frames, digest, &is_cancelled)
 }
 

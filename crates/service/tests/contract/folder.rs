@@ -24,7 +24,10 @@ fn unsuitable_folders_are_rejected_with_a_message() {
     for (name, words) in [
         ("nothing", "does not exist"),
         ("a.png", "is not a folder"),
-        ("a.tgz", "is an archive in a format that is not read; unpack it"),
+        (
+            "a.tgz",
+            "is an archive in a format that is not read; unpack it and give the folder, rename a .tgz to .tar.gz",
+        ),
         ("empty", "is empty"),
         ("notes", "none of the 1 files"),
         ("lfs", "b.jpg: a Git LFS pointer instead of the file; run: git lfs pull"),

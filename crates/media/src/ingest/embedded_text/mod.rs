@@ -13,7 +13,7 @@ use tessera_picture::EmbeddedMetadata;
 use super::sidecar::push_name;
 use editor_texts::{parse_xmp, read_iptc, read_png_texts, read_xmp};
 use exif::read_exif;
-use text_rules::{BlockText, PERSON, date_labels_of_text, metadata_label};
+use text_rules::{BlockText, PERSON, date_labels_of_text, joined_caption, metadata_label};
 
 /// The texts in a picture file, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +38,11 @@ pub fn read(picture: &[u8]) -> EmbeddedText {
 /// Reads an XMP file. The error is a reason that is shown to users.
 pub(super) fn read_xmp_file(text: &str) -> Result<EmbeddedText, String> {
     Ok(merged([Some(parse_xmp(text)?)]))
+}
+
+/// Returns the description of a picture that a photo program has copied, unless a camera wrote it.
+pub(super) fn caption_of_photo(description: Option<String>) -> Option<String> {
+    joined_caption(None, description)
 }
 
 /// Returns the labels for persons and for a time, in seconds since 1970.

@@ -11,12 +11,13 @@ use tessera_model::FileKind;
 /// Texts of devices and programs, in lower case and with spaces for `_` and `-`. An asterisk stands for any end.
 const BOILERPLATE_TEXTS: &str = include_str!("boilerplate_texts.txt");
 /// Ends of the names that cameras write.
-const CAMERA_ENDS: [&str; 2] = ["digital camera", "still camera"];
+const CAMERA_ENDS: [&str; 3] = ["digital camera", "digital game camera", "still camera"];
 /// The number of words in the longest of these names.
 const CAMERA_WORDS: usize = 4;
 /// Makers of cameras and phones, whose names begin a text such as `OLYMPUS OPTICAL CO.,LTD`, `SONY DSC-P8` or `oppo_0`.
-const MAKERS: &str = "canon casio fujifilm gopro hp htc huawei jenoptik kodak konica leica minolta motorola nikon \
-    nokia olympus oppo panasonic pentax polaroid ricoh samsung skypixel sony vivo xiaomi yashica zte";
+const MAKERS: &str = "browning bushnell canon casio fujifilm gopro hp htc huawei jenoptik kodak konica leica minolta \
+    motorola moultrie nikon nokia olympus oppo panasonic pentax polaroid reconyx ricoh samsung skypixel sony spypoint \
+    vivo xiaomi yashica zte";
 /// The last words of the names of makers.
 const MAKER_ENDS: [&str; 7] =
     ["minolta", "dsc", "ericsson", "corporation", "co.,ltd", "co.,ltd.", "ltd."];
@@ -224,6 +225,40 @@ mod tests {
     }
 
     #[test]
+    fn texts_of_phones_and_trail_cameras_are_recognized() {
+        for text in [
+            "Lavf58.29.100",
+            "Created by Imlib",
+            "iClarified",
+            "Scanner",
+            "oznorWO",
+            "frontbhdp",
+            "btr",
+            "mon",
+            "mde_soft",
+            "btfmdn",
+            "btfhdr",
+            "frem",
+            "rpt",
+            "fshbty",
+            "DVC 10.1 HDMI",
+            "Acer_DSC",
+            "Digital StillCamera",
+            "hdr_auto",
+            "charset=Unicode",
+            "MOULTRIE DIGITAL GAME CAMERA",
+            "RECONYX",
+            "BUSHNELL",
+            "STEALTH CAM",
+            "BROWNING CAMERA",
+            "SPYPOINT",
+            "RECONYX HYPERFIRE 2",
+        ] {
+            assert!(is_boilerplate(text), "{text}");
+        }
+    }
+
+    #[test]
     fn descriptions_are_kept() {
         for text in [
             "a blue truck",
@@ -240,6 +275,9 @@ mod tests {
             "Nokia 3310",
             "A Kodak in a drawer",
             "Sony booth at a fair in 2019",
+            "Moultrie, Georgia",
+            "Monday",
+            "A scanner",
             "Room 12: (left)",
             "Chapter: 5",
             "E = mc2",

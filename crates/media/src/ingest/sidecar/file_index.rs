@@ -19,11 +19,11 @@ use super::{
 };
 use crate::ingest::{
     FileStat, FolderScan, OriginalFiles, ScannedFile, file_names::printable_path, is_parquet,
-    read_first_bytes, video_container::VideoContainer,
+    read_first_bytes,
 };
 use percent_encoding::percent_decode_str;
 use tessera_model::{FileKind, PictureName, keep_best, search_form};
-use tessera_picture::PictureFormat;
+use tessera_picture::media_kind;
 
 /// Names of image folders that have a parallel folder of sidecars.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
@@ -42,8 +42,8 @@ pub(crate) fn parallel_path(media: &Path, folder: &str, extension: &str) -> Opti
 pub(crate) struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
-    /// The media files whose name has no extension.
-    without_extension: Rc<HashSet<&'a Path>>,
+    /// The media files whose name does not say that they are media.
+    recognized: Rc<HashSet<&'a Path>>,
     /// The media files whose names go on after a second dot, by their path up to the first dot. Built on demand.
     samples: OnceCell<HashMap<PathBuf, Vec<&'a Path>>>,
     /// The files by their path without case, from the name up to the root. Built on demand.
@@ -61,11 +61,10 @@ type Fit = (usize, usize, Reverse<usize>);
 const EXACT: Fit = (usize::MAX, 0, Reverse(0));
 
 impl<'a> FileIndex<'a> {
-    /// Indexes the files of a folder. Files on this machine whose name has no extension are opened, because they may be
-    /// pictures.
+    /// Indexes the files of a folder. Files on this machine whose name says nothing are opened, because they may be
+    /// pictures or videos.
     pub fn new(scan: &'a FolderScan, folder: &dyn OriginalFiles) -> Self {
-        let is_media = |path: &Path| !folder.is_remote() && has_media(folder, path);
-        Self::with_media(scan, is_media)
+        Self::with_media(scan, |path| has_media(folder, path))
     }
 
     /// Indexes files, all of which are media.
@@ -73,14 +72,14 @@ impl<'a> FileIndex<'a> {
         Self::with_media(scan, |_| true)
     }
 
-    /// Indexes files. `is_media` says which of those without an extension are media.
-    fn with_media(scan: &'a FolderScan, is_media: impl Fn(&Path) -> bool) -> Self {
+    /// Indexes files. `is_recognized` says which of those whose name says nothing are media.
+    fn with_media(scan: &'a FolderScan, is_recognized: impl Fn(&Path) -> bool) -> Self {
         let paths = || scan.files.iter().map(|file| file.path.as_path());
-        let media = paths().filter(|path| path.extension().is_none() && is_media(path));
+        let media = paths().filter(|path| kind_of(path) == FileKind::Other && is_recognized(path));
         Self {
             scan,
             paths: paths().collect(),
-            without_extension: Rc::new(media.collect()),
+            recognized: Rc::new(media.collect()),
             samples: OnceCell::new(),
             by_name: OnceCell::new(),
             media_extensions: OnceCell::new(),
@@ -99,8 +98,8 @@ impl<'a> FileIndex<'a> {
     }
 
     pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
-        let without_extension = Rc::clone(&self.without_extension);
-        self.all().filter(move |path| is_media(path) || without_extension.contains(path))
+        let recognized = Rc::clone(&self.recognized);
+        self.all().filter(move |path| kind_of(path).is_media() || recognized.contains(path))
     }
 
     /// Returns the files with this name in any case of letters, the least nested ones first.
@@ -153,8 +152,8 @@ impl<'a> FileIndex<'a> {
         })
     }
 
-    fn is_media(&self, path: &Path) -> bool {
-        is_media(path) || self.without_extension.contains(path)
+    pub(crate) fn is_media(&self, path: &Path) -> bool {
+        kind_of(path).is_media() || self.recognized.contains(path)
     }
 
     /// Returns the sidecar of a media file in a parallel folder: `labels/b/a.txt` for `images/b/a.jpg`.
@@ -338,7 +337,7 @@ impl<'a> FileIndex<'a> {
     ) -> Option<Result<(&'a Path, Fit), Reason>> {
         let beside = joined(sidecar.parent().unwrap_or(Path::new("")), name);
         let exact =
-            self.get(&beside).or_else(|| self.get(beside.parent().filter(|path| is_media(path))?));
+            self.get(&beside).or_else(|| self.get(beside.parent().filter(|it| self.is_media(it))?));
         // A sidecar without an extension may be called like its picture.
         if let Some(found) = exact.filter(|found| *found != sidecar) {
             return Some(Ok((found, EXACT)));
@@ -348,11 +347,12 @@ impl<'a> FileIndex<'a> {
         let mut candidates = self.ending_like(&path, &name);
         candidates.retain(|file| *file != sidecar);
         let mut wanted = &*path;
-        if let Some(video) = path.parent().filter(|path| candidates.is_empty() && is_media(path)) {
+        if let Some(video) = path.parent().filter(|_| candidates.is_empty()) {
             candidates = self.ending_like(video, &name);
+            candidates.retain(|file| self.is_media(file));
             wanted = if candidates.is_empty() { wanted } else { video };
         }
-        if !is_media(&path) && !candidates.iter().any(|file| self.is_media(file)) {
+        if !kind_of(&path).is_media() && !candidates.iter().any(|file| self.is_media(file)) {
             let pictures = self.with_media_extension(&name);
             candidates = if pictures.is_empty() { candidates } else { pictures };
         }
@@ -397,7 +397,9 @@ impl<'a> FileIndex<'a> {
     fn with_media_extension(&self, name: &PictureName<'_>) -> Vec<&'a Path> {
         let extensions = self.media_extensions.get_or_init(|| {
             let extensions = self.media().filter_map(|path| path.extension()?.to_str());
-            extensions.map(str::to_lowercase).collect()
+            // A number is a part of the name, and a folder can have any number of them.
+            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+            extensions.filter(|text| !is_number(text)).map(str::to_lowercase).collect()
         });
         let with_extension = |extension| {
             let mut path = name.path.as_os_str().to_owned();
@@ -406,6 +408,7 @@ impl<'a> FileIndex<'a> {
             self.ending_like(Path::new(&path), name)
         };
         let mut found: Vec<_> = extensions.iter().flat_map(with_extension).collect();
+        found.retain(|file| self.is_media(file));
         keep_best(&mut found, |file| matching_parts(&file.with_extension(""), name.path));
         found
     }
@@ -549,21 +552,18 @@ fn several(one: &Path, other: &Path) -> Reason {
     .into()
 }
 
-/// Whether a file begins like a picture or video.
-fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
+/// Whether a file on this machine begins like a picture or video. A text may begin like a picture, too.
+pub(crate) fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
     // The rows of Parquet files are known from the table.
-    if path.parent().is_some_and(is_parquet) {
+    if folder.is_remote() || may_be_sidecar(path) || path.parent().is_some_and(is_parquet) {
         return false;
     }
     let head = folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file));
-    head.is_ok_and(|head| {
-        PictureFormat::detect(&head).is_some() || VideoContainer::detect(&head).is_some()
-    })
+    head.is_ok_and(|head| media_kind(&head).is_some())
 }
 
-pub(crate) fn is_media(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    FileKind::from_name(&name).is_media()
+fn kind_of(path: &Path) -> FileKind {
+    FileKind::from_name(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// The paths of the media of a dataset.

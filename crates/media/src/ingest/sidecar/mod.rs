@@ -40,7 +40,7 @@ pub use stated_size::{StatedSize, place_boxes};
 
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use extra_columns::file_column;
-pub(crate) use file_index::parallel_path;
+pub(crate) use file_index::{has_media, parallel_path};
 pub(crate) use sidecar_names::describes_many;
 
 use super::{FolderScan, OriginalFiles};

@@ -5,11 +5,8 @@ use std::{collections::HashMap, path::PathBuf};
 use serde::Deserialize;
 
 use super::prelude::*;
-use super::{
-    file_index::{FileIndex, is_media},
-    sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
-};
-use crate::ingest::embedded_text::{self, EmbeddedText, labels_of_photo};
+use super::{file_index::FileIndex, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES};
+use crate::ingest::embedded_text::{self, EmbeddedText, caption_of_photo, labels_of_photo};
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
@@ -54,16 +51,17 @@ pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let Some(document) = documents::parse_object::<TakeoutDocument>(&text) else { continue };
         reader.mark_used(sidecar);
+        let description = describe(document);
         let edited = EDITED.map(|end| reader.files.get(&with_suffix(media, end)));
         for media in edited.into_iter().flatten().chain([media]) {
-            reader.add_description(media, sidecar, describe(&document));
+            reader.add_description(media, sidecar, description.clone());
         }
     }
 }
 
-fn describe(document: &TakeoutDocument) -> MediaDescription {
-    let mut description = MediaDescription::default();
-    description.push_caption(document.description.as_deref().unwrap_or_default());
+fn describe(document: TakeoutDocument) -> MediaDescription {
+    let caption = caption_of_photo(document.description);
+    let mut description = MediaDescription { caption, ..MediaDescription::default() };
     let persons = document.people.iter().flatten();
     let persons: Vec<&str> = persons.filter_map(|person| person.name.as_deref()).collect();
     for label in labels_of_photo(&persons, document.taken.timestamp.parse().ok()) {
@@ -116,7 +114,7 @@ impl<'a> TakeoutNames<'a> {
             // The original of an edited picture may be elsewhere.
             let edited = EDITED.iter().map(|end| with_suffix(&media, end));
             let mut names = [media.clone()].into_iter().chain(edited);
-            names.find_map(|name| files.get(&name)).filter(|media| is_media(media))
+            names.find_map(|name| files.get(&name)).filter(|it| files.is_media(it))
         });
         media.or_else(|| self.0.get(&sidecar.with_file_name(name)).copied())
     }

@@ -43,6 +43,43 @@ fn nothing_outside_the_folder_is_opened() {
 }
 
 #[test]
+fn links_of_a_snapshot_lead_to_the_blobs_of_its_cache() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let opened = |repository: &str, place: &str| {
+        let repository = temp_dir.path().join(repository);
+        let root = repository.join(place);
+        std::fs::create_dir_all(root.join("cat")).unwrap();
+        std::fs::create_dir_all(repository.join("blobs/deep")).unwrap();
+        for file in ["blobs/0a1b", "blobs/deep/0a1b", "secret"] {
+            std::fs::write(repository.join(file), "x").unwrap();
+        }
+        symlink("../secret", repository.join("blobs/away")).unwrap();
+        for (link, target) in [
+            ("a.jpg", "../../blobs/0a1b"),
+            ("cat/b.jpg", "../../../blobs/0a1b"),
+            ("c.jpg", "../../secret"),
+            ("d.jpg", "../../blobs/../secret"),
+            ("e.jpg", "../../blobs/deep/0a1b"),
+            ("f.jpg", "../../blobs/away"),
+            ("g.jpg", "../../blobs/gone"),
+            ("h.jpg", "../../blobs"),
+        ] {
+            symlink(target, root.join(link)).unwrap();
+        }
+        let folder = SandboxedDir::open(&root).unwrap();
+        let files = scan_folder(&folder, &FolderPatterns::default()).files;
+        assert!(files.iter().all(|file| folder.open_file(&file.path).is_ok()));
+        files.into_iter().map(|file| file.path.display().to_string()).collect::<Vec<_>>()
+    };
+    for repository in ["models--x", "datasets--x--y"] {
+        assert_eq!(opened(repository, "snapshots/0123abcd"), ["a.jpg", "cat/b.jpg"]);
+    }
+    for (repository, place) in [("photos", "snapshots/1"), ("datasets--z", "other/1")] {
+        assert!(opened(repository, place).is_empty(), "{repository}/{place}");
+    }
+}
+
+#[test]
 fn a_fifo_is_rejected_without_blocking() {
     let temp_dir = tempfile::tempdir().unwrap();
     let fifo = temp_dir.path().join("a.jpg");

@@ -317,6 +317,20 @@ fn members_with_wrong_sizes_are_skipped() {
 }
 
 #[test]
+fn a_video_has_the_limit_of_videos_under_any_name() {
+    let video = [&[0x47][..], &[0; 187]].concat().repeat(4);
+    let members = [("00001.MTS", &video[..]), ("a.ts", &video), ("b.ts", &[b'x'; 752])];
+    let archives = [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tar_of(&members))];
+    for (kind, bytes) in archives {
+        let limits = UnpackLimits { max_file_bytes: 10, ..UnpackLimits::default() };
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!(names(&temp_dir), ["00001.MTS", "a.ts"], "{kind:?}");
+        assert_eq!(fs::read(temp_dir.path().join("out/a.ts")).unwrap(), video);
+        assert_eq!(skip_reasons(&out), [("b.ts".to_owned(), "it is too large")]);
+    }
+}
+
+#[test]
 fn limits_are_enforced() {
     let members: [(&str, &[u8]); 4] =
         [("a.png", &[1; 20]), ("b.mp4", &[2; 20]), ("c.png", &[3; 5]), ("d.png", &[4; 5])];

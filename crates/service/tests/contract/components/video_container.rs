@@ -6,8 +6,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-use tessera_media::ingest::{VideoContainer, VideoInput, audio_format, video::VideoFrame};
-use tessera_picture::decode::decode;
+use tessera_media::ingest::{
+    VideoInput,
+    video::{VideoFrame, sample_frames},
+};
+use tessera_picture::{VideoContainer, audio_format, decode::decode};
 
 use crate::video::{write_ffprobe, write_script};
 
@@ -27,10 +30,19 @@ fn containers_are_detected_by_their_first_bytes() {
         (b"\x09\xF0\0\0", "video/h264"),
         (b"\x40\x01\x0C\x01", "video/h265"),
         (b"\x46\x01\x10\0", "video/h265"),
+        (b"\x06\x05\xFF\xFF", "video/h264"),
+        (b"\x4E\x01\x05\xFF", "video/h265"),
     ] {
         for start in [&b"\0\0\0\x01"[..], b"\0\0\x01"] {
             assert_eq!(of(&[start, unit, &[0; 8]].concat()), Some(video), "{start:?} {unit:?}");
         }
+    }
+    for header in [&b"\xB0\x01\0\0"[..], b"\xB5\x89\x13\0", b"\x20\0\xC4\x8D"] {
+        let head = [b"\0\0\x01", header, &[0; 8]].concat();
+        assert_eq!(of(&head), Some("video/mp4v-es"), "{header:?}");
+    }
+    for system in [b"\x1F\x07\0\x3F", b"\x1F\x07\0\xBF"] {
+        assert_eq!(of(&[&system[..], &[0xFF; 8]].concat()), Some("video/dv"), "{system:?}");
     }
     for name in ["moov", "mdat", "wide", "free", "skip", "pnot"] {
         let head = [b"\0\0\0\x08", name.as_bytes(), b"\0\0\0\0"].concat();
@@ -91,7 +103,7 @@ fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
     let video = VideoInput::File(File::open(video).unwrap());
-    container.sample_frames(&ffmpeg, video, &|| false).map_err(|error| error.to_string())
+    sample_frames(container, &ffmpeg, video, &|| false).map_err(|error| error.to_string())
 }
 
 /// Shell commands that write this many frames, each with its number as its picture, every 2.5 s.
@@ -126,10 +138,10 @@ fn failures_of_ffmpeg_are_reported() {
     let container = VideoContainer::detect(b"FLV\x01        ").unwrap();
     let file = || VideoInput::File(File::open("/dev/null").unwrap());
     let missing = Path::new("/nowhere/ffmpeg");
-    let reason = container.sample_frames(missing, file(), &|| false).unwrap_err().to_string();
+    let reason = sample_frames(container, missing, file(), &|| false).unwrap_err().to_string();
     assert!(reason.starts_with("cannot start ffprobe"), "{reason}");
     let waiting = Path::new("/bin/cat");
-    assert!(container.sample_frames(waiting, file(), &|| true).is_err());
+    assert!(sample_frames(container, waiting, file(), &|| true).is_err());
 }
 
 #[test]
@@ -164,7 +176,7 @@ fn frames_have_a_limit_of_pixels() {
         command.status().is_ok_and(|status| status.success()).then_some(())?;
         let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
         let file = VideoInput::File(File::open(&video).unwrap());
-        let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+        let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
         Some(frames.map(|frames| frames.len()).map_err(|error| error.to_string()))
     };
     let Some(largest) = sampled("8192x4352") else {
@@ -198,7 +210,7 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
     }
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
-    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false).unwrap();
+    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false).unwrap();
     let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
     // The first change is too early, the second is a frame, and then one comes every 5 s.
     assert_eq!(times, [0.0, 3.0, 8.0]);
@@ -215,7 +227,7 @@ fn sampled_from(name: &str, arguments: &[&str]) -> Option<Result<Vec<VideoFrame>
     command.status().is_ok_and(|status| status.success()).then_some(())?;
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
     let file = VideoInput::File(File::open(&video).unwrap());
-    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false);
+    let frames = sample_frames(container, Path::new("ffmpeg"), file, &|| false);
     Some(frames.map_err(|error| error.to_string()))
 }
 
@@ -232,7 +244,7 @@ const LARGE_BLUE: [&str; 4] = ["-f", "lavfi", "-i", "color=blue:s=96x64:r=5:d=1"
 #[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn streams_of_cameras_and_old_programs_are_sampled() {
     let mpeg2 = ["-c:v", "mpeg2video", "-r", "25"];
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
         ("camera.ts", &mpeg2),
         (
             "00001.MTS",
@@ -244,6 +256,7 @@ fn streams_of_cameras_and_old_programs_are_sampled() {
         ("phone.3gp", &["-c:v", "mpeg4"]),
         ("windows.wmv", &["-c:v", "wmv2"]),
         ("old.flv", &["-c:v", "flv"]),
+        ("bare.m4v", &["-c:v", "mpeg4", "-f", "m4v"]),
     ];
     for (name, arguments) in cases {
         match sampled_from(name, &[&LIME[..], arguments].concat()) {
@@ -269,6 +282,9 @@ fn a_video_is_shown_as_players_show_it() {
     let mpeg4 = &["-c:v", "mpeg4"][..];
     if let Some((size, _)) = size_and_color("wide.mp4", &[&LIME, mpeg4, &["-vf", "setsar=2/1"]]) {
         assert_eq!(size, (128, 48), "pixels twice as wide as high");
+    }
+    if let Some((size, _)) = size_and_color("tape.dv", &[&LIME, &["-target", "pal-dv"]]) {
+        assert_eq!(size, (768, 576), "the pixels of a tape are wider than high");
     }
     let default =
         &["-map", "0", "-map", "1", "-disposition:v:0", "0", "-disposition:v:1", "default"];

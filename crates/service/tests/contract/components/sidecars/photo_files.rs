@@ -1,4 +1,4 @@
-//! Files that photo programs keep beside a picture, and pictures without an extension.
+//! Files that photo programs keep beside a picture, and media whose name does not say that they are media.
 
 use super::{TestFolder, describe};
 
@@ -77,15 +77,51 @@ fn documents_of_google_takeout_are_found_by_all_their_names() {
 }
 
 #[test]
-fn pictures_without_an_extension_are_recognized_by_their_content() {
+fn media_whose_name_says_nothing_are_recognized_by_their_content() {
     let folder = TestFolder::with_media(&[]);
-    folder.write("cat/img1", b"\x89PNG\r\n\x1a\n0000");
+    let png = b"\x89PNG\r\n\x1a\n0000";
+    let packet = [&[0x47][..], &[0; 187]].concat();
+    folder.write("cat/img1", png);
     folder.write("cat/img1.txt", "a gray cat");
     folder.write("dog/img2", b"\xFF\xD8\xFF\xE00000");
     folder.write("dog/LICENSE", "MIT");
+    folder.write("c05.ts", packet.repeat(4));
+    folder.write("c05.txt", "a clip");
+    folder.write("app.ts", "export const a = 1;");
+    folder.write("app.txt", "a program");
+    folder.write("photo.jpg.1", png);
+    folder.write("photo.jpg.1.txt", "a copy");
+    folder.write("saved.jpg_large", png);
+    folder.write("saved.json", r#"{"caption": "a download"}"#);
+    folder.write("take.jpg~", png);
+    folder.write("take.jpg~.json", TAKEN);
+    folder.write("x.ts", packet.repeat(4));
+    folder.write("metadata.csv", "file_name,caption\nx,a name alone\n");
+    let labels = "person:Ada year:2024 date:2024-05-17";
     let expected = [
+        describe("c05.ts", "a clip", "", "", ""),
         describe("cat/img1", "a gray cat", "cat", "", ""),
         describe("dog/img2", "", "dog", "", ""),
+        describe("photo.jpg.1", "a copy", "", "", ""),
+        describe("saved.jpg_large", "a download", "", "", ""),
+        describe("take.jpg~", "", labels, "", ""),
+        describe("x.ts", "a name alone", "", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+/// A document of Google Takeout with a description that the camera wrote.
+const TAKEN: &str = r#"{"description": "OLYMPUS DIGITAL CAMERA",
+    "photoTakenTime": {"timestamp": "1715950800"}, "people": [{"name": "Ada"}]}"#;
+
+#[test]
+fn texts_of_cameras_in_documents_of_google_takeout_are_not_captions() {
+    let folder = TestFolder::with_media(&["a.jpg", "b.jpg"]);
+    folder.write("a.jpg.json", TAKEN);
+    folder.write("b.txt", "OLYMPUS DIGITAL CAMERA");
+    let expected = [
+        describe("a.jpg", "", "person:Ada year:2024 date:2024-05-17", "", ""),
+        describe("b.jpg", "OLYMPUS DIGITAL CAMERA", "", "", ""),
     ];
     assert_eq!(folder.descriptions(), expected);
 }

@@ -1,12 +1,13 @@
 //! Recognizes the containers of videos by their first bytes. `ffmpeg` gets the name of a single container, so that no
 //! video can make it open another file, as a playlist would.
 
-use tessera_picture::PictureFormat;
+use crate::PictureFormat;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
     pub content_type: &'static str,
-    pub(super) demuxer: &'static str,
+    /// The name of the container in `ffmpeg`.
+    pub demuxer: &'static str,
 }
 
 /// The synchronization byte of the packets of an MPEG transport stream.
@@ -46,12 +47,15 @@ impl VideoContainer {
             // A program stream, as in MPG and VOB, and a bare stream of pictures.
             [0, 0, 1, 0xBA, ..] => is("video/mpeg", "mpeg"),
             [0, 0, 1, 0xB3, ..] => is("video/mpeg", "mpegvideo"),
-            // Bare streams begin with the parameters of H.264 or HEVC, or with a delimiter before them.
-            [0, 0, 0, 1, 0x09 | 0x27 | 0x47 | 0x67, ..]
-            | [0, 0, 1, 0x09 | 0x27 | 0x47 | 0x67, ..] => is("video/h264", "h264"),
-            [0, 0, 0, 1, 0x40 | 0x46, 1, ..] | [0, 0, 1, 0x40 | 0x46, 1, ..] => {
+            // The header of MPEG-4 Part 2.
+            [0, 0, 1, 0x20 | 0xB0 | 0xB5, ..] => is("video/mp4v-es", "m4v"),
+            // Bare streams begin with the parameters of H.264 or HEVC, or with a delimiter or a message before them.
+            [0, 0, 0, 1, 0x06 | 0x09 | 0x27 | 0x47 | 0x67, ..]
+            | [0, 0, 1, 0x06 | 0x09 | 0x27 | 0x47 | 0x67, ..] => is("video/h264", "h264"),
+            [0, 0, 0, 1, 0x40 | 0x46 | 0x4E, 1, ..] | [0, 0, 1, 0x40 | 0x46 | 0x4E, 1, ..] => {
                 is("video/h265", "hevc")
             }
+            [0x1F, 0x07, 0x00, 0x3F | 0xBF, ..] => is("video/dv", "dv"),
             [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, ..] => is("application/mxf", "mxf"),
             [b'.', b'R', b'M', b'F', ..] => is("application/vnd.rn-realmedia", "rm"),
             _ if is_transport_stream(head) => is("video/mp2t", "mpegts"),
