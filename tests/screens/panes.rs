@@ -694,3 +694,20 @@ fn the_line_of_filters_names_the_key_of_the_query_builder_in_words() {
     assert!(shown.contains("3 opens the query builder"), "{shown}");
     assert!(!shown.contains("3 edit"), "it would read as a count:\n{shown}");
 }
+
+#[test]
+fn the_focused_part_of_the_query_builder_is_visible_on_small_screens() {
+    for (columns, rows) in [(80, 12), (40, 12), (80, 14), (40, 10)] {
+        let mut desk = browsing(columns, rows);
+        desk.press("3 a 1");
+        desk.type_text("sub");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("[sub"), "{columns}x{rows}: no field\n{shown}");
+        desk.press("esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("▸ ✓  text"), "{columns}x{rows}: no filter\n{shown}");
+        desk.press("tab");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("  1 [{"), "{columns}x{rows}: no JSON\n{shown}");
+    }
+}
