@@ -711,3 +711,20 @@ fn the_focused_part_of_the_query_builder_is_visible_on_small_screens() {
         assert!(shown.contains("  1 [{"), "{columns}x{rows}: no JSON\n{shown}");
     }
 }
+
+#[test]
+fn an_empty_page_names_the_last_one_only_if_it_is_known() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.answer_page(page(0, 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("the previous one was the last"), "{shown}");
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g n");
+    desk.type_text("999999");
+    desk.press("enter");
+    desk.answer_page(page(0, 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("the results end on an earlier one"), "{shown}");
+    assert!(shown.contains("g n goes to another page"), "{shown}");
+}

@@ -363,6 +363,19 @@ fn the_page_before_an_empty_or_repeated_one_is_the_last() {
 }
 
 #[test]
+fn an_empty_page_far_behind_the_end_does_not_tell_which_page_is_the_last() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g n");
+    desk.type_text("999999");
+    desk.press("enter");
+    desk.answer_page(page(0, 0));
+    assert_eq!(desk.app.results().last_page_number(), None);
+    desk.press("p");
+    desk.answer_page(page(0, 0));
+    assert_eq!(desk.app.results().last_page_number(), None);
+}
+
+#[test]
 fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
