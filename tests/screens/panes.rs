@@ -728,3 +728,25 @@ fn an_empty_page_names_the_last_one_only_if_it_is_known() {
     assert!(shown.contains("the results end on an earlier one"), "{shown}");
     assert!(shown.contains("g n goes to another page"), "{shown}");
 }
+
+#[test]
+fn a_filter_of_the_datasets_is_named_with_the_number_of_matches() {
+    for (columns, rows) in [(120, 40), (80, 24)] {
+        let mut desk = datasets(columns, rows);
+        desk.press("1 /");
+        desk.type_text("set-3");
+        desk.press("enter");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("1 of 6") && shown.contains("Esc clears “set-3”"), "{shown}");
+        desk.press("/");
+        desk.type_text("x");
+        desk.press("enter");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("0 of 6") && shown.contains("Esc clears “set-3x”"), "{shown}");
+        desk.press("i");
+        assert_eq!(desk.notice(), "no dataset matches the filter; Esc clears it");
+        desk.press("esc esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(!shown.contains(" of 6") && shown.contains("set-1"), "{shown}");
+    }
+}
