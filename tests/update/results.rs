@@ -466,7 +466,9 @@ fn datasets_are_filtered_and_sorted_too() {
     let names = |desk: &Desk| -> Vec<String> {
         desk.app.visible_datasets().iter().map(|dataset| dataset.name.to_string()).collect()
     };
-    desk.press("1 , 4");
+    desk.press("1 ,");
+    assert_eq!(desk.app.dialog::<CommandList>().unwrap().title.as_str(), "Sort the datasets");
+    desk.press("4");
     assert_eq!(names(&desk), ["set-2", "set-13", "set-1"]);
     desk.press("/");
     desk.type_text("set-1");
