@@ -45,6 +45,16 @@ pub enum RunOutcome {
     Switch(Destination),
 }
 
+impl RunOutcome {
+    /// Makes the end of the program a failure if something was not saved.
+    fn with_unsaved(self, unsaved: &[String]) -> Self {
+        match self {
+            Self::Exit(0) if !unsaved.is_empty() => Self::Exit(1),
+            outcome => outcome,
+        }
+    }
+}
+
 /// Runs the interface until the user quits or opens another deployment. Returns what was not saved, too.
 pub async fn run(
     mut setup: Setup,
@@ -88,7 +98,7 @@ pub async fn run(
     event_loop.input.start_probe(environment, graphics)?;
     let outcome = event_loop.run().await;
     let unsaved = event_loop.session.finish_writes(event_loop.start).await;
-    outcome.map(|outcome| (outcome, unsaved))
+    outcome.map(|outcome| (outcome.with_unsaved(&unsaved), unsaved))
 }
 
 struct EventLoop<'a> {
@@ -373,4 +383,17 @@ impl EventLoop<'_> {
 fn no_shell() -> Failure {
     let message = "cannot suspend: no shell with job control could resume this program";
     Failure::new(FailureKind::Local, message).with_remedy("Open another terminal")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_fails_if_something_was_not_saved() {
+        let unsaved = ["the state".to_owned()];
+        for (code, unsaved, expected) in [(0, &unsaved[..], 1), (0, &[], 0), (130, &unsaved, 130)] {
+            assert_eq!(RunOutcome::Exit(code).with_unsaved(unsaved), RunOutcome::Exit(expected));
+        }
+    }
 }

@@ -15,6 +15,7 @@ use ratatui::{
     style::{Color, Modifier},
 };
 use tessera_interface::drawing::picture_layer::TerminalWrites;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The largest buffer that is kept for the bytes of the next frame, enough for a large screen of
 /// half-blocks.
@@ -91,6 +92,7 @@ impl<W: Write> FrameWriter<W> {
             bytes.queue(Clear(ClearType::All))?;
         }
         bytes.extend_from_slice(writes.before.as_bytes());
+        mark_uncertain_rows(&mut self.last_frame, &self.next_frame);
         let cells = write_cells(bytes, self.last_frame.diff_iter(&self.next_frame));
         bytes.extend_from_slice(writes.after.as_bytes());
         bytes.queue(EndSynchronizedUpdate)?;
@@ -111,6 +113,21 @@ impl<W: Write> FrameWriter<W> {
 fn clear(buffer: &mut Buffer, area: Rect) {
     buffer.resize(area);
     buffer.reset();
+}
+
+/// Makes every cell of a changed row differ from the last frame if the row has or had joined characters, because a
+/// terminal may have drawn some of these characters into the cells after them.
+fn mark_uncertain_rows(last: &mut Buffer, next: &Buffer) {
+    let columns = usize::from(next.area.width).max(1);
+    let rows = last.content.chunks_mut(columns).zip(next.content.chunks(columns));
+    for (last, next) in rows.filter(|(last, next)| last != next) {
+        if last.iter().chain(next).any(is_joined) {
+            last.clone_from_slice(next);
+            for cell in last {
+                cell.modifier.toggle(Modifier::BOLD);
+            }
+        }
+    }
 }
 
 /// Resets colors and modifiers.
@@ -168,7 +185,11 @@ pub fn write_cells<'a>(
             style.write_transition(next, bytes);
             style = next;
         }
-        bytes.extend_from_slice(cell.symbol().as_bytes());
+        if is_joined(cell) {
+            write_joined(bytes, x, y, cell.symbol());
+        } else {
+            bytes.extend_from_slice(cell.symbol().as_bytes());
+        }
         cursor = advances_one_column(cell).then_some((x + 1, y));
         count += 1;
     }
@@ -199,6 +220,24 @@ fn advances_one_column(cell: &Cell) -> bool {
         )
     );
     is_narrow && characters.next().is_none()
+}
+
+/// Returns whether a cell has several characters with a width, such as a flag or an emoji with a skin tone. Some
+/// terminals draw each of these characters beside the one before.
+fn is_joined(cell: &Cell) -> bool {
+    const EMOJI_PRESENTATION: char = '\u{fe0f}';
+    let symbol = cell.symbol();
+    let has_width = |c: &char| c.width() != Some(0) || *c == EMOJI_PRESENTATION;
+    symbol.len() > 3
+        && cell.diff_option == CellDiffOption::None
+        && symbol.chars().filter(has_width).count() > 1
+}
+
+/// Writes joined characters over blanks, because they may be narrower than their cells.
+fn write_joined(bytes: &mut Vec<u8>, x: u16, y: u16, symbol: &str) {
+    bytes.extend(std::iter::repeat_n(b' ', symbol.width()));
+    write_position(bytes, x, y);
+    bytes.extend_from_slice(symbol.as_bytes());
 }
 
 fn write_position(bytes: &mut Vec<u8>, x: u16, y: u16) {

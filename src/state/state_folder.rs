@@ -27,10 +27,12 @@ use tessera_model::{
 #[derive(Debug, Default)]
 pub struct StateFolder {
     pub(super) dir: Option<PathBuf>,
+    /// The highest number of the announced saves of each value.
     latest_numbers: Mutex<HashMap<StateKey, u64>>,
     instance_files: Mutex<InstanceFiles>,
-    /// The merged values as this process has read or saved them last.
-    known: Mutex<HashMap<StateKey, StateValue>>,
+    /// The files of merged values as this process has read or written them last. They are locked during a save, so that
+    /// this process saves one value after the other.
+    known: Mutex<HashMap<StateKey, String>>,
 }
 
 impl StateFolder {
@@ -44,36 +46,28 @@ impl StateFolder {
         folder.map_or_else(Vec::new, |folder| missing_guarantees(folder, Guarantee::ALL))
     }
 
-    /// Saves a value, unless a value with a higher number was saved before.
+    /// Announces a save, so that saves of older values that have not begun are dropped. Returns the highest number that
+    /// was announced.
+    pub fn announce_save(&self, number: u64, key: StateKey) -> u64 {
+        let mut numbers = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let latest = numbers.entry(key).or_default();
+        *latest = number.max(*latest);
+        *latest
+    }
+
+    /// Saves a value, unless the save of a value with a higher number was announced.
     pub fn save(&self, number: u64, entry: &StateValue) -> Result<(), Failure> {
         let Some(folder) = &self.dir else { return Ok(()) };
-        let mut numbers = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let latest = numbers.entry(entry.key()).or_default();
-        if number < *latest {
+        let key = entry.key();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if number < self.announce_save(number, key) {
             return Ok(());
         }
-        *latest = number;
-        match file_name(&entry.key()) {
-            Some(name) if is_merged(&entry.key()) => self.save_merged(&folder.join(name), entry),
+        match file_name(&key) {
+            Some(name) if is_merged(&key) => save_merged(&folder.join(name), entry, &mut known),
             Some(name) => write(&folder.join(name), entry),
             None => self.save_jobs(folder, entry),
         }
-    }
-
-    /// Saves a value with what other windows have saved meanwhile.
-    fn save_merged(&self, path: &Path, entry: &StateValue) -> Result<(), Failure> {
-        let key = entry.key();
-        // Values are compared as a file returns them.
-        let updated =
-            parse(&key, &document(entry).to_string()).map_err(file_failure(path, "written"))?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let _lock = lock(path)?;
-        match read(path, &key)? {
-            Some(stored) => write(path, &merged(known.get(&key), &stored, &updated))?,
-            None => write(path, &updated)?,
-        }
-        known.insert(key, updated);
-        Ok(())
     }
 
     /// Saves this instance's jobs, which include the adopted ones, and removes the adopted files.
@@ -88,12 +82,14 @@ impl StateFolder {
         let Some(folder) = &self.dir else { return Ok(None) };
         match file_name(key) {
             Some(name) => {
-                let value = read(&folder.join(name), key)?;
-                if let Some(value) = value.clone().filter(|_| is_merged(key)) {
-                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                    known.insert(*key, value);
+                let path = folder.join(name);
+                let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(stored) = read_text(&path)? else { return Ok(None) };
+                let value = parse(key, &stored).map_err(damaged_file(&path))?;
+                if is_merged(key) {
+                    known.insert(*key, stored);
                 }
-                Ok(value)
+                Ok(Some(value))
             }
             None if folder.exists() => self.load_jobs(folder).map(Some),
             None => Ok(None),
@@ -110,6 +106,28 @@ impl StateFolder {
         // Unreadable files stay where they are.
         jobs.inspect_err(|_| files.release_adopted())
     }
+}
+
+/// Saves a value with what other windows have saved meanwhile. The values are parsed only if others have changed the
+/// file, because parsing a large selection takes longer than writing it.
+fn save_merged(
+    path: &Path,
+    entry: &StateValue,
+    known: &mut HashMap<StateKey, String>,
+) -> Result<(), Failure> {
+    let key = entry.key();
+    let updated = text(entry);
+    let _lock = lock(path)?;
+    match read_text(path)? {
+        Some(stored) if known.get(&key) != Some(&stored) => {
+            let parsed = |text: &String| parse(&key, text).map_err(damaged_file(path));
+            let known = known.get(&key).map(parsed).transpose()?;
+            write(path, &merged(known.as_ref(), &parsed(&stored)?, &parsed(&updated)?))?;
+        }
+        _ => write_text(path, &updated)?,
+    }
+    known.insert(key, updated);
+    Ok(())
 }
 
 fn read_all_jobs(paths: &[PathBuf]) -> Result<Vec<JobRecord>, Failure> {
@@ -150,17 +168,27 @@ fn document(entry: &StateValue) -> Value {
     }
 }
 
+fn text(entry: &StateValue) -> String {
+    format!("{:#}\n", document(entry))
+}
+
 pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
-    tessera_files::write_user_file(path, format!("{:#}\n", document(entry)))
+    write_text(path, &text(entry))
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    tessera_files::write_user_file(path, text)
         .and_then(|()| path.parent().map_or(Ok(()), tessera_files::close_to_others))
         .map_err(file_failure(path, "written"))
 }
 
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
-    let source =
-        tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
-    let value = source.map(|source| parse(key, &source)).transpose();
+    let value = read_text(path)?.map(|source| parse(key, &source)).transpose();
     value.map_err(damaged_file(path))
+}
+
+fn read_text(path: &Path) -> Result<Option<String>, Failure> {
+    tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))
 }
 
 fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {

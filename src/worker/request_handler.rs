@@ -290,6 +290,7 @@ impl RequestHandler {
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;
+                self.state.announce_save(number, entry.key());
                 self.with_state(move |state| state.save(number, &entry)).await?;
                 Payload::StateSaved
             }

@@ -694,3 +694,59 @@ fn the_line_of_filters_names_the_key_of_the_query_builder_in_words() {
     assert!(shown.contains("3 opens the query builder"), "{shown}");
     assert!(!shown.contains("3 edit"), "it would read as a count:\n{shown}");
 }
+
+#[test]
+fn the_focused_part_of_the_query_builder_is_visible_on_small_screens() {
+    for (columns, rows) in [(80, 12), (40, 12), (80, 14), (40, 10)] {
+        let mut desk = browsing(columns, rows);
+        desk.press("3 a 1");
+        desk.type_text("sub");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("[sub"), "{columns}x{rows}: no field\n{shown}");
+        desk.press("esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("▸ ✓  text"), "{columns}x{rows}: no filter\n{shown}");
+        desk.press("tab");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("  1 [{"), "{columns}x{rows}: no JSON\n{shown}");
+    }
+}
+
+#[test]
+fn an_empty_page_names_the_last_one_only_if_it_is_known() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.answer_page(page(0, 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("the previous one was the last"), "{shown}");
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g n");
+    desk.type_text("999999");
+    desk.press("enter");
+    desk.answer_page(page(0, 0));
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("the results end on an earlier one"), "{shown}");
+    assert!(shown.contains("g n goes to another page"), "{shown}");
+}
+
+#[test]
+fn a_filter_of_the_datasets_is_named_with_the_number_of_matches() {
+    for (columns, rows) in [(120, 40), (80, 24)] {
+        let mut desk = datasets(columns, rows);
+        desk.press("1 /");
+        desk.type_text("set-3");
+        desk.press("enter");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("1 of 6") && shown.contains("Esc clears “set-3”"), "{shown}");
+        desk.press("/");
+        desk.type_text("x");
+        desk.press("enter");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains("0 of 6") && shown.contains("Esc clears “set-3x”"), "{shown}");
+        desk.press("i");
+        assert_eq!(desk.notice(), "no dataset matches the filter; Esc clears it");
+        desk.press("esc esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(!shown.contains(" of 6") && shown.contains("set-1"), "{shown}");
+    }
+}

@@ -34,6 +34,18 @@ fn the_newest_basket_is_loaded() {
     assert_eq!(reopened.load(&key), Ok(Some(basket(2))));
 }
 
+#[test]
+fn a_save_is_dropped_if_a_newer_one_was_announced() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = StateFolder::in_dir(folder.path().join("state"));
+    let key = basket(1).key();
+    store.announce_save(2, key);
+    store.save(1, &basket(1)).unwrap();
+    assert_eq!(store.load(&key), Ok(None));
+    store.save(2, &basket(2)).unwrap();
+    assert_eq!(store.load(&key), Ok(Some(basket(2))));
+}
+
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }

@@ -44,6 +44,26 @@ fn a_frame_is_written_at_once_between_the_sequences_of_its_pictures() {
     );
 }
 
+#[test]
+fn a_changed_row_is_written_whole_if_it_has_or_had_joined_characters() {
+    let flag = "🇨🇭";
+    let mut frames = FrameWriter::new(Vec::new());
+    let joined = format!("  \x1b[1;2H{flag}");
+    let rest = format!("\x1b[1;4Hb{}", " ".repeat(16));
+    let expected = [
+        (format!("a{flag}b"), format!("\x1b[m\x1b[2J\x1b[1;1Ha{joined}{rest}")),
+        (format!("c{flag}b"), format!("\x1b[1;1Hc{joined}{rest}")),
+        ("c  b".to_owned(), format!("\x1b[1;1Hc  b{}", " ".repeat(16))),
+        ("c  d".to_owned(), "\x1b[1;4Hd".to_owned()),
+    ];
+    for (shown, _) in &expected {
+        text(&mut frames, shown);
+    }
+    let written = String::from_utf8(frames.into_inner()).unwrap();
+    let expected = expected.map(|(_, bytes)| format!("\x1b[?2026h{bytes}\x1b[m\x1b[?2026l"));
+    assert_eq!(written, expected.concat());
+}
+
 /// An output that accepts this many writes and then fails.
 struct FailingOutput(usize);
 

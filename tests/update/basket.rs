@@ -4,6 +4,7 @@ use tessera::usecase::file_actions::selection_of_media;
 use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::{
+        Effect,
         basket::SelectedEntries,
         overlay::export::{ExportField, ExportForm},
     },
@@ -77,12 +78,19 @@ fn all_pages_are_selected_one_by_one_as_one_undo_step() {
 }
 
 #[test]
-fn esc_or_a_failed_page_stops_selecting_all() {
+fn esc_ctrl_c_or_a_failed_page_stops_selecting_all() {
+    for keys in ["g V esc", "g V ctrl-c", "* esc", "* ctrl-c"] {
+        let mut desk = Desk::with_clusters(100);
+        desk.press(keys);
+        assert!(desk.requests().is_empty() && desk.cancelled.len() == 1, "{keys}");
+        assert_eq!(totals(&desk).clusters, 100, "{keys}");
+        assert!(desk.notice().starts_with("stopped: selected"), "{keys}: {}", desk.notice());
+        assert!(!desk.other.contains(&Effect::Quit), "{keys}");
+        desk.press("ctrl-c");
+        assert!(desk.other.contains(&Effect::Quit), "{keys}");
+    }
     let mut desk = Desk::with_clusters(100);
-    desk.press("g V esc");
-    assert!(desk.requests().is_empty() && desk.cancelled.len() == 1);
-    assert_eq!(totals(&desk).clusters, 100);
-    desk.press("g V");
+    desk.press("g V esc g V");
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     let failure = tessera_model::Failure::new(tessera_model::FailureKind::Server, "it broke");
     desk.respond(ticket, Err(failure));

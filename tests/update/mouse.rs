@@ -218,6 +218,27 @@ fn kinds_of_facets_and_rows_of_the_query_can_be_clicked() {
 }
 
 #[test]
+fn a_click_on_another_filter_leaves_the_one_that_is_edited() {
+    let mut desk = scene::browsing(120, 40);
+    desk.press("3 a 1");
+    desk.type_text("red");
+    desk.press("esc a 1");
+    let rows = |desk: &Desk| {
+        let draft = desk.app.query().draft(desk.app.results());
+        (draft.cursor, draft.field, draft.rows.len())
+    };
+    assert_eq!(rows(&desk), (1, Some(0), 2));
+    click(&mut desk, "[red");
+    assert_eq!(rows(&desk), (0, None, 1), "the empty filter is removed");
+    desk.press("enter");
+    click(&mut desk, "add filter");
+    assert_eq!(rows(&desk), (1, None, 1));
+    desk.press("k a 1");
+    click(&mut desk, "add filter");
+    assert_eq!(rows(&desk), (1, None, 1), "the row below has moved up");
+}
+
+#[test]
 fn fields_of_forms_can_be_clicked() {
     let mut desk = scene::browsing(120, 40);
     desk.press("e");

@@ -363,6 +363,19 @@ fn the_page_before_an_empty_or_repeated_one_is_the_last() {
 }
 
 #[test]
+fn an_empty_page_far_behind_the_end_does_not_tell_which_page_is_the_last() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g n");
+    desk.type_text("999999");
+    desk.press("enter");
+    desk.answer_page(page(0, 0));
+    assert_eq!(desk.app.results().last_page_number(), None);
+    desk.press("p");
+    desk.answer_page(page(0, 0));
+    assert_eq!(desk.app.results().last_page_number(), None);
+}
+
+#[test]
 fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
@@ -453,7 +466,9 @@ fn datasets_are_filtered_and_sorted_too() {
     let names = |desk: &Desk| -> Vec<String> {
         desk.app.visible_datasets().iter().map(|dataset| dataset.name.to_string()).collect()
     };
-    desk.press("1 , 4");
+    desk.press("1 ,");
+    assert_eq!(desk.app.dialog::<CommandList>().unwrap().title.as_str(), "Sort the datasets");
+    desk.press("4");
     assert_eq!(names(&desk), ["set-2", "set-13", "set-1"]);
     desk.press("/");
     desk.type_text("set-1");

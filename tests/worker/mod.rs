@@ -17,7 +17,7 @@ use tessera_client::Client;
 use tessera_interface::message::{JobId, Lane, Payload, Request, Response, Ticket, WorkerEvent};
 use tessera_model::{
     ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Region,
-    SafeText, Search,
+    SafeText, Search, Selection, StateValue,
 };
 use tessera_picture::{Canvas, Crop, Protocol};
 use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
@@ -429,4 +429,34 @@ async fn names_in_a_folder_are_sorted_and_printable() {
     let failure = list(folder.path().join("b.png")).await.unwrap_err();
     let text = failure.to_string();
     assert!(text.contains("cannot list") && text.contains("b.png"), "{text}");
+}
+
+#[tokio::test]
+async fn a_save_that_waits_is_dropped_for_a_newer_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateFolder::in_dir(folder.path().to_owned());
+    let client = hosted("http://127.0.0.1:9", without_pauses());
+    let StartedWorker { worker, events: mut replies } =
+        spawn(client, state(), WorkerOptions::default());
+    let basket = StateValue::Basket(dataset(), Selection::default());
+    let held = state().lock(&basket.key()).unwrap();
+    for number in 1..=3 {
+        let lane = Lane::SaveState(basket.key());
+        worker.send(ticket(lane, number), Request::SaveState(basket.clone()));
+    }
+    worker.send(ticket(Lane::Folder("/".into()), 4), Request::Folder("/".into()));
+    let mut held = Some(held);
+    for _ in 1..=4 {
+        let Response { ticket, result } = response(&mut replies).await;
+        match ticket.number {
+            2 => assert_eq!(result, Ok(Payload::StateSaved)),
+            3 => assert!(result.is_err()),
+            4 => {
+                // A save that has the lock now fails.
+                fs::write(folder.path().join(format!("basket-{}.json", dataset())), "{").unwrap();
+                held.take();
+            }
+            _ => {}
+        }
+    }
 }

@@ -346,7 +346,7 @@ fn managed_dataset(app: &App) -> Result<&Dataset, String> {
     if !app.has_local_service() {
         return Err("only datasets of local folders are managed here; open a folder".to_owned());
     }
-    app.target_dataset().ok_or_else(|| "no dataset is selected".to_owned())
+    app.target_dataset().ok_or_else(|| app.no_dataset_reason().to_owned())
 }
 
 fn at_rest(dataset: &Dataset) -> Result<(), String> {
@@ -376,7 +376,7 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
         Action::Relax => unless(app.results.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(&app.results).or_else(visual_search),
-        Action::Record => unless(app.selected_dataset().is_some(), "no dataset is selected"),
+        Action::Record => unless(app.selected_dataset().is_some(), app.no_dataset_reason()),
         Action::FullSize => full_size_reason(app),
         Action::OpenExternally => picture_selected(&app.results),
         Action::PickRegion => {

@@ -237,6 +237,15 @@ impl App {
         }
     }
 
+    /// Says why no dataset is selected.
+    pub(in crate::app) fn no_dataset_reason(&self) -> &'static str {
+        if self.selected_dataset().is_none() && !self.service_data.dataset_list().is_empty() {
+            "no dataset matches the filter; Esc clears it"
+        } else {
+            "no dataset is selected"
+        }
+    }
+
     pub fn visible_datasets(&self) -> Vec<&Dataset> {
         filter_and_sort_datasets(self.service_data.dataset_list(), &self.datasets.list_options)
     }

@@ -395,7 +395,9 @@ impl App {
 
     /// Cancels what the user waits for. Quits if there is nothing to cancel.
     pub(in crate::app) fn stop_or_quit(&mut self) {
-        if self.results.view_mut().is_some_and(View::stop_scan) {
+        if self.baskets.stop_loading(&mut self.outbox)
+            || self.results.view_mut().is_some_and(View::stop_scan)
+        {
             return;
         }
         let lanes: Vec<Lane> = self.results.awaited_lanes(&self.outbox).collect();

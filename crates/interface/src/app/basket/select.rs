@@ -285,6 +285,15 @@ impl Baskets {
         }
     }
 
+    /// Stops selecting all pages while a page loads. Returns whether one did.
+    pub(in crate::app) fn stop_loading(&mut self, outbox: &mut Outbox) -> bool {
+        let is_loading = self.next_page_to_select().is_some();
+        if is_loading {
+            self.finish_select_all("stopped", None, outbox);
+        }
+        is_loading
+    }
+
     /// Cancels a range, or the selection of all pages. Returns whether there was one.
     pub(in crate::app) fn cancel_pending(&mut self, outbox: &mut Outbox) -> bool {
         if self.pending.range.take().is_some() {

@@ -200,7 +200,11 @@ pub(in crate::app) fn open_sort_list(app: &mut App) {
             .note("of the whole result")
             .current(of_files == Some(order))
     });
-    let title = if is_whole { "Sort the results" } else { "Sort the loaded page" };
+    let title = match pane {
+        Pane::Datasets => "Sort the datasets",
+        _ if is_whole => "Sort the results",
+        _ => "Sort the loaded page",
+    };
     CommandList::open(
         &mut app.overlays,
         &app.screen,

@@ -259,9 +259,15 @@ impl Results {
     /// Returns the number of the last page, counted from 0, if the last page or the end after it was loaded once.
     pub fn last_page_number(&self) -> Option<u32> {
         let loaded = self.pages.pages_of(&self.view()?.search).into_iter();
-        let mut loaded = loaded.filter_map(|(number, page)| Some((number, page.value()?)));
-        let (number, page) = loaded.find(|(_, page)| !page.may_have_next())?;
-        Some(if page.clusters.is_empty() { number.saturating_sub(1) } else { number })
+        let loaded: Vec<_> =
+            loaded.filter_map(|(number, page)| Some((number, page.value()?))).collect();
+        let has_clusters = |number| {
+            loaded.iter().any(|(known, page)| *known == number && !page.clusters.is_empty())
+        };
+        loaded.iter().filter(|(_, page)| !page.may_have_next()).find_map(|(number, page)| {
+            let last = number.saturating_sub(page.clusters.is_empty().into());
+            (*number == 0 || has_clusters(last)).then_some(last)
+        })
     }
 
     /// Returns the position of the page on screen, or `None` if the page is empty.

@@ -96,8 +96,14 @@ impl QueryDraft {
         }
     }
 
+    /// Selects a row. The row that was being edited is removed if nothing was typed into it.
     pub fn select_row(&mut self, row: usize) {
-        (self.cursor, self.field) = (row.min(self.rows.len()), None);
+        let (left, count) = (self.cursor, self.rows.len());
+        if self.field.is_some() && row != left {
+            self.close_row();
+        }
+        let is_moved = row > left && self.rows.len() < count;
+        (self.cursor, self.field) = ((row - usize::from(is_moved)).min(self.rows.len()), None);
     }
 
     pub fn move_cursor(&mut self, by: isize) {

@@ -14,14 +14,26 @@ use crate::{
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.service_data().dataset_list().len();
+    let filter = ctx.app.datasets().list_options().filter.as_str();
+    let matching = match ctx.app.visible_datasets().len() {
+        _ if filter.is_empty() || count == 0 => None,
+        matching => Some(format!("{matching} of {count}")),
+    };
+    let clearing = format!("Esc clears “{}”", SafeText::name(filter));
     if area.height < MIN_FRAMED_ROWS {
-        let parts = status_summary(ctx);
+        let matching = matching.map(|text| (format!("{text}, {clearing} · "), ctx.theme.moving));
+        let parts = matching.into_iter().chain(status_summary(ctx));
         return ctx.pane_line_of(area, Pane::Datasets, parts);
     }
-    let summary = if count == 0 { String::new() } else { count.to_string() };
-    let inside = ctx.pane_frame(area, Pane::Datasets, &summary);
+    let is_filtered = matching.is_some();
+    let all = if count == 0 { String::new() } else { count.to_string() };
+    let inside = ctx.pane_frame(area, Pane::Datasets, &matching.unwrap_or(all));
     if count == 0 {
         return draw_empty(ctx, inside);
+    }
+    if is_filtered {
+        let footer = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+        ctx.put(footer, area.height - 1, &[(format!(" {clearing} "), ctx.theme.moving)]);
     }
     let top = datasets_scroll_top(ctx.app, area);
     let selected = ctx.app.selected_dataset().map(|dataset| dataset.id);

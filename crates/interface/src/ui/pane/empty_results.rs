@@ -73,7 +73,7 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         return ctx.centered_message(body, theme.text, &lines);
     }
     let lines = match (view.search.page, &view.search.query) {
-        (1.., _) => ["This page is empty: the previous one was the last.", "p goes back"],
+        (page @ 1.., _) => later_page_lines(page, ctx.app.results().last_page_number()),
         (0, _) if is_busy => {
             ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
         }
@@ -82,6 +82,14 @@ pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
         (0, Query::Browse) => browse_lines(view),
     };
     ctx.centered_message(body, theme.text, &lines);
+}
+
+fn later_page_lines(page: u32, last: Option<u32>) -> [&'static str; 2] {
+    if last == Some(page - 1) {
+        ["This page is empty: the previous one was the last.", "p goes back"]
+    } else {
+        ["This page is empty: the results end on an earlier one.", "g n goes to another page"]
+    }
 }
 
 fn browse_lines(view: &View) -> [&'static str; 2] {

@@ -15,6 +15,8 @@ use crate::{
 };
 
 const MAX_SUGGESTIONS: usize = 8;
+/// The rows of the focused part on any screen: those around its cursor, and a title or a description.
+const MIN_FOCUSED_ROWS: u16 = 3;
 
 pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
@@ -78,9 +80,11 @@ struct NeededRows {
 }
 
 /// Divides the pane among its parts. If not everything fits, the form and the JSON share the rows that the other parts
-/// leave, and the focused one of them gets its rows first.
+/// leave, and the focused one of them gets its rows first. On a small screen, the other parts leave it a few rows.
 fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
-    let head = needed.head.min((inside.height / 2).max(3)).min(inside.height);
+    let focused = if edits_json { needed.json } else { needed.form };
+    let focused = focused.min(MIN_FOCUSED_ROWS).min(inside.height);
+    let head = needed.head.min((inside.height / 2).max(3)).min(inside.height - focused);
     let all = needed.form.saturating_add(needed.json).saturating_add(needed.checks);
     // A blank row separates the head from the rest if a row is free.
     let head = head + u16::from(all.saturating_add(head) < inside.height);
@@ -88,12 +92,14 @@ fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
     let (form, json, check) = if all <= rest {
         (needed.form, needed.json, needed.checks)
     } else {
-        let check = needed.checks.min(rest / 3).max(2.min(rest));
+        let check = needed.checks.min(rest / 3).max(2).min(rest - focused);
         let body = rest - check;
         let form = if edits_json {
-            needed.form.min(body.saturating_sub(needed.json).max(body / 3))
+            let form = body.saturating_sub(needed.json).max(body / 3);
+            needed.form.min(form.min(body - focused))
         } else {
-            needed.form.min(body.saturating_sub(needed.json.min(body / 3)))
+            let form = body.saturating_sub(needed.json.min(body / 3));
+            needed.form.min(form.max(focused))
         };
         let json = needed.json.min(body - form);
         (form, json, rest - form - json)
@@ -166,12 +172,11 @@ fn draw_form(
     let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let tail_rows = match tail {
         [] => 0,
-        _ => area.height.saturating_sub(list_rows(draft)).max(1),
+        _ => area.height.saturating_sub(list_rows(draft)).max(1).min(area.height.saturating_sub(1)),
     };
     let height = usize::from(area.height.saturating_sub(tail_rows));
     let top = scroll_top(0, draft.cursor, height);
-    let focused =
-        ctx.app.panes().focus == Pane::Query && draft.field.is_none() && draft.json.is_none();
+    let focused = ctx.app.panes().focus == Pane::Query && draft.json.is_none();
     for (row, index) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
         let selected = draft.cursor == index;
         match draft.rows.get(index) {
@@ -183,7 +188,8 @@ fn draw_form(
             }
             None => draw_add_row(ctx, area, row),
         }
-        if focused {
+        // A click on the row that is being edited would do what Enter does in its field.
+        if focused && (draft.field.is_none() || !selected) {
             ctx.list_row(area, row, index, selected);
         }
     }
