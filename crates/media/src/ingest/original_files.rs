@@ -15,7 +15,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::{FileStat, scan::modified_nanos, video_container::VideoContainer};
+use super::{FileStat, NANOS_PER_SECOND, scan::modified_nanos, video_container::VideoContainer};
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -33,8 +33,8 @@ pub trait SourceFile: Read + Seek + Send {
     /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Returns the version of the file in the form of [`FileStat::modified`]: the time of its last change or, in a
-    /// bucket, the version of the object. Returns `None` for an image inside another file, which is in memory.
+    /// Returns the version of the file in the form of [`FileStat::modified`]. Returns `None` for an image inside another
+    /// file, which is in memory.
     ///
     /// [`FileStat::modified`]: super::FileStat::modified
     fn version(&self) -> io::Result<Option<i64>>;
@@ -245,11 +245,14 @@ impl IndexedContent {
             return Ok(false);
         }
         let version = file.version()?;
-        let is_same_version = version == Some(self.stat.modified);
-        if is_remote && version.is_some() {
-            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names.
-            return Ok(is_same_version || self.stat.modified == 0);
+        if is_remote && let Some(version) = version {
+            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names. The
+            // time is not compared, because not every response contains it.
+            let digits = |version| version % NANOS_PER_SECOND;
+            let is_same_tag = digits(version) == digits(self.stat.modified);
+            return Ok(is_same_tag || self.stat.modified == 0);
         }
+        let is_same_version = version == Some(self.stat.modified);
         if is_same_version && self.stat.size > hash_limit {
             return Ok(true);
         }

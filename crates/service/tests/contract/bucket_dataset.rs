@@ -203,6 +203,24 @@ async fn reopening_reads_only_what_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_date_of_an_object_is_its_last_change() {
+    let storage = storage().await;
+    let mut place = Place::new(&[]);
+    for (time, seconds) in
+        [("2026-01-01T00:00:00.000Z", 1_767_225_600), ("2026-02-01T10:20:30.456Z", 1_769_941_230)]
+    {
+        storage.set_modified(time);
+        let service = served(place, &storage).await;
+        let dated = format!("media WHERE modified / 1000000000 = {seconds}");
+        assert_eq!(service.place.count(&dated), 12, "{time}");
+        let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+        let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
+        assert_eq!(service.client.get(link).send().await.unwrap().status(), 200, "{time}");
+        place = service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_is_gone_since_the_listing_is_skipped() {
     let storage = storage().await;
     storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES]);
