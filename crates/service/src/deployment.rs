@@ -180,7 +180,7 @@ impl Deployment {
             self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
             None
         } else {
-            let unlistable = |reason| {
+            let unlistable = |reason: std::io::Error| {
                 let folder = printable_path(&folder);
                 LocalError::Unlistable(format!("the folder {folder} cannot be read: {reason}"))
             };

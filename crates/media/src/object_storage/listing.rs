@@ -41,7 +41,7 @@ impl ObjectStorage {
         }
         let mut listing = ObjectListing::default();
         while !listing.truncated
-            && let Some(part) = parts.next().await?
+            && let Some(part) = parts.next().await.map_err(|error| error.to_string())?
         {
             listing.append(part, media_limit);
         }
@@ -86,18 +86,19 @@ impl ListingParts {
 
     /// Reads the next part. Returns `None` after the last part. A listing without media is an error. Errors are safe to
     /// send to clients.
-    pub async fn next(&mut self) -> Result<Option<ObjectListing>, String> {
+    pub async fn next(&mut self) -> Result<Option<ObjectListing>, StorageError> {
         if !self.has_more {
-            return if self.media == 0 { Err(list_error(&self.uri, "")) } else { Ok(None) };
+            let empty = || StorageError::service(list_error(&self.uri, ""));
+            return if self.media == 0 { Err(empty()) } else { Ok(None) };
         }
         let part = match self.location.manifest_format() {
-            None => self.next_page().await.map_err(|error| error.to_string()),
+            None => self.next_page().await,
             Some(format) => {
                 self.has_more = false;
                 self.storage.list_manifest(&self.location, format, self.media_limit).await
             }
         };
-        let part = part.map_err(|reason| list_error(&self.uri, &reason))?;
+        let part = part.map_err(|error| error.in_listing(&self.uri))?;
         self.media += part.media;
         Ok(Some(part))
     }
