@@ -26,7 +26,8 @@ fn errors_of_the_store_name_the_server_without_its_password() {
         ),
         (no_server, 1, "cannot connect to the store postgres://127.0.0.1:1/media"),
     ] {
-        for command in [["store", "init"], ["store", "status"], ["serve", "."]] {
+        for command in [["store", "init"], ["store", "status"], ["store", "revoke"], ["serve", "."]]
+        {
             let mut command = tessera(home.path(), &command);
             let (code, out, err) = outcome(command.env("TESSERA_STORE", &address));
             assert_eq!(code, exit, "{err}");

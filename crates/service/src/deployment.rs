@@ -179,7 +179,7 @@ impl Deployment {
             self.originals.check(&folder).map_err(LocalError::Failed)?;
             None
         } else {
-            let unlistable = |reason| {
+            let unlistable = |reason: std::io::Error| {
                 let folder = printable_path(&folder);
                 LocalError::Unusable(format!("the folder {folder} cannot be read: {reason}"))
             };

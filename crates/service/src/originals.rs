@@ -61,24 +61,24 @@ impl Originals {
 
     /// Lists the files of a source. `patterns` belong to the dataset, and object storage has none. Fails if a bucket
     /// cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
-    pub fn scan(&self, location: &Path, patterns: &PatternLists) -> Result<FolderScan, String> {
-        let described = |error: io::Error| error.to_string();
+    pub fn scan(&self, location: &Path, patterns: &PatternLists) -> io::Result<FolderScan> {
         let Some(uri) = storage_location(location) else {
             // A folder that cannot be opened counts as having no files.
             let Ok(folder) = SandboxedDir::open(location) else { return Ok(FolderScan::default()) };
-            let mut scan = scan_folder(&folder, &FolderPatterns::read(&folder, patterns)?);
-            list_images(&folder, &mut scan).map_err(described)?;
+            let patterns = FolderPatterns::read(&folder, patterns).map_err(io::Error::other)?;
+            let mut scan = scan_folder(&folder, &patterns);
+            list_images(&folder, &mut scan)?;
             return Ok(scan);
         };
-        let storage = self.storage.get().map_err(described)?;
+        let storage = self.storage.get()?;
         let mut scan = FolderScan::default();
-        for part in storage.scan_parts(&uri)? {
-            let FolderScan { files, skipped } = part?;
+        for part in storage.scan_parts(&uri).map_err(io::Error::other)? {
+            let FolderScan { files, skipped } = part.map_err(StorageError::into_io)?;
             scan.files.extend(files);
             scan.skipped.extend(skipped);
         }
         scan.files.sort_by(|a, b| a.path.cmp(&b.path));
-        list_images(&BucketOriginals::new(storage, uri), &mut scan).map_err(described)?;
+        list_images(&BucketOriginals::new(storage, uri), &mut scan)?;
         Ok(scan)
     }
 
@@ -92,7 +92,8 @@ impl Originals {
         let Some(uri) = storage_location(location) else { return Ok(ListingComparison::Unordered) };
         let storage = self.storage.get().map_err(|error| error.to_string())?;
         let parts = storage.scan_parts(&uri)?;
-        compare_listing(parts.map(|part| Ok(part?.files)), known)
+        let files = |part: FolderScan| part.files;
+        compare_listing(parts.map(|part| part.map(files).map_err(|error| error.to_string())), known)
     }
 }
 

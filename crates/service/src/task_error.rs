@@ -5,6 +5,7 @@ use std::{io, path::PathBuf};
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
 
+use tessera_media::ingest::is_temporary;
 use tessera_store::{QueryError, StoreError, is_storage_full};
 
 #[derive(Debug)]
@@ -14,23 +15,31 @@ pub(crate) enum TaskError {
     Stopped,
     /// The disk is full, or the store does not respond or is locked, so the task is run again later.
     Postponed(StoreError),
+    /// The object storage cannot be reached, so the task is run again later, but not forever. The message is safe to
+    /// send to the client.
+    Unavailable(String),
     /// The task failed. The message is safe to send to the client.
     Failed(String),
 }
 
 impl TaskError {
     /// Creates the error for a failed operation. `what` says what failed, for example "the upload could not be
-    /// removed". If the disk is full, the task is postponed.
+    /// removed". If the disk is full or object storage cannot be reached, the task is run again later.
     pub(crate) fn io(what: &str, cause: &io::Error) -> Self {
         if is_storage_full(cause) {
             return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
         }
-        Self::Failed(format!("{what} ({})", cause.kind()))
+        Self::in_storage(format!("{what} ({})", cause.kind()), cause)
     }
 
     /// Creates the error for failed object storage, whose messages are safe to send to the client.
     pub(crate) fn storage(cause: &io::Error) -> Self {
-        Self::Failed(format!("object storage failed: {cause}"))
+        Self::in_storage(format!("object storage failed: {cause}"), cause)
+    }
+
+    /// Creates the error with this message for what may have failed in object storage.
+    pub(crate) fn in_storage(message: String, cause: &io::Error) -> Self {
+        if is_temporary(cause) { Self::Unavailable(message) } else { Self::Failed(message) }
     }
 
     /// Creates the error for an archive that cannot be written. Without space, the export fails, because its user can

@@ -49,13 +49,14 @@ fn revoke(context: &Context, options: &StoreRevokeOptions) -> CliResult {
     context.require_writable()?;
     let store = store_address(&options.store)?;
     let data = index_dir(options.data.clone())?;
-    if !data.is_dir() {
+    let folder = store.is_none().then_some(&*data);
+    if folder.is_some_and(|folder| !folder.is_dir()) {
         let message = format!("there is no index in {}", data.display());
         return Err(
             CliError::usage(message).with_remedy("give the folder of the service with --data")
         );
     }
-    if context.only_plans("replace the login and revoke all links", Some(&data))? {
+    if context.only_plans("replace the login and revoke all links", folder)? {
         return Ok(Exit::Done);
     }
     let login = revoke_access(&data, store.as_ref())?;

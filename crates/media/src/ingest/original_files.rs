@@ -16,7 +16,7 @@ use rustix::{
 };
 use tessera_picture::VideoContainer;
 
-use super::{FileStat, scan::modified_nanos};
+use super::{FileStat, NANOS_PER_SECOND, scan::modified_nanos};
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -34,8 +34,8 @@ pub trait SourceFile: Read + Seek + Send {
     /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Returns the version of the file in the form of [`FileStat::modified`]: the time of its last change or, in a
-    /// bucket, the version of the object. Returns `None` for an image inside another file, which is in memory.
+    /// Returns the version of the file in the form of [`FileStat::modified`]. Returns `None` for an image inside another
+    /// file, which is in memory.
     ///
     /// [`FileStat::modified`]: super::FileStat::modified
     fn version(&self) -> io::Result<Option<i64>>;
@@ -73,7 +73,23 @@ pub fn unavailable(reason: String) -> Error {
 }
 
 pub fn is_unavailable(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotConnected
+    error.kind() == ErrorKind::NotConnected || is_temporary(error)
+}
+
+/// Whether the source can probably be reached later.
+pub fn is_temporary(error: &Error) -> bool {
+    error.kind() == ErrorKind::HostUnreachable
+}
+
+/// Whether object storage denies access. A file of this machine that may not be read has an error of the system.
+pub fn is_denied(error: &Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied && error.get_ref().is_some()
+}
+
+/// Whether the source of an indexed file is the reason why the file cannot be read. This error does not mean that the
+/// file is gone, because the source could be read when the file was indexed.
+pub fn is_source_failure(error: &Error) -> bool {
+    is_unavailable(error) || is_denied(error)
 }
 
 /// A folder of this machine, from which no path leads out.
@@ -274,11 +290,14 @@ impl IndexedContent {
             return Ok(false);
         }
         let version = file.version()?;
-        let is_same_version = version == Some(self.stat.modified);
-        if is_remote && version.is_some() {
-            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names.
-            return Ok(is_same_version || self.stat.modified == 0);
+        if is_remote && let Some(version) = version {
+            // Hashing an object would transfer it twice. Nothing else is known of an object that a manifest names. The
+            // time is not compared, because not every response contains it.
+            let digits = |version| version % NANOS_PER_SECOND;
+            let is_same_tag = digits(version) == digits(self.stat.modified);
+            return Ok(is_same_tag || self.stat.modified == 0);
         }
+        let is_same_version = version == Some(self.stat.modified);
         if is_same_version && self.stat.size > hash_limit {
             return Ok(true);
         }

@@ -14,9 +14,8 @@ use super::{
     FolderScan, OriginalFiles, ScannedFile, SourceFile,
     features::Features,
     file_names::sanitized_path,
-    is_unavailable,
+    is_source_failure, is_unavailable,
     scan::{METADATA_PARQUET, is_parquet, row_of, row_stat},
-    unavailable,
 };
 
 /// Maximum number of rows of a Parquet file that become files. Archives have the same limit.
@@ -264,12 +263,12 @@ impl ImageTable {
 
 /// Keeps the reason why object storage could not be read, because errors of the Parquet library do not contain it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ReadFailure(Arc<OnceLock<String>>);
+pub(crate) struct ReadFailure(Arc<OnceLock<(ErrorKind, String)>>);
 
 impl ReadFailure {
     pub fn described(&self, cause: Error) -> io::Error {
         match self.0.get() {
-            Some(reason) => unavailable(reason.clone()),
+            Some((kind, reason)) => io::Error::new(*kind, reason.clone()),
             None => io::Error::other(cause),
         }
     }
@@ -297,10 +296,10 @@ impl Read for RemoteReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(out);
         if let Err(cause) = &read
-            && is_unavailable(cause)
+            && is_source_failure(cause)
         {
             // Only the first reason is kept.
-            let _ = self.failure.0.set(cause.to_string());
+            let _ = self.failure.0.set((cause.kind(), cause.to_string()));
         }
         read
     }

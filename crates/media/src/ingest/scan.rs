@@ -24,7 +24,7 @@ use tessera_model::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     pub size: u64,
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970. For an object in a bucket, the digits below the second are derived from its entity tag.
     pub modified: i64,
 }
 
@@ -240,6 +240,8 @@ pub const SYSTEM_ENTRY: &str = "thumbnails, deleted files or data of a system or
 pub(super) fn modified_nanos(metadata: &Metadata) -> i64 {
     nanos_since_1970(metadata.mtime().into(), metadata.mtime_nsec().into())
 }
+
+pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 fn nanos_since_1970(seconds: i128, nanos: i128) -> i64 {
     i64::try_from((seconds * 1_000_000_000 + nanos).max(0)).unwrap_or(i64::MAX)

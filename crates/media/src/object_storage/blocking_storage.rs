@@ -48,7 +48,7 @@ impl BlockingStorage {
     pub fn scan_parts(
         &self,
         folder: &ObjectUri,
-    ) -> Result<impl Iterator<Item = Result<FolderScan, String>>, String> {
+    ) -> Result<impl Iterator<Item = Result<FolderScan, StorageError>>, String> {
         let uri = folder.to_string();
         let mut parts = Some(self.storage.parts(&uri, usize::MAX)?);
         Ok(std::iter::from_fn(move || {
@@ -62,7 +62,7 @@ impl BlockingStorage {
                     parts = Some(listing);
                     part.transpose().map(|part| Ok(scanned_part(&uri, &part?)))
                 }
-                Err(error) => Some(Err(error.to_string())),
+                Err(error) => Some(Err(error)),
             }
         }))
     }
@@ -77,7 +77,7 @@ impl BlockingStorage {
         let storage = self.storage.clone();
         self.run(async move {
             let read = timeout(limit, storage.read_range(&object, range)).await;
-            read.map_err(|_| StorageError::service("the storage did not respond in time"))?
+            read.map_err(|_| StorageError::Temporary("the storage did not respond in time".into()))?
         })
     }
 

@@ -18,7 +18,11 @@ pub enum StorageError {
     Object(String),
     /// The object does not exist.
     Missing,
+    /// Access to the object is denied, perhaps because the access key has expired.
+    Denied(String),
     Service(String),
+    /// The service cannot be reached or is overloaded, so that the request may succeed later.
+    Temporary(String),
     Io(io::Error),
 }
 
@@ -34,7 +38,9 @@ impl Clone for StorageError {
         match self {
             Self::Object(message) => Self::Object(message.clone()),
             Self::Missing => Self::Missing,
+            Self::Denied(message) => Self::Denied(message.clone()),
             Self::Service(message) => Self::Service(message.clone()),
+            Self::Temporary(message) => Self::Temporary(message.clone()),
             Self::Io(cause) => Self::Io(cause.kind().into()),
         }
     }
@@ -49,12 +55,23 @@ impl StorageError {
         Self::Service(message.into())
     }
 
+    /// Adds that the listing of `uri` failed.
+    pub(super) fn in_listing(self, uri: &str) -> Self {
+        let message = list_error(uri, &self.to_string());
+        match self {
+            Self::Temporary(_) => Self::Temporary(message),
+            _ => Self::Service(message),
+        }
+    }
+
     /// Converts the error to an I/O error of a file.
-    pub(crate) fn into_io(self) -> io::Error {
+    pub fn into_io(self) -> io::Error {
         match self {
             Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
             Self::Missing => io::Error::new(io::ErrorKind::NotFound, MISSING),
+            Self::Denied(reason) => io::Error::new(io::ErrorKind::PermissionDenied, reason),
             Self::Service(reason) => unavailable(reason),
+            Self::Temporary(reason) => io::Error::new(io::ErrorKind::HostUnreachable, reason),
             Self::Io(cause) => cause,
         }
     }
@@ -97,7 +114,7 @@ impl StorageError {
                 | "PublicAccessNotPermitted",
                 _,
             )
-            | ("", 401 | 403) => Self::object(match unsigned {
+            | ("", 401 | 403) => Self::Denied(match unsigned {
                 None => "access is denied".to_owned(),
                 Some(service) => format!(
                     "access is denied; start the deployment with {} set",
@@ -113,7 +130,10 @@ impl StorageError {
 impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Object(message) | Self::Service(message) => f.write_str(message),
+            Self::Object(message)
+            | Self::Denied(message)
+            | Self::Service(message)
+            | Self::Temporary(message) => f.write_str(message),
             Self::Missing => f.write_str(MISSING),
             Self::Io(cause) => write!(f, "it cannot be written to disk ({})", cause.kind()),
         }

@@ -6,7 +6,6 @@ use std::{
 };
 
 use object_store::ObjectMeta;
-use tessera_model::FileKind;
 
 use super::{
     ObjectStorage, RoleArn, StorageError,
@@ -14,6 +13,8 @@ use super::{
     listing_page::SkippedKeys,
     object_uri::{BucketUri, ObjectUri, is_addressable_key},
 };
+use crate::ingest::NANOS_PER_SECOND;
+use tessera_model::FileKind;
 
 /// Maximum number of pages, which is a billion objects in pages of a thousand. This limit ends a listing that would
 /// never end.
@@ -40,7 +41,7 @@ impl ObjectStorage {
         }
         let mut listing = ObjectListing::default();
         while !listing.truncated
-            && let Some(part) = parts.next().await?
+            && let Some(part) = parts.next().await.map_err(|error| error.to_string())?
         {
             listing.append(part, media_limit);
         }
@@ -85,18 +86,19 @@ impl ListingParts {
 
     /// Reads the next part. Returns `None` after the last part. A listing without media is an error. Errors are safe to
     /// send to clients.
-    pub async fn next(&mut self) -> Result<Option<ObjectListing>, String> {
+    pub async fn next(&mut self) -> Result<Option<ObjectListing>, StorageError> {
         if !self.has_more {
-            return if self.media == 0 { Err(list_error(&self.uri, "")) } else { Ok(None) };
+            let empty = || StorageError::service(list_error(&self.uri, ""));
+            return if self.media == 0 { Err(empty()) } else { Ok(None) };
         }
         let part = match self.location.manifest_format() {
-            None => self.next_page().await.map_err(|error| error.to_string()),
+            None => self.next_page().await,
             Some(format) => {
                 self.has_more = false;
                 self.storage.list_manifest(&self.location, format, self.media_limit).await
             }
         };
-        let part = part.map_err(|reason| list_error(&self.uri, &reason))?;
+        let part = part.map_err(|error| error.in_listing(&self.uri))?;
         self.media += part.media;
         Ok(Some(part))
     }
@@ -126,17 +128,22 @@ impl ListingParts {
     }
 }
 
-/// Derives a version from the entity tag or, if the service has none, from the time. A listing and a response with the
-/// object give the same version, although a listing can have no quotes around the tag and more digits in the time.
+/// Returns the version of an object in the form of [`FileStat::modified`]. The digits below the second are derived from
+/// the entity tag or, if the service has none, from the time. A listing and a response with the object give the same
+/// digits, although a listing can have no quotes around the tag and more digits in the time.
+///
+/// [`FileStat::modified`]: crate::ingest::FileStat::modified
 pub(super) fn version(object: &ObjectMeta) -> i64 {
     let tag = object.e_tag.as_deref().map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
+    let seconds = object.last_modified.timestamp();
     let text = match tag {
         Some(tag) if !tag.is_empty() => tag.to_owned(),
-        _ => object.last_modified.timestamp().to_string(),
+        _ => seconds.to_string(),
     };
     let hash = blake3::hash(text.as_bytes());
-    let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
-    i64::from_le_bytes(*bytes)
+    let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 4], &[]));
+    let digits = i64::from(u32::from_le_bytes(*bytes)) % NANOS_PER_SECOND;
+    seconds.clamp(0, i64::MAX / NANOS_PER_SECOND - 1) * NANOS_PER_SECOND + digits
 }
 
 /// Maximum number of objects in a manifest, which is read as a whole.
@@ -193,7 +200,7 @@ pub struct ObjectEntry {
     pub key: String,
     /// Size in bytes, if the listing contains it.
     pub size: Option<u64>,
-    /// A number that changes when the object is written again, or 0 if the listing does not contain one.
+    /// The time of the last change and a derivation of the entity tag, or 0 if the listing contains neither.
     pub version: i64,
     /// The part of the address that becomes the path in the dataset.
     pub path_root: PathRoot,

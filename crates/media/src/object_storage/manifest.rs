@@ -29,14 +29,15 @@ impl ObjectStorage {
         uri: &ObjectUri,
         format: ManifestFormat,
         media_limit: usize,
-    ) -> Result<ObjectListing, String> {
-        let file = self.download_manifest(uri).await.map_err(|error| error.to_string())?;
+    ) -> Result<ObjectListing, StorageError> {
+        let file = self.download_manifest(uri).await?;
         let uri = uri.clone();
         let read = move || read_manifest(file, format, &uri, media_limit);
         tokio::task::spawn_blocking(read)
             .await
             // Parsers of these formats have been observed to panic.
             .unwrap_or_else(|_| Err("it is damaged".to_owned()))
+            .map_err(StorageError::Object)
     }
 
     async fn download_manifest(&self, uri: &ObjectUri) -> Result<File, StorageError> {

@@ -195,8 +195,11 @@ impl Attempts {
         failure: StorageAttemptError,
     ) -> Result<(), StorageError> {
         self.failed += 1;
-        if !failure.retryable || self.failed == MAX_ATTEMPTS {
+        if !failure.retryable {
             return Err(failure.error);
+        }
+        if self.failed == MAX_ATTEMPTS {
+            return Err(StorageError::Temporary(failure.error.to_string()));
         }
         sleep(self.backoff).await;
         self.backoff *= 2;

@@ -9,7 +9,7 @@ use std::{
 
 use super::{IMAGES_PREFIX, MissingPictures, Zip, metadata::ArchiveContent};
 use crate::task_error::TaskError;
-use tessera_media::ingest::{SourceFile, is_unavailable};
+use tessera_media::ingest::{SourceFile, is_source_failure};
 use tessera_model::{
     ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment},
     local_files::MAX_NAME_BYTES,
@@ -75,7 +75,7 @@ fn open_picture(
         if let Some(picture) = frame_picture(content.connection, media.row)? {
             match content.pictures.read(picture, TASK_LIMIT) {
                 Ok(jpeg) => return Ok(Some(Picture::Frame(jpeg))),
-                Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+                Err(cause) if is_source_failure(&cause) => return Err(TaskError::storage(&cause)),
                 Err(_) => {}
             }
         }
@@ -88,7 +88,7 @@ fn open_picture(
             Ok(None)
         }
         Ok(file) => Ok(Some(Picture::File(file))),
-        Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
+        Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
         Err(_) => {
             missing.unreadable.insert(media.row, media.clone());
             Ok(None)
@@ -173,7 +173,7 @@ fn copy_indexed(
                 hasher.update(&buffer[..length]);
                 out.write_all(&buffer[..length]).map_err(TaskError::archive)?;
             }
-            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(cause) if is_source_failure(&cause) => return Err(TaskError::storage(&cause)),
             Err(_) => return Ok(Copied::Unreadable),
         }
     }

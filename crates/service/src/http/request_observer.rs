@@ -1,6 +1,11 @@
 //! Observes each request from its arrival to the end of its response, for the access log and the metrics of requests.
 
-use std::{fmt, net::IpAddr, sync::Arc, time::Instant};
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Instant,
+};
 
 use axum::{
     extract::{MatchedPath, Request},
@@ -138,12 +143,17 @@ pub(crate) fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(|| Uuid::new_v4().simple().to_string(), str::to_owned)
 }
 
-/// Returns the addresses in `X-Forwarded-For`, or none if one of them is not an address.
+/// Returns the addresses in `X-Forwarded-For`, without their ports. Entries that are not addresses are left out.
 pub(crate) fn forwarded_for(headers: &HeaderMap) -> Vec<IpAddr> {
     let values = headers.get_all(FORWARDED_FOR).iter();
     let names = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
-    let addresses = names.take(MAX_FORWARDED).map(|name| name.trim().parse().ok());
-    addresses.collect::<Option<_>>().unwrap_or_default()
+    names.filter_map(|name| forwarded_address(name.trim())).take(MAX_FORWARDED).collect()
+}
+
+/// Reads an address, which can be in brackets and can have a port.
+fn forwarded_address(name: &str) -> Option<IpAddr> {
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    bare.parse().ok().or_else(|| Some(name.parse::<SocketAddr>().ok()?.ip()))
 }
 
 /// Returns the name of a method. Unknown methods share one name, because a client can invent any number of them.
@@ -262,13 +272,16 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_addresses_are_addresses() {
+    fn forwarded_addresses_are_logged_without_ports_and_other_entries() {
         let addresses = |value: &str| -> Vec<String> {
             let found = forwarded_for(&with(FORWARDED_FOR, value));
             found.iter().map(ToString::to_string).collect()
         };
         assert_eq!(addresses("203.0.113.7, 2001:db8::1"), ["203.0.113.7", "2001:db8::1"]);
-        assert!(addresses("203.0.113.7, unknown").is_empty());
+        assert_eq!(addresses("203.0.113.7, unknown"), ["203.0.113.7"]);
+        let with_ports = "1.2.3.4:5678, [2001:db8::1]:80,[2001:db8::2], _hidden, 5.6.7.8";
+        let without_ports = ["1.2.3.4", "2001:db8::1", "2001:db8::2", "5.6.7.8"];
+        assert_eq!(addresses(with_ports), without_ports);
         assert!(addresses("<script>").is_empty());
         assert_eq!(addresses(&vec!["203.0.113.7"; 100].join(",")).len(), MAX_FORWARDED);
     }

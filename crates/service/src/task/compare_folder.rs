@@ -48,10 +48,8 @@ fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
             ListingComparison::Same => true,
             ListingComparison::Different => false,
             ListingComparison::Unordered => {
-                let scan = worker
-                    .originals
-                    .scan(&source.folder, &source.patterns)
-                    .map_err(TaskError::Failed)?;
+                let scan = worker.originals.scan(&source.folder, &source.patterns);
+                let scan = scan.map_err(|cause| TaskError::storage(&cause))?;
                 diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?).is_empty()
             }
         };

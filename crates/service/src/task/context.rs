@@ -2,11 +2,13 @@
 //! and the progress.
 
 use std::{
+    io::ErrorKind,
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
     sync::{
         Arc, Mutex, Weak,
-        atomic::{AtomicBool, AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
     thread,
     time::Duration,
@@ -37,6 +39,9 @@ use uuid::Uuid;
 /// steps, so that a stop is noticed.
 const PAUSE_STEPS: (u32, u32) = (20, 160);
 const PAUSE_STEP: Duration = Duration::from_millis(50);
+/// The number of times that a task is run again because object storage cannot be reached. The pauses before these runs
+/// take five minutes together.
+const MAX_STORAGE_RERUNS: u32 = 40;
 
 /// The environment of the threads that run tasks.
 #[derive(Clone)]
@@ -59,6 +64,8 @@ pub struct TaskContext {
     worker: WorkerContext,
     lease: Lease,
     stop: Arc<AtomicBool>,
+    /// How many times the task was run again because object storage could not be reached.
+    storage_reruns: Arc<AtomicU32>,
 }
 
 impl Deref for TaskContext {
@@ -82,14 +89,16 @@ impl WorkerContext {
         let Some(Some((lease, found))) = taken else { return false };
         let mut last = lease.clone();
         let mut first = Some(lease);
+        let storage_reruns = Arc::default();
+        let context = |lease| self.context(lease, &storage_reruns);
         self.until_stored(|| {
             if let Some(lease) = first.take() {
-                return run(&self.context(lease), &found);
+                return run(&context(lease), &found);
             }
             let again = self.take_again(&last, |tx| find(tx, &found))?;
             let Some((lease, found)) = again else { return Ok(()) };
             last = lease.clone();
-            run(&self.context(lease), &found)
+            run(&context(lease), &found)
         });
         true
     }
@@ -157,9 +166,9 @@ impl WorkerContext {
         })
     }
 
-    fn context(&self, lease: Lease) -> TaskContext {
+    fn context(&self, lease: Lease, storage_reruns: &Arc<AtomicU32>) -> TaskContext {
         let stop = self.running.begin(&lease);
-        TaskContext { worker: self.clone(), lease, stop }
+        TaskContext { worker: self.clone(), lease, stop, storage_reruns: storage_reruns.clone() }
     }
 
     /// Whether this process may run tasks now. A process without jobs never asks for the lock on the tasks of a file.
@@ -270,7 +279,7 @@ impl TaskContext {
         self.store.write_rows(|tx| lease::release(tx, &self.lease))
     }
 
-    /// Ends a task that has no result: it is released if it was stopped, and kept if it is postponed. `fail` writes why
+    /// Ends a task that has no result: it is released if it was stopped, and kept if it is run again. `fail` writes why
     /// it failed.
     pub fn end(
         &self,
@@ -280,7 +289,14 @@ impl TaskContext {
         match cause {
             TaskError::Stopped => self.release(),
             TaskError::Postponed(cause) => Err(cause),
-            TaskError::Failed(reason) => self.write_end(|tx| fail(tx, &reason)),
+            TaskError::Unavailable(_)
+                if self.storage_reruns.fetch_add(1, Ordering::Relaxed) < MAX_STORAGE_RERUNS =>
+            {
+                Err(StoreError::Io(PathBuf::new(), ErrorKind::HostUnreachable.into()))
+            }
+            TaskError::Unavailable(reason) | TaskError::Failed(reason) => {
+                self.write_end(|tx| fail(tx, &reason))
+            }
         }
     }
 

@@ -59,7 +59,7 @@ enum ExtractError {
     /// The file is not an image or video. The message says why.
     Skipped(String),
     /// The source cannot be reached, which says nothing about the file.
-    Unavailable(String),
+    Unavailable(io::Error),
 }
 
 impl From<VideoError> for ExtractError {
@@ -231,10 +231,9 @@ fn extract_features(bytes: &[u8]) -> Result<Features, String> {
     extracted.map_err(|cause| format!("broken picture ({cause})"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn unreadable(cause: io::Error) -> ExtractError {
     if is_unavailable(&cause) {
-        ExtractError::Unavailable(cause.to_string())
+        ExtractError::Unavailable(cause)
     } else {
         // A reason that this program gives is safe to show, but a reason of the system can contain paths.
         let reason = cause.get_ref().map_or_else(|| cause.kind().to_string(), ToString::to_string);
@@ -254,8 +253,8 @@ fn write_all(
             return Ok(());
         }
         for (_, outcome) in &batch {
-            if let FileOutcome::NoMedia(ExtractError::Unavailable(reason)) = outcome {
-                return Err(TaskError::Failed(format!("object storage failed: {reason}")));
+            if let FileOutcome::NoMedia(ExtractError::Unavailable(cause)) = outcome {
+                return Err(TaskError::storage(cause));
             }
         }
         let packed = context.put_pictures(pictures(&batch))?;

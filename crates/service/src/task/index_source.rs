@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::Read as _,
+    io::{self, Read as _},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
@@ -23,7 +23,7 @@ use crate::{
 use rayon::prelude::*;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::{
-    FolderScan, OriginalFiles, diff,
+    FolderScan, OriginalFiles, diff, is_source_failure,
     sidecar::{self, SidecarData, place_boxes, push_name},
     unpack::{ArchiveKind, UnpackError, UnpackLimits},
 };
@@ -48,8 +48,8 @@ pub fn index_source(
 ) -> Result<(), TaskError> {
     let store = &context.store;
     let folder = &*context.open_source(source)?;
-    let mut scan =
-        context.originals.scan(&source.folder, &source.patterns).map_err(TaskError::Failed)?;
+    let scan = context.originals.scan(&source.folder, &source.patterns);
+    let mut scan = scan.map_err(|cause| TaskError::in_storage(cause.to_string(), &cause))?;
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
         .read(|c| sources::all(c, source.dataset))?
@@ -265,7 +265,7 @@ struct ChangedObjects {
     objects: Vec<LabeledRegion>,
 }
 
-/// Extracts the objects in pictures. A picture that cannot be opened has no objects.
+/// Extracts the objects in pictures. A picture that cannot be opened has no objects, unless its source has failed.
 fn extract_objects(
     context: &TaskContext,
     folder: &dyn OriginalFiles,
@@ -275,8 +275,11 @@ fn extract_objects(
         context.check_cancelled()?;
         let extracted: Vec<Vec<Features>> = batch
             .par_iter()
-            .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
-            .collect();
+            .map(|picture| match extract_from_picture(folder, picture) {
+                Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
+                extracted => Ok(extracted.unwrap_or_default()),
+            })
+            .collect::<Result<_, _>>()?;
         let detected: Vec<_> = batch
             .iter()
             .zip(&extracted)
@@ -300,12 +303,13 @@ fn detected_objects<'a>(
 fn extract_from_picture(
     folder: &dyn OriginalFiles,
     changed: &ChangedObjects,
-) -> Option<Vec<Features>> {
+) -> io::Result<Vec<Features>> {
     if changed.objects.is_empty() {
-        return Some(Vec::new());
+        return Ok(Vec::new());
     }
     let mut bytes = Vec::new();
-    folder.open_file(&changed.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
+    folder.open_file(&changed.picture.path)?.read_to_end(&mut bytes)?;
     let regions: Vec<_> = changed.objects.iter().map(|object| object.region).collect();
-    catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions))).ok()?.ok()
+    let extracted = catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions)));
+    Ok(extracted.ok().and_then(Result::ok).unwrap_or_default())
 }

@@ -61,6 +61,12 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     };
     // An error is ignored, because the file may not exist and the state of the export decides.
     let _ = fs::remove_file(&partial);
+    if let TaskError::Unavailable(reason) = &cause {
+        let waiting = format!("waiting, because {reason}");
+        context.write(|tx| {
+            export::update_progress(tx, id, ExportTaskState::InProgress, 0.0, Some(&waiting))
+        })?;
+    }
     context.end(cause, |tx, reason| {
         export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(reason))
     })
@@ -141,9 +147,9 @@ fn upload_archive(
     if uploaded.map_err(bucket_error)? { Ok(()) } else { Err(TaskError::Stopped) }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn bucket_error(error: StorageError) -> TaskError {
-    TaskError::Failed(format!("the archive cannot be kept in the bucket: {error}"))
+    let message = format!("the archive cannot be kept in the bucket: {error}");
+    TaskError::in_storage(message, &error.into_io())
 }
 
 fn create_archive(

@@ -1,7 +1,7 @@
 //! The reasons why a request cannot be fulfilled. Messages are safe to send to the client, because they contain no
 //! local paths and no SQL.
 
-use tessera_media::ingest::is_unavailable;
+use tessera_media::ingest::{is_denied, is_unavailable};
 use tessera_retrieval::RetrievalError;
 use tessera_store::StoreError;
 use tessera_wire::selection::SelectionError;
@@ -68,12 +68,20 @@ impl ServiceError {
     /// Converts an error of reading a thumbnail or the picture of a frame from the bucket.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn unreadable_picture(cause: std::io::Error) -> Self {
-        if is_unavailable(&cause) {
-            return Self::storage_unreachable();
-        }
-        Self::Failed(
+        Self::source_failure(&cause).unwrap_or(Self::Failed(
             "The object storage has lost or damaged this picture; restore it from a backup",
-        )
+        ))
+    }
+
+    /// Returns the error for object storage that cannot be read at the moment. Returns `None` if only the file is the
+    /// cause.
+    pub(crate) fn source_failure(cause: &std::io::Error) -> Option<Self> {
+        if is_denied(cause) {
+            let message =
+                "The object storage cannot be read, because access is denied; check the access key";
+            return Some(Self::Unavailable(message));
+        }
+        is_unavailable(cause).then(Self::storage_unreachable)
     }
 
     pub(crate) fn storage_unreachable() -> Self {

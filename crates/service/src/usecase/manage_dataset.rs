@@ -143,8 +143,8 @@ impl Deployment {
         }
         self.tag_writer.synchronize(&record)?;
         let patterns = patterns.unwrap_or(record.patterns);
-        let scan =
-            self.originals.scan(&record.folder, &patterns).map_err(ServiceError::Conflict)?;
+        let scan = self.originals.scan(&record.folder, &patterns);
+        let scan = scan.map_err(|cause| ServiceError::Conflict(cause.to_string()))?;
         let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
             dataset::set_patterns(tx, id, &patterns)?;
             let changes = file_changes(tx, &record, &scan)?;

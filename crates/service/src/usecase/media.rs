@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::ServiceError;
 use crate::{Deployment, InjectedFailure, OriginalPaths, originals::storage_location};
 use tessera_media::ingest::{
-    HASHED_BEFORE_SENDING, SourceFile, is_changed, is_unavailable, parquet_images::containing_file,
+    HASHED_BEFORE_SENDING, SourceFile, is_changed, parquet_images::containing_file,
     read_first_bytes,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
@@ -127,12 +127,13 @@ impl Deployment {
             self.forget_modified(&record)?;
             return Err(ServiceError::ChangedFile);
         }
-        let (file, head) = opened.map_err(|cause| match Errno::from_io_error(&cause) {
-            _ if is_unavailable(&cause) => ServiceError::storage_unreachable(),
-            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
-                ServiceError::internal()
-            }
-            _ => ServiceError::original_not_found(),
+        let (file, head) = opened.map_err(|cause| {
+            ServiceError::source_failure(&cause).unwrap_or(match Errno::from_io_error(&cause) {
+                Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
+                    ServiceError::internal()
+                }
+                _ => ServiceError::original_not_found(),
+            })
         })?;
         Ok(OriginalFile { record, file, head })
     }

@@ -101,6 +101,8 @@ async fn an_expired_link_of_the_bucket_is_replaced_by_the_link_of_the_export() {
 async fn an_upload_survives_failures_of_the_storage() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
+    // All attempts of the first run fail.
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
     storage.fail_next([
         FakeFailure::S3Error(503, "SlowDown"),
         FakeFailure::LostResponse,

@@ -1,11 +1,14 @@
 //! Datasets whose folder is in a bucket: their originals stay there.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
 use tessera_model::DatasetId;
 use tessera_service::{Deployment, DeploymentSettings, LocalError};
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
 
 use crate::{
     components::object_storage::fake_s3::{FakeFailure, FakeS3},
@@ -203,6 +206,24 @@ async fn reopening_reads_only_what_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_date_of_an_object_is_its_last_change() {
+    let storage = storage().await;
+    let mut place = Place::new(&[]);
+    for (time, seconds) in
+        [("2026-01-01T00:00:00.000Z", 1_767_225_600), ("2026-02-01T10:20:30.456Z", 1_769_941_230)]
+    {
+        storage.set_modified(time);
+        let service = served(place, &storage).await;
+        let dated = format!("media WHERE modified / 1000000000 = {seconds}");
+        assert_eq!(service.place.count(&dated), 12, "{time}");
+        let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+        let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
+        assert_eq!(service.client.get(link).send().await.unwrap().status(), 200, "{time}");
+        place = service.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_is_gone_since_the_listing_is_skipped() {
     let storage = storage().await;
     storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES]);
@@ -216,14 +237,41 @@ async fn an_object_that_is_gone_since_the_listing_is_skipped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bucket_that_cannot_be_reached_fails_the_indexing_and_the_next_opening_continues() {
+async fn indexing_waits_while_the_bucket_cannot_be_reached() {
+    let storage = storage().await;
+    // The listing fails during the first run, and pictures fail during the second run.
+    storage.fail_next([FakeFailure::None]);
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
+    storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES + 2]);
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 36]);
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+    assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_are_not_lost_while_the_bucket_cannot_be_reached() {
+    let storage = storage().await;
+    let boxes =
+        r#"{"file_name": "p003.png", "objects": [{"label": "left", "bbox": [0, 0, 0.5, 1]}]}"#;
+    storage.put("team/set/metadata.jsonl", boxes.as_bytes());
+    storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES + 12]);
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_objects"]), (&json!("READY"), &json!(1)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_refuses_the_key_fails_the_indexing_and_the_next_opening_continues() {
     let storage = storage().await;
     storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES + 3]);
-    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 1_000]);
+    storage.fail_next(vec![FakeFailure::S3Error(403, "ExpiredToken"); 1_000]);
     let service = served(Place::new(&[]), &storage).await;
     let record = service.record().await;
     assert_eq!(record["status_new"], "ERROR", "{record}");
-    let reason = "object storage failed: the storage is temporarily unavailable (503)";
+    let reason = "object storage failed: the session token of this deployment has expired";
     assert!(record.to_string().contains(reason), "{record}");
     let place = service.stop().await;
     storage.recover();
@@ -231,6 +279,43 @@ async fn a_bucket_that_cannot_be_reached_fails_the_indexing_and_the_next_opening
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
     assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_denies_access_loses_no_picture_of_an_export() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+    let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
+    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let original = service.client.get(link).send().await.unwrap();
+    assert_eq!(original.status(), 503);
+    assert!(original.text().await.unwrap().contains("access is denied"));
+    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let query = "file_name=a&export_format=json&include_images=true";
+    let task = export::ended(&service, &export::start(&service, query).await).await;
+    let reason = "object storage failed: access is denied";
+    assert_eq!((&task["status"], &task["result_message"]), (&json!("FAILED"), &json!(reason)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_export_says_that_it_waits_for_the_bucket() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 1_000]);
+    let query = "file_name=a&export_format=json&include_images=true";
+    let started = export::start(&service, query).await;
+    let reason =
+        "waiting, because object storage failed: the storage is temporarily unavailable (503)";
+    let waiting = async {
+        while export::status(&service, &started["id"]).await["result_message"] != reason {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_mins(1), waiting).await.unwrap();
+    storage.recover();
+    let (task, zip) = export::finished_archive(&service, &started).await;
+    assert_eq!((&task["result_message"], export::names(&zip).len()), (&json!(null), 13));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -165,6 +165,9 @@ async fn a_bucket_that_fails_is_reported_and_serves_nothing_wrong() {
         (response.status().as_u16(), response.headers().contains_key("retry-after")),
         (503, true)
     );
+    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let (status, body) = get().await;
+    assert_eq!((status, body.contains("access is denied")), (503, true), "{body}");
     let reason = "The object storage cannot be reached; try again later";
     assert!(response.text().await.unwrap().contains(reason));
     storage.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(503, "SlowDown")]);

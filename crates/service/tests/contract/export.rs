@@ -16,7 +16,7 @@ use crate::support::{Place, Service, answer, assert_no_path, encoded, now, pictu
 
 const START: &str = "/export_context_async";
 
-async fn start(service: &Service, query: &str) -> Value {
+pub(crate) async fn start(service: &Service, query: &str) -> Value {
     service.good(&service.of_dataset(&format!("{START}?{query}"))).await
 }
 
@@ -34,15 +34,20 @@ pub(crate) async fn finished_archive(
     service: &Service,
     started: &Value,
 ) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
-    service.deployment.wait_until_idle().await;
-    let task = status(service, &started["id"]).await;
+    let task = ended(service, started).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
     let uri = task["download_uri"].as_str().unwrap();
     let bytes = service.client.get(uri).send().await.unwrap().bytes().await.unwrap();
     (task, ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap())
 }
 
-async fn status(service: &Service, id: &Value) -> Value {
+/// Waits for a started export, which may fail.
+pub(crate) async fn ended(service: &Service, started: &Value) -> Value {
+    service.deployment.wait_until_idle().await;
+    status(service, &started["id"]).await
+}
+
+pub(crate) async fn status(service: &Service, id: &Value) -> Value {
     let id = id.as_str().unwrap();
     service.good(&service.of_dataset(&format!("/export_status?export_task_id={id}"))).await
 }

@@ -296,8 +296,13 @@ impl From<tokio_postgres::Error> for QueryError {
             (None, None) => cause.to_string(),
         };
         let is = |code| cause.code() == Some(&code);
-        let is_ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].into_iter().any(is);
-        if cause.is_closed() || is_ended {
+        let is_away = [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::TOO_MANY_CONNECTIONS,
+        ];
+        if cause.is_closed() || is_away.into_iter().any(is) || is_network_error(&cause) {
             Self::Disconnected(message.into())
         } else if is(SqlState::T_R_DEADLOCK_DETECTED) {
             Self::Deadlock(message.into())
@@ -311,6 +316,15 @@ impl From<tokio_postgres::Error> for QueryError {
             Self::Failed(message.into())
         }
     }
+}
+
+/// Whether the network is the cause, for example because no server accepts the connection. Messages of a server that
+/// cannot be read are errors of other kinds.
+fn is_network_error(cause: &tokio_postgres::Error) -> bool {
+    let cause = cause.source().and_then(|source| source.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| {
+        !matches!(cause.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+    })
 }
 
 /// Waits for a future on this thread. A task of a runtime may be this thread's work, and tokio lets a task poll only
@@ -408,7 +422,46 @@ fn network_runtime() -> io::Result<&'static Runtime> {
 
 #[cfg(test)]
 mod tests {
-    use super::in_postgres;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        thread,
+    };
+
+    use super::*;
+
+    /// Connects to a server that refuses the connection with this code.
+    fn refusal(code: &str) -> QueryError {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let fields = format!("SFATAL\0C{code}\0Mrefused\0\0");
+        let server = thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let _ = client.read(&mut [0; 1024]).unwrap();
+            let length = u32::try_from(fields.len() + 4).unwrap().to_be_bytes();
+            client.write_all(&[b"E", &length[..], fields.as_bytes()].concat()).unwrap();
+        });
+        let refusal = connect(port);
+        server.join().unwrap();
+        refusal
+    }
+
+    fn connect(port: u16) -> QueryError {
+        let config = format!("host=127.0.0.1 port={port} user=ann sslmode=disable");
+        let verification = ServerVerification::Unverified;
+        PostgresConnection::connect(&config.parse().unwrap(), &verification, || {}).unwrap_err()
+    }
+
+    #[test]
+    fn a_server_that_is_stopped_starting_or_full_is_disconnected() {
+        for code in ["57P01", "57P02", "57P03", "53300"] {
+            assert!(matches!(refusal(code), QueryError::Disconnected(_)), "{code}");
+        }
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        assert!(matches!(connect(closed), QueryError::Disconnected(_)));
+        let wrong_password = refusal("28P01");
+        assert!(matches!(wrong_password, QueryError::Failed(_)), "{wrong_password}");
+    }
 
     #[test]
     fn checksums_are_not_required_of_a_server() {
