@@ -130,8 +130,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     let profile = match name {
         Some(name) => deployment::profile_by_name(&context.settings, name)?,
         None => match deployment::select_target(&context.global, &context.settings)? {
-            Some(ServiceTarget::Profile(profile)) => profile,
-            Some(ServiceTarget::Address(_) | ServiceTarget::Folder(_)) | None => {
+            Some(ServiceTarget { profile, is_saved: true }) => profile,
+            Some(ServiceTarget { .. }) | None => {
                 let message = "no profile is selected; `tessera profile list` lists them";
                 return Err(CliError::usage(message));
             }

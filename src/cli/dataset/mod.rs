@@ -190,8 +190,8 @@ async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
 
 fn pinning_profile(context: &Context) -> CliResult<Profile> {
     match context.target()? {
-        ServiceTarget::Profile(profile) => Ok(profile),
-        ServiceTarget::Address(_) | ServiceTarget::Folder(_) => {
+        ServiceTarget { profile, is_saved: true } => Ok(profile),
+        ServiceTarget { .. } => {
             let message = "pins are stored in a profile, and this deployment has none";
             Err(CliError::usage(message).with_remedy("tessera profile add"))
         }
