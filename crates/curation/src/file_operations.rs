@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, sync_dir, synced};
+use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, share_blocks, sync_dir, synced};
 
 use crate::plan::LinkKind;
 
@@ -301,20 +301,6 @@ pub(crate) fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
     let age = Duration::from_nanos(nanos.unsigned_abs());
     let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
     file.set_times(FileTimes::new().set_modified(time))
-}
-
-#[cfg(target_os = "linux")]
-fn share_blocks(new: &File, original: &File) -> io::Result<()> {
-    rustix::fs::ioctl_ficlone(new, original).map_err(|_| cannot_share())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn share_blocks(_: &File, _: &File) -> io::Result<()> {
-    Err(cannot_share())
-}
-
-fn cannot_share() -> io::Error {
-    io::Error::new(ErrorKind::Unsupported, "the file system cannot share blocks between files")
 }
 
 /// Whether this user can create and remove files in a folder.
