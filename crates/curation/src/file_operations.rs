@@ -93,7 +93,7 @@ pub(crate) fn move_file(
 ) -> io::Result<()> {
     match rename_new(source, target) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
-            copy_file(source, target, temporary)?;
+            copy_file(CopyKind::Bytes, source, target, temporary)?;
             content.check(source)?;
             remove_file(source)
         }
@@ -173,8 +173,13 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
 }
 
 /// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.
-pub(crate) fn copy_file(source: &Path, target: &Path, temporary: &Path) -> io::Result<()> {
-    let filled = fill_copy(source, temporary, CopyKind::Bytes);
+pub(crate) fn copy_file(
+    kind: CopyKind,
+    source: &Path,
+    target: &Path,
+    temporary: &Path,
+) -> io::Result<()> {
+    let filled = fill_copy(source, temporary, kind);
     let published = filled.and_then(|()| rename_new(temporary, target));
     published.inspect_err(|_| discard(temporary))?;
     sync_dir(parent_dir(target))
@@ -190,11 +195,7 @@ pub(crate) fn link_file(
     match kind {
         LinkKind::Hard => fs::hard_link(source, target)?,
         LinkKind::Symbolic => symlink(source, target)?,
-        LinkKind::Reflink => {
-            let filled = fill_copy(source, temporary, CopyKind::SharedBlocks);
-            let published = filled.and_then(|()| rename_new(temporary, target));
-            published.inspect_err(|_| discard(temporary))?;
-        }
+        LinkKind::Reflink => return copy_file(CopyKind::SharedBlocks, source, target, temporary),
     }
     sync_dir(parent_dir(target))
 }
