@@ -44,6 +44,11 @@ impl ServiceTarget {
         Self { profile, is_saved: true }
     }
 
+    /// Returns the profile if it is saved.
+    pub fn into_saved(self) -> Option<Profile> {
+        self.is_saved.then_some(self.profile)
+    }
+
     /// Returns the folder and the model of a local deployment.
     pub(super) fn local_folder(&self) -> Option<(&Path, Option<&Path>)> {
         match &self.profile.deployment {
