@@ -59,7 +59,7 @@ impl Context {
         Ok(Connection {
             context: self,
             client: self.with_listeners(client),
-            deployment_name: target.name(),
+            deployment_name: target.profile.name.clone(),
             state: target_state(target),
             dry_run,
             local,
@@ -193,7 +193,7 @@ impl Connection<'_> {
 }
 
 pub(super) fn target_state(target: &ServiceTarget) -> StateFolder {
-    tessera_config::state_dir(&target.name()).map(StateFolder::in_dir).unwrap_or_default()
+    tessera_config::state_dir(&target.profile.name).map(StateFolder::in_dir).unwrap_or_default()
 }
 
 pub fn clock_skew_warning(client: &Client) -> Option<String> {
@@ -309,7 +309,7 @@ impl Context {
     /// Rejects changes if the options or the profile are read-only.
     pub(super) fn require_writable(&self) -> CliResult<()> {
         let target = self.target();
-        if !self.global.read_only && !target.is_ok_and(|target| target.options().read_only) {
+        if !self.global.read_only && !target.is_ok_and(|target| target.profile.options.read_only) {
             return Ok(());
         }
         let message = "changes are disabled by --read-only or the profile's read_only";

@@ -21,27 +21,13 @@ use crate::{
     credentials::{SecretLocations, SecretOwner},
 };
 
-#[derive(Clone, Debug, PartialEq)]
-pub enum ServiceTarget {
-    Profile(Profile),
-    Address(ServiceAddress),
-    /// A folder of this machine, instead of a profile.
-    Folder(LocalFolder),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct ServiceAddress {
-    pub base_url: String,
-    pub kind: DeploymentKind,
-    pub pipeline_url: Option<String>,
-    pub options: ProfileOptions,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct LocalFolder {
-    pub folder: PathBuf,
-    pub model: Option<PathBuf>,
-    pub options: ProfileOptions,
+/// The deployment of a command.
+#[derive(Clone, Debug)]
+pub struct ServiceTarget {
+    /// The profile. Its name is the one under which selections, jobs and views are saved.
+    pub profile: Profile,
+    /// Whether the settings have the profile. If not, it stands for an address or a folder of the command line.
+    pub is_saved: bool,
 }
 
 /// How long a folder is indexed before its progress is shown, in a terminal and in a log.
@@ -54,41 +40,30 @@ const INDEXING_INTERVAL: Duration = Duration::from_millis(500);
 pub const LOCAL_NAME: &str = "local";
 
 impl ServiceTarget {
-    pub fn options(&self) -> &ProfileOptions {
-        match self {
-            Self::Profile(profile) => &profile.options,
-            Self::Address(address) => &address.options,
-            Self::Folder(local) => &local.options,
-        }
+    pub fn saved(profile: Profile) -> Self {
+        Self { profile, is_saved: true }
     }
 
-    /// Returns the display name, under which selections, jobs and views are saved.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Profile(profile) => profile.name.clone(),
-            Self::Address(address) => address.name(),
-            Self::Folder(_) => LOCAL_NAME.to_owned(),
-        }
+    /// Returns the profile if it is saved.
+    pub fn into_saved(self) -> Option<Profile> {
+        self.is_saved.then_some(self.profile)
     }
 
     /// Returns the folder and the model of a local deployment.
     pub(super) fn local_folder(&self) -> Option<(&Path, Option<&Path>)> {
-        match self {
-            Self::Folder(LocalFolder { folder, model, .. })
-            | Self::Profile(Profile {
-                deployment: DeploymentConfig::Local { folder, model },
-                ..
-            }) => Some((folder, model.as_deref())),
-            Self::Profile(_) | Self::Address(_) => None,
+        match &self.profile.deployment {
+            DeploymentConfig::Local { folder, model } => Some((folder, model.as_deref())),
+            DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => None,
         }
     }
-}
 
-impl ServiceAddress {
-    /// Returns the address without its scheme.
-    pub fn name(&self) -> String {
-        let url = &self.base_url;
-        url.trim_start_matches("https://").trim_start_matches("http://").to_owned()
+    /// Creates a client for an address. The secret of an address that is not in a profile comes only from the
+    /// environment, because other users of the machine can read a command line.
+    pub fn client(&self) -> CliResult<Client> {
+        if self.is_saved {
+            return profile_client(&self.profile, None, login::open_secrets().ok().as_ref());
+        }
+        remote_client(&self.profile, |base_url, _| ServiceLogin::for_address(base_url))
     }
 }
 
@@ -98,24 +73,28 @@ pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
 ) -> CliResult<Option<ServiceTarget>> {
+    let unsaved = |name: &str, deployment| {
+        let options = ProfileOptions {
+            text_search_path: settings.search.text_search_path.clone(),
+            ..with_global_options(ProfileOptions::default(), global)
+        };
+        let profile = Profile { options, ..Profile::new(name, deployment) };
+        ServiceTarget { profile, is_saved: false }
+    };
     if let Some(folder) = &global.folder {
-        return Ok(Some(ServiceTarget::Folder(LocalFolder {
-            folder: folder.clone(),
-            model: settings.model.clone(),
-            options: with_global_options(ProfileOptions::default(), global),
-        })));
+        let (folder, model) = (folder.clone(), settings.model.clone());
+        return Ok(Some(unsaved(LOCAL_NAME, DeploymentConfig::Local { folder, model })));
     }
     // A named profile takes precedence over an address from the environment.
-    if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
-        return Ok(Some(ServiceTarget::Address(ServiceAddress {
-            base_url: base_url.clone(),
-            kind,
-            pipeline_url: global.pipeline_url.clone(),
-            options: ProfileOptions {
-                text_search_path: settings.search.text_search_path.clone(),
-                ..with_global_options(ProfileOptions::default(), global)
-            },
-        })));
+    if let (Some(address), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
+        let (base_url, pipeline_url) = (address.clone(), global.pipeline_url.clone());
+        let deployment = match kind {
+            DeploymentKind::Hosted => DeploymentConfig::Hosted { base_url, api_key: String::new() },
+            DeploymentKind::Onprem => DeploymentConfig::OnPrem { base_url, pipeline_url },
+            DeploymentKind::Local => return Err(no_address()),
+        };
+        let name = address.trim_start_matches("https://").trim_start_matches("http://");
+        return Ok(Some(unsaved(name, deployment)));
     }
     let named = global.profile.as_ref().or(settings.default_profile.as_ref());
     let profile = match (named, settings.profiles.as_slice()) {
@@ -124,7 +103,7 @@ pub fn select_target(
         (None, _) => return Ok(None),
     };
     let options = with_global_options(profile.options, global);
-    Ok(Some(ServiceTarget::Profile(Profile { options, ..profile })))
+    Ok(Some(ServiceTarget::saved(Profile { options, ..profile })))
 }
 
 fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> ProfileOptions {
@@ -164,14 +143,7 @@ pub async fn client_for(
         }
         return Ok((client, Some(local)));
     }
-    match target {
-        ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
-        ServiceTarget::Profile(profile) => {
-            let secrets = login::open_secrets().ok();
-            Ok((profile_client(profile, None, secrets.as_ref())?, None))
-        }
-        ServiceTarget::Folder(_) => Err(no_address()),
-    }
+    Ok((target.client()?, None))
 }
 
 /// Shows how far a folder is indexed, until this future is dropped. Most folders are indexed before anything is shown.
@@ -203,19 +175,28 @@ pub fn profile_client(
     typed: Option<SecretString>,
     secrets: Option<&SecretLocations>,
 ) -> CliResult<Client> {
+    remote_client(profile, |base_url, api_key| {
+        let origin = base_url.to_string();
+        let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+        ServiceLogin::for_profile(holder, typed, secrets)
+    })
+}
+
+/// Creates a client for an address. `login` finds the login of a hosted deployment by its address and API key.
+fn remote_client(
+    profile: &Profile,
+    login: impl FnOnce(&BaseUrl, &str) -> CliResult<ServiceLogin>,
+) -> CliResult<Client> {
     let service = match &profile.deployment {
-        DeploymentConfig::Local { .. } => {
-            return Err(no_address());
-        }
+        DeploymentConfig::Local { .. } => return Err(no_address()),
         DeploymentConfig::OnPrem { base_url, pipeline_url } => {
             on_premises_service(base_url, pipeline_url.as_deref())?
         }
         DeploymentConfig::Hosted { base_url, api_key } => {
             let base_url = parse_base_url(base_url)?;
-            let origin = base_url.to_string();
-            let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-            let login = ServiceLogin::for_profile(holder, typed, secrets)?;
-            hosted_endpoint(base_url, login, &profile.options)?
+            let ServiceLogin { access, reload, .. } = login(&base_url, api_key)?;
+            let service = service_with_login(base_url, access, &profile.options)?;
+            reload.into_iter().fold(service, ServiceConfig::with_secret_reloader)
         }
     };
     configured_client(service, &profile.options)
@@ -253,18 +234,6 @@ pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
     configured_client(service, &profile.options)
 }
 
-fn hosted_endpoint(
-    base_url: BaseUrl,
-    login: ServiceLogin,
-    options: &ProfileOptions,
-) -> CliResult<ServiceConfig> {
-    let service = service_with_login(base_url, login.access, options)?;
-    Ok(match login.reload {
-        Some(reload) => service.with_secret_reloader(reload),
-        None => service,
-    })
-}
-
 /// Creates an endpoint with login. Unencrypted connections require `allow_http`.
 pub(super) fn service_with_login(
     base_url: BaseUrl,
@@ -293,22 +262,4 @@ fn on_premises_service(base_url: &str, pipeline_url: Option<&str>) -> CliResult<
         Some(url) => service.with_pipeline(BaseUrl::parse_pipeline(url).map_err(usage)?),
         None => service,
     })
-}
-
-/// Creates a client for an address. The secret comes only from the environment, because other users
-/// of the machine can read a command line.
-pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
-    let ServiceAddress { base_url, kind, pipeline_url, options } = address;
-    let service = match kind {
-        DeploymentKind::Onprem => on_premises_service(base_url, pipeline_url.as_deref())?,
-        DeploymentKind::Hosted => {
-            let base_url = parse_base_url(base_url)?;
-            let login = ServiceLogin::for_address(&base_url)?;
-            hosted_endpoint(base_url, login, options)?
-        }
-        DeploymentKind::Local => {
-            return Err(no_address());
-        }
-    };
-    configured_client(service, options)
 }

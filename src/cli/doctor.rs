@@ -219,14 +219,10 @@ fn check_disk(subject: &str, folder: &Path) -> Vec<CheckResult> {
 /// line.
 async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
     let mut targets: Vec<ServiceTarget> =
-        settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
+        settings.profiles.iter().cloned().map(ServiceTarget::saved).collect();
     match deployment::select_target(global, settings) {
-        Ok(Some(target @ ServiceTarget::Profile(_))) if global.profile.is_some() => {
-            targets = vec![target];
-        }
-        Ok(Some(target @ (ServiceTarget::Address(_) | ServiceTarget::Folder(_)))) => {
-            targets.push(target);
-        }
+        Ok(Some(target)) if !target.is_saved => targets.push(target),
+        Ok(Some(target)) if global.profile.is_some() => targets = vec![target],
         Ok(_) => {}
         Err(error) => return vec![CheckResult::failed("profiles", error.message, error.exit)],
     }
@@ -236,7 +232,7 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
     }
     let mut findings = Vec::new();
     for target in targets {
-        let subject = format!("deployment {}", target.name());
+        let subject = format!("deployment {}", target.profile.name);
         findings.push(match target.local_folder() {
             Some((folder, _)) => check_picture_folder(subject, folder).await,
             None => check_reachable(subject, &target).await,

@@ -94,7 +94,7 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let named = global.profile.is_some() || global.base_url.is_some() || global.folder.is_some();
     let target = if named { deployment::select_target(global, settings)? } else { None };
     let folders: Vec<PathBuf> = match &target {
-        Some(target) => tessera_config::state_dir(&target.name()).into_iter().collect(),
+        Some(target) => tessera_config::state_dir(&target.profile.name).into_iter().collect(),
         None => tessera_config::state_dirs()
             .map_err(|error| CliError::io("list the state folders", &error))?,
     };
@@ -104,7 +104,7 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
         let profile = settings.profiles.iter().find(of_folder).cloned();
         let profile_name = profile.as_ref().map(|profile| profile.name.clone());
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let target_name = target.as_ref().map(ServiceTarget::name);
+        let target_name = target.as_ref().map(|target| target.profile.name.clone());
         let state = StateFolder::in_dir(folder);
         Ok(DeploymentJobs {
             deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
@@ -291,10 +291,10 @@ impl DeploymentJobs {
 
     fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
         if let Some(profile) = &self.profile {
-            return Ok(ServiceTarget::Profile(profile.clone()));
+            return Ok(ServiceTarget::saved(profile.clone()));
         }
         let selected = deployment::select_target(&context.global, &context.settings)?;
-        selected.filter(|target| target.name() == self.deployment_name).ok_or_else(|| {
+        selected.filter(|it| it.profile.name == self.deployment_name).ok_or_else(|| {
             CliError::usage(if self.deployment_name == LOCAL_NAME {
                 format!(
                     "the job belongs to the folder {} of this machine; give its path with --folder",

@@ -58,8 +58,8 @@ pub use config::run as configure;
 pub use connection::Connection;
 pub use context::{Context, TerminalFact, TerminalInfo};
 pub use deployment::{
-    LOCAL_NAME, LocalFolder, ServiceAddress, ServiceTarget, address_client, profile_by_name,
-    profile_client, profile_client_without_secret, select_target,
+    LOCAL_NAME, ServiceTarget, profile_by_name, profile_client, profile_client_without_secret,
+    select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
 pub use exit::{CliError, CliResult, Exit};

@@ -127,15 +127,13 @@ fn profile_document(context: &Context, profile: &Profile) -> Value {
 }
 
 fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
-    let profile = match name {
-        Some(name) => deployment::profile_by_name(&context.settings, name)?,
-        None => match deployment::select_target(&context.global, &context.settings)? {
-            Some(ServiceTarget::Profile(profile)) => profile,
-            Some(ServiceTarget::Address(_) | ServiceTarget::Folder(_)) | None => {
-                let message = "no profile is selected; `tessera profile list` lists them";
-                return Err(CliError::usage(message));
-            }
-        },
+    let profile = if let Some(name) = name {
+        deployment::profile_by_name(&context.settings, name)?
+    } else {
+        let target = deployment::select_target(&context.global, &context.settings)?;
+        let message = "no profile is selected; `tessera profile list` lists them";
+        let profile = target.and_then(ServiceTarget::into_saved);
+        profile.ok_or_else(|| CliError::usage(message))?
     };
     let mut row = profile_document(context, &profile);
     row["secret"] = secret_location(&profile, &login::open_secrets()?)?.into();

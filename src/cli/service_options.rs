@@ -238,21 +238,13 @@ pub struct WorkOptions {
 /// Option values of the local service for builds without it. No text can be parsed as such a value.
 #[cfg(not(feature = "local"))]
 mod unavailable_values {
-    #[derive(Clone, Copy, Debug)]
-    pub enum InjectedFailure {}
-
-    impl std::str::FromStr for InjectedFailure {
-        type Err = String;
-
-        fn from_str(_: &str) -> Result<Self, String> {
-            Err("this build has no local deployment".to_owned())
-        }
-    }
+    pub type InjectedFailure = UnavailableValue;
+    pub type LanguageChoice = UnavailableValue;
 
     #[derive(Clone, Copy, Debug)]
-    pub enum LanguageChoice {}
+    pub enum UnavailableValue {}
 
-    impl std::str::FromStr for LanguageChoice {
+    impl std::str::FromStr for UnavailableValue {
         type Err = String;
 
         fn from_str(_: &str) -> Result<Self, String> {

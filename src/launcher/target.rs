@@ -9,10 +9,7 @@ use std::{
 use crate::credentials;
 use secrecy::SecretString;
 use tessera::{
-    cli::{
-        self, CliError, Context, FolderOpening, InterfaceCommand, LocalFolder, LocalSettings,
-        ServiceTarget,
-    },
+    cli::{self, CliError, Context, FolderOpening, InterfaceCommand, LocalSettings},
     credentials::{EnvironmentLoginPermission, SecretOwner, TOKEN_VARIABLE},
     state::read_recent,
     usecase::{KeyPairOwner, open_secrets},
@@ -69,13 +66,15 @@ impl LaunchTarget {
                 Some(profile) if !context.global.fresh => Self::of_profile(profile.clone(), None)?,
                 _ => Self::Start,
             },
-            Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None)?,
-            Some(ServiceTarget::Address(address)) => {
-                Self::Address(cli::address_client(&address)?, address.name())
-            }
-            Some(ServiceTarget::Folder(LocalFolder { folder, model, .. })) => {
-                Self::one_folder(folder, model.as_deref(), None)?
-            }
+            Some(target) if target.is_saved => Self::of_profile(target.profile, None)?,
+            Some(target) => match target.profile.deployment {
+                DeploymentConfig::Local { folder, model } => {
+                    Self::one_folder(folder, model.as_deref(), None)?
+                }
+                DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
+                    Self::Address(target.client()?, target.profile.name)
+                }
+            },
         })
     }
 

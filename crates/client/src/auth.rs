@@ -83,25 +83,10 @@ impl AuthProvider {
         }
     }
 
-    pub(super) fn update_clock_skew(
-        &self,
-        headers: &HeaderMap,
-        sent: SystemTime,
-        received: SystemTime,
-    ) {
-        if let Self::Tokens(tokens) = self {
-            tokens.update_clock_skew(headers, sent, received);
-        }
-    }
-
-    pub(super) fn is_secret_replaced(&self) -> bool {
-        matches!(self, Self::Tokens(tokens) if tokens.is_secret_replaced())
-    }
-
-    /// Returns the key whose tokens are signed here, if tokens are signed here.
-    pub(super) fn api_key(&self) -> Option<String> {
+    /// Returns the source of the tokens, if tokens are signed here.
+    pub(super) fn tokens(&self) -> Option<&TokenSource> {
         match self {
-            Self::Tokens(tokens) => Some(tokens.api_key()),
+            Self::Tokens(tokens) => Some(tokens),
             Self::Anonymous | Self::Fixed(..) => None,
         }
     }
@@ -112,14 +97,6 @@ impl AuthProvider {
             Self::Tokens(tokens) => tokens.expires_at(),
             Self::Fixed(_, expires_at) => *expires_at,
             Self::Anonymous => None,
-        }
-    }
-
-    /// Returns the number of seconds by which the clock of the service is ahead, or 0 if that is unknown or irrelevant.
-    pub(super) fn clock_skew(&self) -> i64 {
-        match self {
-            Self::Tokens(tokens) => tokens.clock_skew(),
-            _ => 0,
         }
     }
 }

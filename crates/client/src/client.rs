@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::{
-    auth::{AuthHeader, AuthProvider},
+    auth::{AuthHeader, TokenSource},
     curl::DryRun,
     errors::AttemptError,
     manage_dataset::{LocalAddition, selection_parameters},
@@ -125,7 +125,7 @@ impl Client {
     }
 
     pub fn has_replaced_secret(&self) -> bool {
-        self.transport.auth.is_secret_replaced()
+        self.transport.auth.tokens().is_some_and(TokenSource::is_secret_replaced)
     }
 
     /// Returns when the current token expires, by the local clock. Returns `None` before the first request, and if the
@@ -149,16 +149,15 @@ impl Client {
     /// # Errors
     /// The tokens of this client are not signed with a key pair.
     pub fn replace_key_pair(&self, credentials: Credentials) -> Result<(), Failure> {
-        let AuthProvider::Tokens(tokens) = &self.transport.auth else {
-            return Err(Failure::local("this deployment does not log in with a key pair"));
-        };
-        tokens.replace(credentials);
+        let tokens = self.transport.auth.tokens();
+        let refused = || Failure::local("this deployment does not log in with a key pair");
+        tokens.ok_or_else(refused)?.replace(credentials);
         Ok(())
     }
 
     /// Returns the seconds by which the clock of the service is ahead, or 0 if this is unknown or no tokens are signed.
     pub fn clock_skew(&self) -> i64 {
-        self.transport.auth.clock_skew()
+        self.transport.auth.tokens().map_or(0, TokenSource::clock_skew)
     }
 
     /// Creates or returns a key pair for a session login, by `GET api_credentials`. The request is sent once, because
@@ -403,7 +402,8 @@ impl Client {
     /// The link must not be fetched.
     pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
         let url = self.transport.resolve(link)?;
-        let (service, api_key) = (self.service(), self.transport.auth.api_key());
+        let api_key = self.transport.auth.tokens().map(TokenSource::api_key);
+        let service = self.service();
         Ok(PictureKey::new(service.base_url(), service.auth(), api_key.as_deref(), &url))
     }
 

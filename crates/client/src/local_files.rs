@@ -169,7 +169,7 @@ impl<'a> PictureSharing<'a> {
         }
         let Ok(original) = File::open(original) else { return false };
         let Ok(new) = create_file(directory, path) else { return false };
-        let shared = share_blocks(&new, &original);
+        let shared = tessera_files::share_blocks(&new, &original).is_ok();
         self.can_reflink.set(shared);
         if !shared {
             // If the file cannot be removed, copying the entry reports that the path is in use.
@@ -177,16 +177,6 @@ impl<'a> PictureSharing<'a> {
         }
         shared
     }
-}
-
-#[cfg(target_os = "linux")]
-fn share_blocks(new: &File, original: &File) -> bool {
-    rustix::fs::ioctl_ficlone(new, original).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn share_blocks(_: &File, _: &File) -> bool {
-    false
 }
 
 fn hard_link(original: &Path, directory: &OwnedFd, path: &Path) -> bool {

@@ -220,8 +220,8 @@ impl Transport {
                 }
             })
             .await?;
-        if auth_header.is_some() {
-            self.auth.update_clock_skew(response.headers(), sent, SystemTime::now());
+        if let Some(tokens) = self.auth.tokens().filter(|_| auth_header.is_some()) {
+            tokens.update_clock_skew(response.headers(), sent, SystemTime::now());
         }
         if response.status().is_success() {
             return Ok(response);

@@ -29,6 +29,7 @@ pub use settings::{
 };
 pub use settings_file::SettingOrigin;
 pub use terminal_alerts::{DesktopProtocol, shows_progress};
+pub use tessera_model::text_enum;
 
 /// The JSON Schema of the settings, which is generated from their table and their comments.
 pub const SETTINGS_SCHEMA: &str = include_str!("../../../assets/config.schema.json");

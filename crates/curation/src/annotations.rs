@@ -249,7 +249,7 @@ fn edited(step: &Step, states: &[StepState], path: &Path) -> io::Result<Option<S
 pub(crate) fn rewrite(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<()> {
     let Step { source, target, content, .. } = step;
     let Some(text) = edited(step, states, source)? else { return Ok(()) };
-    copy_file(source, target, temporary)?;
+    copy_file(CopyKind::Bytes, source, target, temporary)?;
     put(source, &text, temporary, content)
 }
 

@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, sync_dir, synced};
+use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, share_blocks, sync_dir, synced};
 
 use crate::plan::LinkKind;
 
@@ -93,7 +93,7 @@ pub(crate) fn move_file(
 ) -> io::Result<()> {
     match rename_new(source, target) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
-            copy_file(source, target, temporary)?;
+            copy_file(CopyKind::Bytes, source, target, temporary)?;
             content.check(source)?;
             remove_file(source)
         }
@@ -173,8 +173,13 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
 }
 
 /// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.
-pub(crate) fn copy_file(source: &Path, target: &Path, temporary: &Path) -> io::Result<()> {
-    let filled = fill_copy(source, temporary, CopyKind::Bytes);
+pub(crate) fn copy_file(
+    kind: CopyKind,
+    source: &Path,
+    target: &Path,
+    temporary: &Path,
+) -> io::Result<()> {
+    let filled = fill_copy(source, temporary, kind);
     let published = filled.and_then(|()| rename_new(temporary, target));
     published.inspect_err(|_| discard(temporary))?;
     sync_dir(parent_dir(target))
@@ -190,11 +195,7 @@ pub(crate) fn link_file(
     match kind {
         LinkKind::Hard => fs::hard_link(source, target)?,
         LinkKind::Symbolic => symlink(source, target)?,
-        LinkKind::Reflink => {
-            let filled = fill_copy(source, temporary, CopyKind::SharedBlocks);
-            let published = filled.and_then(|()| rename_new(temporary, target));
-            published.inspect_err(|_| discard(temporary))?;
-        }
+        LinkKind::Reflink => return copy_file(CopyKind::SharedBlocks, source, target, temporary),
     }
     sync_dir(parent_dir(target))
 }
@@ -301,20 +302,6 @@ pub(crate) fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
     let age = Duration::from_nanos(nanos.unsigned_abs());
     let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
     file.set_times(FileTimes::new().set_modified(time))
-}
-
-#[cfg(target_os = "linux")]
-fn share_blocks(new: &File, original: &File) -> io::Result<()> {
-    rustix::fs::ioctl_ficlone(new, original).map_err(|_| cannot_share())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn share_blocks(_: &File, _: &File) -> io::Result<()> {
-    Err(cannot_share())
-}
-
-fn cannot_share() -> io::Error {
-    io::Error::new(ErrorKind::Unsupported, "the file system cannot share blocks between files")
 }
 
 /// Whether this user can create and remove files in a folder.

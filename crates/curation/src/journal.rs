@@ -265,6 +265,13 @@ impl Journal {
         synced(self.file.sync_all())
     }
 
+    /// Makes the names in the folders of all files durable.
+    pub(crate) fn sync_folders(&self) -> io::Result<()> {
+        let files = self.steps.iter().flat_map(|step| [&step.source, &step.target]);
+        let folders: BTreeSet<&Path> = files.filter_map(|file| file.parent()).collect();
+        folders.into_iter().filter(|folder| folder.is_dir()).try_for_each(sync_dir)
+    }
+
     /// Removes the folders that the action created. A folder with files stays.
     pub(crate) fn remove_new_folders(&self) {
         for folder in self.header.new_folders.iter().rev() {
@@ -310,11 +317,4 @@ fn new_folders(steps: &[Step]) -> Vec<Folder> {
         }
     }
     folders.into_iter().map(Folder).collect()
-}
-
-/// Makes the names in the folders of all files durable.
-pub(crate) fn sync_folders<'a>(files: impl Iterator<Item = &'a Path>) -> io::Result<()> {
-    let folders: BTreeSet<&Path> = files.filter_map(Path::parent).collect();
-    let existing = folders.into_iter().filter(|folder| folder.is_dir());
-    existing.map(sync_dir).collect::<io::Result<Vec<()>>>().map(drop)
 }

@@ -12,10 +12,10 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
-        FileContent, copy_file, create_folder, hash_of, is_same_file, link_file, move_file,
-        remove_moved, replace_by_link, temporary_path,
+        CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_file, link_file,
+        move_file, remove_moved, replace_by_link, temporary_path,
     },
-    journal::{StepState, sync_folders},
+    journal::StepState,
     plan::LinkKind,
     trash_can,
 };
@@ -126,9 +126,7 @@ fn carry_out(
 
 /// Ends a run. `may_be_done` is whether a step may have been done.
 fn end(folder: &JournalFolder, mut journal: Journal, may_be_done: bool) -> Result<(), Error> {
-    let files =
-        journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
-    sync_folders(files)?;
+    journal.sync_folders()?;
     if may_be_done {
         journal.finish(&Record::Finished)?;
         folder.remove_old()?;
@@ -204,7 +202,7 @@ fn perform(
     }
     match operation {
         Operation::Move => move_file(source, target, &temporary, content),
-        Operation::Copy => copy_file(source, target, &temporary),
+        Operation::Copy => copy_file(CopyKind::Bytes, source, target, &temporary),
         Operation::Link(kind) => link_file(*kind, source, target, &temporary),
         Operation::Trash => trash_can::put(source),
         Operation::Replace(kind) => replace_by_link(*kind, source, target, &temporary, content),

@@ -17,7 +17,7 @@ use crate::{
         CopyKind, create_folder, exchange, fill_copy, hash_of, is_same_file, move_file,
         remove_moved, set_modified, temporary_path,
     },
-    journal::{StepState, sync_folders},
+    journal::StepState,
     run::remove_left,
     trash_can::{self, Trashed},
 };
@@ -72,9 +72,7 @@ pub fn undo(
             }
         }
     }
-    let files =
-        journal.steps.iter().flat_map(|step| [step.source.as_path(), step.target.as_path()]);
-    sync_folders(files)?;
+    journal.sync_folders()?;
     journal.remove_new_folders();
     // The files that could not be put back can be tried again when the cause is removed. An attempt that puts none of
     // them back gives them up, so that older actions can be undone.

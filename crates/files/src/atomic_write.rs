@@ -35,11 +35,7 @@ pub fn write_durably(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
     create_private_dir_durably(parent_dir(&path))?;
-    let temporary = write_temporary(&path, content.as_ref())?;
-    if let Ok(replaced) = fs::metadata(&path) {
-        weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
-    }
-    persist_durably(temporary, &path)
+    persist_with_mode(write_temporary(&path, content.as_ref())?, &path)
 }
 
 /// Replaces a file that others may read, so that it survives a power cut. The umask of the user decides who can read
@@ -54,11 +50,7 @@ pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<(
 pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
     fs::create_dir_all(parent_dir(&path))?;
-    let temporary = write_shared_temporary(&path, content.as_ref())?;
-    if let Ok(replaced) = fs::metadata(&path) {
-        weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
-    }
-    persist_durably(temporary, &path)
+    persist_with_mode(write_shared_temporary(&path, content.as_ref())?, &path)
 }
 
 fn write_shared_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
@@ -91,6 +83,14 @@ fn write_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     let mut temporary = builder.prefix(TEMPORARY_PREFIX).tempfile_in(parent_dir(path))?;
     temporary.write_all(content)?;
     Ok(temporary)
+}
+
+/// Replaces a file durably, with the permissions that it has.
+fn persist_with_mode(temporary: NamedTempFile, path: &Path) -> io::Result<()> {
+    if let Ok(replaced) = fs::metadata(path) {
+        weak_file_system::set_mode(temporary.path(), replaced.permissions().mode())?;
+    }
+    persist_durably(temporary, path)
 }
 
 fn persist_durably(temporary: NamedTempFile, path: &Path) -> io::Result<()> {

@@ -120,6 +120,24 @@ pub fn copy_mode(from: &fs::Metadata, to: &File) -> io::Result<()> {
     if_changeable(to.set_permissions(Permissions::from_mode(mode)), || to.metadata())
 }
 
+/// Makes a new file share the blocks of another one.
+///
+/// # Errors
+/// `Unsupported` if the file system cannot do so.
+#[cfg(target_os = "linux")]
+pub fn share_blocks(new: &File, original: &File) -> io::Result<()> {
+    rustix::fs::ioctl_ficlone(new, original).map_err(|_| cannot_share())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn share_blocks(_: &File, _: &File) -> io::Result<()> {
+    Err(cannot_share())
+}
+
+fn cannot_share() -> io::Error {
+    io::Error::new(ErrorKind::Unsupported, "the file system cannot share blocks between files")
+}
+
 /// Turns the error of a file system whose permissions cannot be changed into success. FAT and CIFS refuse the change
 /// with `PERM`, which refers to the owner everywhere else.
 fn if_changeable(

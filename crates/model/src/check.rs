@@ -2,64 +2,34 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{SafeText, Selection, vql::IssueKind};
+use crate::{SafeText, Selection, keyword::text_enum, vql::IssueKind};
 
-/// What a check finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    Media,
-    Duplicates,
-    Blur,
-    Dark,
-    Bright,
-    Outliers,
-    Mislabels,
-    Unreadable,
-    Captions,
-    Labels,
-    Leaks,
+text_enum! {
+    /// What a check finds.
+    pub enum Rule:
+        /// Returns the ID, which stays the same between versions.
+        id,
+        /// Returns a sentence about a media item that counts.
+        description
+    {
+        Media = "media", "The dataset has too few media items.";
+        Duplicates = "duplicates", "The media item is a near-duplicate of a better one.";
+        Blur = "blur", "The media item is blurred.";
+        Dark = "dark", "The media item is dark.";
+        Bright = "bright", "The media item is overexposed.";
+        Outliers = "outliers", "The media item is unlike all others.";
+        Mislabels = "mislabels", "The label of the media item is probably wrong.";
+        Unreadable = "unreadable", "The picture or video cannot be read.";
+        Captions = "captions", "The media item has no caption.";
+        Labels = "labels", "The media item has no label.";
+        Leaks = "leaks", "The media item is a near-duplicate of one in another part of the dataset.";
+    }
 }
 
 impl Rule {
     /// The rules whose limit the user chooses.
     pub const LIMITED: [Self; 6] =
         [Self::Duplicates, Self::Blur, Self::Dark, Self::Bright, Self::Outliers, Self::Mislabels];
-
-    /// Returns the ID, which stays the same between versions.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Media => "media",
-            Self::Duplicates => "duplicates",
-            Self::Blur => "blur",
-            Self::Dark => "dark",
-            Self::Bright => "bright",
-            Self::Outliers => "outliers",
-            Self::Mislabels => "mislabels",
-            Self::Unreadable => "unreadable",
-            Self::Captions => "captions",
-            Self::Labels => "labels",
-            Self::Leaks => "leaks",
-        }
-    }
-
-    /// Returns a sentence about a media item that counts.
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Media => "The dataset has too few media items.",
-            Self::Duplicates => "The media item is a near-duplicate of a better one.",
-            Self::Blur => "The media item is blurred.",
-            Self::Dark => "The media item is dark.",
-            Self::Bright => "The media item is overexposed.",
-            Self::Outliers => "The media item is unlike all others.",
-            Self::Mislabels => "The label of the media item is probably wrong.",
-            Self::Unreadable => "The picture or video cannot be read.",
-            Self::Captions => "The media item has no caption.",
-            Self::Labels => "The media item has no label.",
-            Self::Leaks => {
-                "The media item is a near-duplicate of one in another part of the dataset."
-            }
-        }
-    }
 
     /// Returns the issue that finds the media items that count. Their IDs are the same.
     pub fn issue(self) -> Option<IssueKind> {

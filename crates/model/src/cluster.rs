@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
+    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame, keyword::text_enum,
     picture_source::frames_and_videos, text::grouped_with_noun, vql::ColumnValue,
 };
 
@@ -143,47 +143,29 @@ pub struct Relevance {
     pub by_name: bool,
 }
 
-/// The bands by which a cosine distance is read. Image searches and caption searches have different bands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScoreScale {
-    Visual,
-    Caption,
-}
-
-impl ScoreScale {
-    pub fn legend(self) -> &'static str {
-        match self {
-            Self::Visual => "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
-            Self::Caption => "lower is closer: strong <.40 · partial ≤.60 · loose >.60",
-        }
+text_enum! {
+    /// The bands by which a cosine distance is read. Image searches and caption searches have different bands.
+    pub enum ScoreScale: legend {
+        Visual = "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
+        Caption = "lower is closer: strong <.40 · partial ≤.60 · loose >.60",
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RelevanceBand {
-    Strong,
-    Partial,
-    Same,
-    High,
-    Related,
-    Loose,
-    /// The words of a folder or file name matched, whatever the score.
-    ByName,
+text_enum! {
+    #[derive(PartialOrd, Ord)]
+    pub enum RelevanceBand: label {
+        Strong = "strong",
+        Partial = "partial",
+        Same = "same",
+        High = "high",
+        Related = "related",
+        Loose = "loose",
+        /// The words of a folder or file name matched, whatever the score.
+        ByName = "by name",
+    }
 }
 
 impl RelevanceBand {
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Strong => "strong",
-            Self::Partial => "partial",
-            Self::Same => "same",
-            Self::High => "high",
-            Self::Related => "related",
-            Self::Loose => "loose",
-            Self::ByName => "by name",
-        }
-    }
-
     /// The number of filled dots, out of four.
     pub fn strength(self) -> usize {
         match self {

@@ -4,7 +4,7 @@
 //! with 409, and which actions the interface disables. A local service also knows the folder of a dataset
 //! ([`LocalDataset`]).
 
-use crate::{DatasetId, EncodingProgress, SafeText};
+use crate::{DatasetId, EncodingProgress, SafeText, keyword::text_enum};
 use serde::{Deserialize, Serialize};
 
 /// The `status_new` of a dataset.
@@ -22,16 +22,22 @@ pub enum Status {
     Other(SafeText),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    Read,
-    /// Search by caption or query language.
-    TextSearch,
-    /// Register a query image, or search by an anchor.
-    VisualSearch,
-    Export,
-    AddMedia,
-    Reindex,
+text_enum! {
+    pub enum Operation:
+        /// The name shown on screen.
+        label,
+        /// The name in the service's error messages.
+        code
+    {
+        Read = "browse", "explore";
+        /// Search by caption or query language.
+        TextSearch = "text search", "text_search";
+        /// Register a query image, or search by an anchor.
+        VisualSearch = "image search", "visual_search";
+        Export = "export", "export";
+        AddMedia = "add media", "add_media";
+        Reindex = "reindex", "reindex";
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,32 +56,6 @@ impl Permission {
         match self {
             Self::Denied(reason) => Some(reason),
             Self::Allowed | Self::Unspecified | Self::Confirm => None,
-        }
-    }
-}
-
-impl Operation {
-    /// The name shown on screen.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Read => "browse",
-            Self::TextSearch => "text search",
-            Self::VisualSearch => "image search",
-            Self::Export => "export",
-            Self::AddMedia => "add media",
-            Self::Reindex => "reindex",
-        }
-    }
-
-    /// The name in the service's error messages.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Read => "explore",
-            Self::TextSearch => "text_search",
-            Self::VisualSearch => "visual_search",
-            Self::Export => "export",
-            Self::AddMedia => "add_media",
-            Self::Reindex => "reindex",
         }
     }
 }

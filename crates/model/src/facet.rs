@@ -7,27 +7,16 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::{
     Cluster, Distribution, Preview, SafeText, TagId,
+    keyword::text_enum,
     vql::{ColumnName, ColumnValue, FileProperty},
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FacetKind {
-    Label,
-    Tag,
-    CaptionWord,
-    Folder,
-}
-
-impl FacetKind {
-    pub const ALL: [Self; 4] = [Self::Label, Self::Tag, Self::CaptionWord, Self::Folder];
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Label => "labels",
-            Self::Tag => "tags",
-            Self::CaptionWord => "words in captions",
-            Self::Folder => "folders",
-        }
+text_enum! {
+    pub enum FacetKind: label {
+        Label = "labels",
+        Tag = "tags",
+        CaptionWord = "words in captions",
+        Folder = "folders",
     }
 }
 

@@ -29,6 +29,13 @@ impl JobKind {
             Self::GetModel(_) => "get model",
         }
     }
+
+    pub fn export(&self) -> Option<&ExportJob> {
+        match self {
+            Self::Export(export) => Some(export),
+            Self::AddMedia(_) | Self::Reindex | Self::GetModel(_) => None,
+        }
+    }
 }
 
 /// What an export of a selection contains.

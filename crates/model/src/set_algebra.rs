@@ -2,33 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::{Cluster, ClusterId, MediaId};
+use crate::{Cluster, ClusterId, MediaId, keyword::text_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SetOperator {
-    Intersection,
-    Difference,
-    Union,
-}
-
-impl SetOperator {
-    /// All operators, the most useful first.
-    pub const ALL: [Self; 3] = [Self::Difference, Self::Intersection, Self::Union];
-
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Intersection => "∩",
-            Self::Difference => "−",
-            Self::Union => "∪",
-        }
-    }
-
-    pub fn description(self) -> &'static str {
-        match self {
-            Self::Intersection => "items that are in both results",
-            Self::Difference => "items of these results that are not in those",
-            Self::Union => "items in either",
-        }
+text_enum! {
+    pub enum SetOperator: symbol, description {
+        Difference = "−", "items of these results that are not in those";
+        Intersection = "∩", "items that are in both results";
+        Union = "∪", "items in either";
     }
 }
 

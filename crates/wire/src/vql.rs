@@ -11,6 +11,7 @@ pub use schema::schemas;
 
 use std::{collections::BTreeMap, fmt};
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json, value::RawValue};
 use tessera_model::{
     Anchor, AnchorKind, SafeText,
@@ -193,13 +194,8 @@ fn property_filter(property: Property, fields: &FilterFields) -> Result<Filter, 
 }
 
 fn scalar(value: &Value) -> Result<ColumnValue, InvalidField> {
-    match value {
-        Value::Bool(flag) => Some(ColumnValue::Flag(*flag)),
-        Value::Number(number) => number.as_f64().map(ColumnValue::Number),
-        Value::String(text) => Some(ColumnValue::Text(text.clone())),
-        _ => None,
-    }
-    .ok_or_else(|| InvalidField::new("value", "must be a text, a number, true or false"))
+    ColumnValue::deserialize(value)
+        .map_err(|_| InvalidField::new("value", "must be a text, a number, true or false"))
 }
 
 /// The object behind the key of a filter. An error with an empty field name refers to the object itself.

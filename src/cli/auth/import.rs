@@ -15,7 +15,7 @@ use tessera_wire::credentials::session_value;
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        ServiceAddress, ServiceTarget,
+        ServiceTarget,
         auth::secret_screen,
         deployment::{configured_client, parse_base_url, service_with_login},
         keyboard,
@@ -39,16 +39,18 @@ impl HostedProfile {
     }
 
     pub fn selected(context: &Context) -> Result<Self, CliError> {
-        match context.target()? {
-            ServiceTarget::Profile(profile) => Self::from_profile(profile),
-            ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
+        let ServiceTarget { profile, is_saved } = context.target()?;
+        match &profile.deployment {
+            _ if is_saved => Self::from_profile(profile),
+            DeploymentConfig::Local { .. } => Err(CliError::usage("a local folder needs no login")),
+            DeploymentConfig::Hosted { base_url, .. }
+            | DeploymentConfig::OnPrem { base_url, .. } => {
                 let message =
                     "secrets are stored per profile; add a profile for this address first";
                 let remedy = ShellCommand::new("tessera profile add NAME --kind hosted")
                     .option("--base-url", base_url);
                 Err(CliError::usage(message).with_remedy(remedy))
             }
-            ServiceTarget::Folder(_) => Err(CliError::usage("a local folder needs no login")),
         }
     }
 

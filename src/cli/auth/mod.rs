@@ -6,13 +6,13 @@ mod secret_screen;
 
 use secrecy::ExposeSecret as _;
 use tessera_client::{AuthMethod, TOKEN_LIFETIME};
-use tessera_config::{DeploymentKind, Profile};
+use tessera_config::{DeploymentConfig, Profile};
 use tessera_model::login_check_text;
 
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        LocalFolder, ServiceAddress, ServiceTarget,
+        ServiceTarget,
         auth::import::HostedProfile,
         deployment::parse_base_url,
         login::{ServiceLogin, open_secrets},
@@ -51,20 +51,19 @@ pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliErr
 }
 
 fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
-    match context.target()? {
-        ServiceTarget::Profile(profile) => {
+    let ServiceTarget { profile, is_saved } = context.target()?;
+    match &profile.deployment {
+        _ if is_saved => {
             let life = profile.options.token_ttl.unwrap_or(TOKEN_LIFETIME);
             let hosted = HostedProfile::from_profile(profile)?;
             Ok((ServiceLogin::for_profile(hosted.owner(), None, Some(&open_secrets()?))?, life))
         }
-        ServiceTarget::Address(ServiceAddress {
-            kind: DeploymentKind::Hosted, base_url, ..
-        }) => Ok((ServiceLogin::for_address(&parse_base_url(&base_url)?)?, TOKEN_LIFETIME)),
-        ServiceTarget::Address(ServiceAddress {
-            kind: DeploymentKind::Onprem | DeploymentKind::Local,
-            ..
-        })
-        | ServiceTarget::Folder(_) => Err(CliError::usage("this deployment needs no login")),
+        DeploymentConfig::Hosted { base_url, .. } => {
+            Ok((ServiceLogin::for_address(&parse_base_url(base_url)?)?, TOKEN_LIFETIME))
+        }
+        DeploymentConfig::OnPrem { .. } | DeploymentConfig::Local { .. } => {
+            Err(CliError::usage("this deployment needs no login"))
+        }
     }
 }
 
@@ -92,17 +91,8 @@ async fn show_status(context: &Context) -> Result<Exit, CliError> {
 }
 
 fn secret_status(context: &Context) -> Result<Value, CliError> {
-    let (profile, kind, base_url) = match context.target()? {
-        ServiceTarget::Profile(Profile { name, deployment, .. }) => {
-            (Some(name), deployment.kind(), deployment.address())
-        }
-        ServiceTarget::Address(ServiceAddress { kind, base_url, .. }) => {
-            (None, kind.as_str(), base_url)
-        }
-        ServiceTarget::Folder(LocalFolder { folder, .. }) => {
-            (None, "local", folder.display().to_string())
-        }
-    };
+    let ServiceTarget { profile: Profile { name, deployment, .. }, is_saved } = context.target()?;
+    let kind = deployment.kind();
     let (api_key, source) = if kind == "hosted" {
         let (login, _) = command_login(context)?;
         (login.api_key().map(str::to_owned), Some(login.source))
@@ -114,9 +104,9 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
         Some(source) => source.description(&open_secrets()?),
     };
     Ok(json!({
-        "profile": profile,
+        "profile": is_saved.then_some(name),
         "kind": kind,
-        "base_url": base_url,
+        "base_url": deployment.address(),
         "api_key": api_key,
         "secret_store": source.map(SecretSource::label),
         "secret_location": location,

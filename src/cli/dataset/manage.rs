@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use tessera_config::{DeploymentConfig, Profile};
 use tessera_model::{
     FileChanges, LocalDataset, PatternLists, RescanResult, SkippedFile, text::grouped_with_noun,
 };
@@ -12,8 +11,8 @@ use super::{
     record::dataset_document,
     watch::{WaitGoal, poll_until},
 };
+use crate::cli::polling::Poller;
 use crate::cli::prelude::*;
-use crate::cli::{ServiceTarget, polling::Poller};
 
 pub(super) async fn remove(context: &Context, dataset: Option<&str>) -> CliResult {
     context.require_writable()?;
@@ -66,14 +65,8 @@ fn kept_uploads(connection: &Connection<'_>, uploads: u64) -> String {
 
 /// Returns the name of the local profile that this command uses.
 fn local_profile(context: &Context) -> Option<String> {
-    match context.target() {
-        Ok(ServiceTarget::Profile(Profile {
-            name,
-            deployment: DeploymentConfig::Local { .. },
-            ..
-        })) => Some(name),
-        _ => None,
-    }
+    let target = context.target().ok().filter(|it| it.is_saved && it.local_folder().is_some());
+    target.map(|target| target.profile.name)
 }
 
 pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str) -> CliResult {

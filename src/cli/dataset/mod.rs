@@ -15,7 +15,7 @@ use tessera_model::Status;
 
 use crate::cli::prelude::*;
 use crate::cli::{
-    PatternOptions, ServiceTarget,
+    PatternOptions,
     analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
     config::user_file,
     values::status_parser,
@@ -189,13 +189,10 @@ async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
 }
 
 fn pinning_profile(context: &Context) -> CliResult<Profile> {
-    match context.target()? {
-        ServiceTarget::Profile(profile) => Ok(profile),
-        ServiceTarget::Address(_) | ServiceTarget::Folder(_) => {
-            let message = "pins are stored in a profile, and this deployment has none";
-            Err(CliError::usage(message).with_remedy("tessera profile add"))
-        }
-    }
+    context.target()?.into_saved().ok_or_else(|| {
+        let message = "pins are stored in a profile, and this deployment has none";
+        CliError::usage(message).with_remedy("tessera profile add")
+    })
 }
 
 fn change_pins(

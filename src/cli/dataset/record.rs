@@ -26,7 +26,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&Status>) -
     let DatasetList { datasets: mut all, unreadable: skipped } =
         connection.client.list_datasets().await?;
     let target = context.target()?;
-    let pinned = target.options().pinned.iter().filter_map(|id| id.parse().ok());
+    let pinned = target.profile.options.pinned.iter().filter_map(|id| id.parse().ok());
     for id in pinned {
         if all.iter().any(|dataset| dataset.id == id) {
             continue;

@@ -97,14 +97,7 @@ impl FoundExport {
     }
 
     pub(super) fn request(&self) -> Option<&ExportJob> {
-        self.job.as_ref().and_then(export_of)
-    }
-}
-
-pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
-    match &job.kind {
-        JobKind::Export(export) => Some(export),
-        JobKind::AddMedia(_) | JobKind::Reindex | JobKind::GetModel(_) => None,
+        self.job.as_ref()?.kind.export()
     }
 }
 
@@ -119,7 +112,7 @@ pub(super) fn saved_archive(job: &JobRecord) -> Option<&Archive> {
 /// Returns the exports that any process of this machine has started, oldest first.
 pub(super) fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.state.jobs()?;
-    jobs.retain(|stored| export_of(&stored.job).is_some());
+    jobs.retain(|stored| stored.job.kind.export().is_some());
     Ok(jobs)
 }
 

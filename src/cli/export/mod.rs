@@ -13,9 +13,7 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{
         LocalService,
-        export::lookup::{
-            ExportLookup, export_document, export_of, kind, recorded_exports, saved_archive,
-        },
+        export::lookup::{ExportLookup, export_document, kind, recorded_exports, saved_archive},
         polling::{EventTarget, Poller},
         values::{format_timestamp, parse_interval},
     },
@@ -108,7 +106,7 @@ fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
 }
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
-    let export = export_of(job);
+    let export = job.kind.export();
     let completed = Some("COMPLETED");
     // The status of a running export changes, so it is not saved.
     let (state, status, message) = match &job.state {

@@ -17,7 +17,7 @@ use crate::{
         messages::write_stderr,
         output::write_stdout,
     },
-    usecase::run_blocking,
+    usecase::{media_rows::follow_export, run_blocking},
 };
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
@@ -141,11 +141,8 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
     let target = folder.path().join(spec.file_name.as_str());
-    let mut task = client.start_export(dataset.id, &spec).await?;
-    while !task.has_ended() {
-        pause().await;
-        task = client.export_status(dataset.id, task.id).await?;
-    }
+    let task = client.start_export(dataset.id, &spec).await?;
+    let task = follow_export(client, dataset.id, task).await?;
     if let Some(failure) = task.failure() {
         return Err(failure.into());
     }

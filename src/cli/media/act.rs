@@ -23,8 +23,8 @@ use tessera_model::{Dataset, DatasetId, Failure, SafeText, text::count_with_noun
 use super::plan::split_file_list;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, LocalFolder, ServiceTarget,
-        export::ExportContentOptions, values::read_bytes_or_stdin,
+        CliError, CliResult, Connection, Context, Document, Exit, export::ExportContentOptions,
+        values::read_bytes_or_stdin,
     },
     usecase::{file_actions, run_blocking},
 };
@@ -346,8 +346,10 @@ async fn run_from_journal(
     context.require_writable()?;
     let last = file_actions::last_action()?;
     let steps = preview()?;
-    if let Ok(ServiceTarget::Folder(LocalFolder { folder, .. })) = context.target() {
-        require_in_folder(&folder, &steps, name, &last.text)?;
+    if let Ok(target) = context.target()
+        && let Some((folder, _)) = target.local_folder().filter(|_| !target.is_saved)
+    {
+        require_in_folder(folder, &steps, name, &last.text)?;
     }
     context.messages.info(format!("{name}: {}", last.text));
     if context.is_dry_run() {
@@ -360,9 +362,7 @@ async fn run_from_journal(
     report(context, &outcome);
     print_rows(context, name, outcome.failed.iter().map(skipped_row))?;
     // Opening the folder compares it with its index.
-    if let Ok(target @ (ServiceTarget::Folder(_) | ServiceTarget::Profile(_))) = context.target()
-        && target.local_folder().is_some()
-    {
+    if context.target().is_ok_and(|target| target.local_folder().is_some()) {
         let connection = context.connect(&[]).await?;
         connection.close(Ok(Exit::Done)).await?;
     }

@@ -152,10 +152,7 @@ pub(super) struct PropertyOptions {
 
 impl PropertyOptions {
     fn to_filter(&self, property: Property) -> Result<Filter, InvalidField> {
-        let values = self.values.iter().map(|typed| match &property {
-            Property::File(property) if !property.is_number() => ColumnValue::Text(typed.clone()),
-            _ => ColumnValue::from_typed(typed),
-        });
+        let values = self.values.iter().map(|typed| property.from_typed(typed));
         let values: Vec<ColumnValue> = values.collect();
         let operator = Operator::from_keyword(&self.operator).unwrap_or(Operator::Is);
         Filter::property(property, operator, &values)

@@ -178,10 +178,7 @@ impl Job {
     }
 
     pub fn export(&self) -> Option<&ExportJob> {
-        match &self.kind {
-            JobKind::Export(export) => Some(export),
-            JobKind::AddMedia(_) | JobKind::Reindex | JobKind::GetModel(_) => None,
-        }
+        self.kind.export()
     }
 
     /// Returns the done and total amounts, in bytes or percent, if both are known.

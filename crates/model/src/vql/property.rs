@@ -102,6 +102,14 @@ impl Property {
         }
     }
 
+    /// Reads a value as users type it, which is a text if the property has no other values.
+    pub fn from_typed(&self, typed: &str) -> ColumnValue {
+        match self {
+            Self::File(property) if !property.is_number() => ColumnValue::Text(typed.to_owned()),
+            _ => ColumnValue::from_typed(typed),
+        }
+    }
+
     fn value(&self, operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
         use FileProperty::{Aspect, Date, Format, Height, Name, Path, Rating, Size, Width};
         let text = || match raw {

@@ -114,12 +114,9 @@ pub(crate) fn input_schemas() -> Map<String, Value> {
         ("BoundingBox", preview::region_schema()),
         ("DatasetName", local_dataset::rename_schema()),
     ];
-    schemas
-        .into_iter()
-        .chain(vql::schemas())
-        .chain(tags::schemas())
-        .map(|(name, schema)| (name.to_owned(), schema))
-        .collect()
+    let named = |(name, schema): (&str, Value)| (name.to_owned(), schema);
+    let schemas = schemas.map(named).into_iter();
+    schemas.chain(vql::schemas()).chain(tags::schemas().map(named)).collect()
 }
 
 type ResponseMap = BTreeMap<String, RefOr<Response>>;

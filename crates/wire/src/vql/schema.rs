@@ -2,14 +2,17 @@
 
 use serde_json::{Value, json};
 
-use tessera_model::vql::{
-    ColumnName, FileProperty, IssueKind, Label, LabelRule, MAX_FILTERS, MAX_VALUES, Operator,
-    QueryText,
+use tessera_model::{
+    text::capitalize,
+    vql::{
+        ColumnName, FileProperty, IssueKind, Label, LabelRule, MAX_FILTERS, MAX_VALUES, Operator,
+        QueryText,
+    },
 };
 
 /// The JSON schema of a `vql` text, and the schemas of the filters that it refers to, each with its name in the
 /// description of the API. A filter with a name becomes a class of a generated client.
-pub fn schemas() -> Vec<(&'static str, Value)> {
+pub fn schemas() -> Vec<(String, Value)> {
     let fraction = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
     let text = json!({"type": "string", "minLength": 1, "maxLength": QueryText::MAX_CHARS, "pattern": r"\S"});
     let uuid = json!({"type": "string", "format": "uuid"});
@@ -23,7 +26,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     });
     let similar = json!({"value": uuid, "threshold?": fraction});
     let of_score = json!({"value": fraction});
-    let mut schemas = vec![
+    let simple = [
         ("FullTextFilter", filter_schema("text", &["fts"], &json!({"value": text}))),
         ("SemanticFilter", filter_schema("text", &["semantic"], &scored_text)),
         ("LabelsFilter", filter_schema("labels", &rules, &json!({"value": label_list_schema()}))),
@@ -33,18 +36,17 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("UniquenessFilter", filter_schema("uniqueness", &["uniqueness"], &of_score)),
         ("SimilarityFilter", filter_schema("similarity", &["upload", "media"], &similar)),
     ];
-    schemas.extend(
-        FileProperty::ALL
-            .map(|property| (property_schema_name(property), property_schema(property))),
-    );
-    schemas.push(("ColumnFilter", column_schema()));
-    schemas.extend(combined_schemas(&schemas));
+    let named = |(name, schema): (&str, Value)| (name.to_owned(), schema);
+    let mut schemas = simple.map(named).to_vec();
+    schemas.extend(FileProperty::ALL.map(property_schema));
+    schemas.push(named(("ColumnFilter", column_schema())));
+    schemas.extend(combined_schemas(&schemas).map(named));
     let filters: Vec<Value> = schemas.iter().map(|(name, _)| reference(name)).collect();
     let list = json!({
         "type": "array", "maxItems": MAX_FILTERS, "items": {"oneOf": filters},
         "description": "Filters; all of them hold",
     });
-    schemas.push(("Vql", list));
+    schemas.push(named(("Vql", list)));
     schemas
 }
 
@@ -52,24 +54,11 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-fn property_schema_name(property: FileProperty) -> &'static str {
-    match property {
-        FileProperty::Path => "PathFilter",
-        FileProperty::Name => "NameFilter",
-        FileProperty::Size => "SizeFilter",
-        FileProperty::Width => "WidthFilter",
-        FileProperty::Height => "HeightFilter",
-        FileProperty::Aspect => "AspectFilter",
-        FileProperty::Format => "FormatFilter",
-        FileProperty::Date => "DateFilter",
-        FileProperty::Rating => "RatingFilter",
-    }
-}
-
-fn property_schema(property: FileProperty) -> Value {
+fn property_schema(property: FileProperty) -> (String, Value) {
+    let (name, operators) = (property.as_str(), property.operators());
     let value = json!({"type": if property.is_number() { "number" } else { "string" }});
-    let operators = property.operators();
-    filter_schema(property.as_str(), &names(&operators), &json!({"value": value_or_list(&value)}))
+    let schema = filter_schema(name, &names(&operators), &json!({"value": value_or_list(&value)}));
+    (format!("{}Filter", capitalize(name)), schema)
 }
 
 fn column_schema() -> Value {
@@ -90,7 +79,7 @@ fn value_or_list(value: &Value) -> Value {
 }
 
 /// The filters that contain other filters.
-fn combined_schemas(simple: &[(&'static str, Value)]) -> [(&'static str, Value); 2] {
+fn combined_schemas(simple: &[(String, Value)]) -> [(&'static str, Value); 2] {
     let ranks =
         |name: &str| ["FullTextFilter", "SemanticFilter", "SimilarityFilter"].contains(&name);
     let conditions = simple.iter().filter(|(name, _)| !ranks(name));

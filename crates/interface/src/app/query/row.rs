@@ -10,8 +10,8 @@ use tessera_config::{
 use tessera_model::{
     Anchor, AnchorKind, Filter, Fraction, SafeText, TagId,
     vql::{
-        ColumnName, ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule,
-        Operator, Property, PropertyFilter, PropertyValue,
+        ColumnName, FileProperty, InvalidField, IssueMode, IssueName, LabelRule, Operator,
+        Property, PropertyFilter, PropertyValue,
     },
 };
 use tessera_wire::vql;
@@ -339,11 +339,8 @@ impl FilterRow {
     fn property_filter(&self, property: &Property) -> Result<Filter, InvalidField> {
         let operator = Operator::from_keyword(self.choice_keyword()).unwrap_or(Operator::Is);
         let typed = if self.is_list() { self.all_entries() } else { vec![self.text(0).to_owned()] };
-        let typed = typed.iter().map(|typed| match property {
-            Property::File(property) if !property.is_number() => ColumnValue::Text(typed.clone()),
-            _ => ColumnValue::from_typed(typed),
-        });
-        Filter::property(property.clone(), operator, &typed.collect::<Vec<_>>())
+        let values = typed.iter().map(|typed| property.from_typed(typed));
+        Filter::property(property.clone(), operator, &values.collect::<Vec<_>>())
     }
 
     /// Returns the entries, including the entry that is being typed.
