@@ -7,6 +7,7 @@ use tessera_picture::Protocol;
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
+        Screen,
         overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,

@@ -169,7 +169,7 @@ fn dataset_of(sidecar: &Path) -> Rc<Path> {
 /// The type of a part of the picture in which objects were not labeled.
 const UNLABELED: &str = "DontCare";
 
-/// Whether a line is an object. No other text has a word and so many numbers in a line.
+/// Whether a line is an object. No other text has a line of a word and 14 numbers or more.
 fn is_kitti(text: &str) -> bool {
     text.lines().any(|line| parse_kitti_line(line).is_some())
 }
