@@ -39,12 +39,11 @@ impl TypedLine {
     }
 
     fn in_pane(app: &App, line: &str) -> Self {
+        // `close` also works outside of dialogs. The key ends tagging, which the action `back` would leave on.
+        let line = if matches!(line, "close" | "back") { CLOSE } else { line };
         if let Some(event) = item_event(line) {
-            return Self::Events(vec![event]);
-        }
-        // `close` also works outside of dialogs.
-        if line == "close" {
-            return Self::Events(vec![Event::Action(Action::Back)]);
+            return missing_item(&event, app.item_count())
+                .unwrap_or_else(|| Self::Events(vec![event]));
         }
         if let Some(action) = action(app, line) {
             return Self::Events(vec![Event::Action(action)]);
@@ -54,7 +53,8 @@ impl TypedLine {
             && let (Some(action), Some(item @ Event::Item(_))) =
                 (action(app, name), item_event(number))
         {
-            return Self::Events(vec![item, Event::Action(action)]);
+            return missing_item(&item, app.item_count())
+                .unwrap_or_else(|| Self::Events(vec![item, Event::Action(action)]));
         }
         let known = "menu lists the actions, with their names and keys";
         Self::Unknown(format!("{line} is not an action, a key or a number; {known}"))
@@ -62,7 +62,8 @@ impl TypedLine {
 
     fn in_dialog(app: &App, line: &str) -> Self {
         let overlay = app.overlay();
-        let is_list = app.dialog::<CommandList>().is_some() || app.dialog::<Palette>().is_some();
+        let list = app.dialog::<CommandList>().map(|it| &it.list);
+        let list = list.or_else(|| app.dialog::<Palette>().map(|it| &it.list));
         let takes_text = overlay.map_or_else(
             || app.query().is_editing_query(app.panes().focus, app.results()),
             <dyn Dialog>::takes_text,
@@ -72,22 +73,45 @@ impl TypedLine {
             ("", _) => vec![key(Key::Enter)],
             ("close" | "back", _) => vec![key(Key::Esc)],
             (_, Some(text)) if takes_text => replaced_text(text),
-            _ if is_list || !takes_text => match (item_event(line), keys(line, takes_text)) {
-                (Some(Event::Item(index)), _) if is_list => {
-                    vec![Event::Item(index), key(Key::Enter)]
+            _ if list.is_some() || !takes_text => {
+                match (item_event(line), keys(line, takes_text)) {
+                    (Some(item), _) => {
+                        let count = list.map_or(usize::MAX, |list| list.matches().len());
+                        if let Some(missing) = missing_item(&item, count) {
+                            return missing;
+                        }
+                        let chooses = list.is_some() && matches!(item, Event::Item(_));
+                        [Some(item), chooses.then(|| key(Key::Enter))]
+                            .into_iter()
+                            .flatten()
+                            .collect()
+                    }
+                    (None, Some(keys)) => keys,
+                    (None, None) if takes_text => replaced_text(line),
+                    (None, None) => {
+                        let help = "type the name of a key, such as tab or space, or an empty line";
+                        return Self::Unknown(format!("this has no field for text; {help}"));
+                    }
                 }
-                (Some(event), _) => vec![event],
-                (None, Some(keys)) => keys,
-                (None, None) if takes_text => replaced_text(line),
-                (None, None) => {
-                    let help = "type the name of a key, such as tab or space, or an empty line";
-                    return Self::Unknown(format!("this has no field for text; {help}"));
-                }
-            },
+            }
             _ => keys(line, true).unwrap_or_else(|| replaced_text(line)),
         };
         Self::Events(events)
     }
+}
+
+/// The number that closes a dialog or a picture, or goes back.
+const CLOSE: &str = "0";
+
+/// Refuses an item that does not exist, because the core would take the last one.
+fn missing_item(event: &Event, count: usize) -> Option<TypedLine> {
+    let &Event::Item(index) = event else { return None };
+    let reason = match count {
+        0 => "there are no items here".to_owned(),
+        1 => format!("there is no item {}, only item 1", index + 1),
+        _ => format!("there is no item {}, only items 1 to {count}", index + 1),
+    };
+    (index >= count).then_some(TypedLine::Unknown(reason))
 }
 
 /// Returns the event for the item with this number. The number 0 closes the dialog.

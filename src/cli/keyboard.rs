@@ -14,6 +14,8 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, retry_on_intr},
+    stdio::stdin,
+    termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr},
 };
 use secrecy::zeroize::Zeroizing;
 use tokio::{
@@ -22,12 +24,19 @@ use tokio::{
 };
 
 use crate::{
-    cli::{CliError, CliResult, Exit},
+    cli::{
+        CliError, CliResult, Exit,
+        messages::write_stderr,
+        terminal_changes::{TerminalChange, is_in_background, stop},
+    },
     inherited_signals,
 };
+use tessera_interface::printable_text::PrintableText;
 use tessera_wire::text_encoding::decode_text;
 
 const READ_STDIN: &str = "read standard input";
+/// Ends the input if the terminal passes on each key.
+const CTRL_D: u8 = 4;
 
 /// A socket pair of which the first end becomes readable at an interrupt.
 static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
@@ -63,24 +72,74 @@ pub(super) fn interrupt() {
     }
 }
 
-/// Reads one line without its line break, or an empty line at the end of the input. A backspace that the line settings
-/// of the terminal do not know removes the character before it.
+/// Reads one line without its line break, or an empty line at the end of the input.
 pub(super) fn read_line() -> CliResult<String> {
-    let mut line = Vec::new();
+    // The line may be a secret, so its bytes are erased.
+    let mut line = Zeroizing::new(Vec::new());
     let mut byte = [0];
-    while Keyboard.read(&mut byte).map_err(|error| read_error(READ_STDIN, &error))? == 1
-        && byte != *b"\n"
-    {
-        line.extend(byte);
-    }
-    let mut typed = String::new();
-    for c in String::from_utf8_lossy(&line).chars() {
-        match c {
-            '\u{8}' | '\u{7f}' => drop(typed.pop()),
-            c => typed.push(c),
+    while Keyboard.read(&mut byte).map_err(|error| read_error(READ_STDIN, &error))? == 1 {
+        match byte {
+            [b'\n' | b'\r'] => break,
+            [CTRL_D] if line.is_empty() => break,
+            _ => line.extend(byte),
         }
     }
-    Ok(typed)
+    Ok(edited(&String::from_utf8_lossy(&line)))
+}
+
+/// Reads one line that is not shown while it is typed. The terminal passes on each key, because its own lines end after
+/// 4095 bytes, but keys that interrupt or stop the program still do so.
+pub(super) fn read_hidden_line(prompt: &str) -> CliResult<String> {
+    let failed = |error: io::Error| CliError::io("read the terminal", &error);
+    let shown = tcgetattr(stdin()).map_err(|error| failed(error.into()))?;
+    let mut hidden = shown.clone();
+    hidden.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON);
+    hidden.special_codes[SpecialCodeIndex::VMIN] = 1;
+    hidden.special_codes[SpecialCodeIndex::VTIME] = 0;
+    let prompt = PrintableText::lines(prompt);
+    let hide = move || {
+        if is_in_background() {
+            stop()?;
+        }
+        if is_in_background() {
+            return Err(io::Error::other("the program is in the background"));
+        }
+        // A cookie that is pasted as soon as the prompt appears is not shown.
+        tcsetattr(stdin(), OptionalActions::Now, &hidden)?;
+        write_stderr(&prompt);
+        Ok(())
+    };
+    let show = move || {
+        if is_in_background() {
+            return Ok(());
+        }
+        Ok(tcsetattr(stdin(), OptionalActions::Now, &shown)?)
+    };
+    let hidden = TerminalChange::new(hide, show).map_err(failed)?;
+    let line = read_line();
+    drop(hidden);
+    write_stderr(&PrintableText::lines("\n"));
+    line
+}
+
+/// Applies the keys that the settings of the terminal have left in a line: Backspace, Ctrl-U, Ctrl-W and arrows.
+fn edited(typed: &str) -> String {
+    let (mut line, mut chars) = (String::new(), typed.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{8}' | '\u{7f}' => drop(line.pop()),
+            '\u{15}' => line.clear(),
+            '\u{17}' => line.truncate(line.trim_end().rfind(' ').map_or(0, |space| space + 1)),
+            '\u{1b}' => {
+                if matches!(chars.next(), Some('[' | 'O')) {
+                    chars.find(|c| ('@'..='~').contains(c));
+                }
+            }
+            c if c.is_control() => {}
+            c => line.push(c),
+        }
+    }
+    line
 }
 
 pub(super) fn read_bytes() -> CliResult<Vec<u8>> {
@@ -102,7 +161,7 @@ pub(super) struct Keyboard;
 
 impl Read for Keyboard {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let input = rustix::stdio::stdin();
+        let input = stdin();
         let mut waits = vec![PollFd::from_borrowed_fd(input, PollFlags::IN)];
         let interrupted = interrupt_ends().map(|[read, _]| read.as_fd());
         waits.extend(interrupted.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN)));
@@ -124,5 +183,24 @@ pub(super) fn read_error(purpose: &str, error: &io::Error) -> CliError {
         CliError::new(Exit::Interrupted, "interrupted")
     } else {
         CliError::io(purpose, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_edit_a_line_that_the_terminal_has_not_edited() {
+        for (typed, line) in [
+            ("yx\u{7f}", "y"),
+            ("\u{8}n", "n"),
+            ("wrong\u{15}right", "right"),
+            ("one two\u{17}three", "one three"),
+            ("a\u{1b}[Db\u{1b}OCc\u{1b}[1;5Dd", "abcd"),
+            ("a\tb\u{0}", "ab"),
+        ] {
+            assert_eq!(edited(typed), line, "{typed:?}");
+        }
     }
 }

@@ -10,6 +10,8 @@ use tessera_interface::printable_text::PrintableText;
 use tessera_model::{SafeText, Status, text::truncate};
 use unicode_width::UnicodeWidthStr as _;
 
+use crate::cli::terminal_changes::TerminalChange;
+
 pub use tessera_model::text::format_bytes;
 
 /// The minimum interval between two progress lines if there is no terminal: after at least another tenth was done, and
@@ -95,7 +97,7 @@ impl Messages {
             label: SafeText::name(label.as_ref()),
             started: now,
             last_report: (now, 0),
-            drawn: false,
+            drawn: None,
             shown_in_tab: self.terminal && shows_progress(|name| std::env::var(name).ok()),
         }
     }
@@ -116,7 +118,7 @@ pub struct ProgressBar {
     started: Instant,
     /// The time and the tenth of the last report, or of the start.
     last_report: (Instant, u64),
-    drawn: bool,
+    drawn: Option<TerminalChange>,
     /// Whether the tab of the terminal shows progress (OSC 9;4).
     shown_in_tab: bool,
 }
@@ -160,7 +162,7 @@ impl ProgressBar {
         let tenth = all.map_or(0, |all| done.saturating_mul(10) / all.max(1));
         let (at, before) = self.last_report;
         let is_due = if self.messages.terminal {
-            !self.drawn || at.elapsed() >= REDRAW_INTERVAL || all == Some(done)
+            self.drawn.is_none() || at.elapsed() >= REDRAW_INTERVAL || all == Some(done)
         } else {
             is_line_due(at.elapsed(), tenth != before)
         };
@@ -176,7 +178,6 @@ impl ProgressBar {
     }
 
     fn draw(&mut self, done: u64, all: Option<u64>, text: &str) {
-        self.drawn = true;
         let (label, text) = (self.label.as_str(), SafeText::name(text));
         // The last column stays empty, because some terminals wrap the line there.
         let line =
@@ -184,9 +185,17 @@ impl ProgressBar {
         let percent = all.map(|all| done.saturating_mul(100) / all.max(1));
         let tab = percent.filter(|_| self.shown_in_tab);
         let tab = tab.map_or_else(String::new, |percent| format!("\u{1b}]9;4;1;{percent}\u{7}"));
-        let mut err = io::stderr().lock();
+        let show = move || {
+            let mut err = io::stderr().lock();
+            write!(err, "\r\u{1b}[K{line}{tab}").and_then(|()| err.flush())
+        };
+        if let Some(drawn) = &self.drawn {
+            return drawn.replace(show);
+        }
+        let tab = if self.shown_in_tab { "\u{1b}]9;4;0;\u{7}" } else { "" };
+        let clear = move || write!(io::stderr(), "\r\u{1b}[K{tab}");
         // The error is ignored, because standard error may be closed.
-        let _ = write!(err, "\r\u{1b}[K{line}{tab}").and_then(|()| err.flush());
+        self.drawn = TerminalChange::new(show, clear).ok();
     }
 }
 
@@ -211,16 +220,6 @@ fn line_width() -> usize {
     let named = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let known = size.ok().filter(|cells| *cells > 0).or_else(named);
     known.filter(|cells| *cells > 0).unwrap_or(DEFAULT_WIDTH)
-}
-
-impl Drop for ProgressBar {
-    fn drop(&mut self) {
-        if self.drawn {
-            // The error is ignored, because standard error may be closed.
-            let tab = if self.shown_in_tab { "\u{1b}]9;4;0;\u{7}" } else { "" };
-            let _ = write!(io::stderr(), "\r\u{1b}[K{tab}");
-        }
-    }
 }
 
 fn is_line_due(since_last: Duration, has_new_tenth: bool) -> bool {

@@ -47,6 +47,7 @@ mod selection;
 mod service_options;
 mod set_algebra;
 mod tag;
+mod terminal_changes;
 mod values;
 
 pub use command_line::{

@@ -206,7 +206,11 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
             {
                 return false;
             }
-            let expected = TypedLine::Events(vec![Event::Action(action)]);
+            let expected = match action {
+                // The key does more than the action.
+                Action::Back => parsed(app, "0"),
+                action => TypedLine::Events(vec![Event::Action(action)]),
+            };
             assert_eq!(parsed(app, action.name()), expected, "{}", action.name());
             if unavailable_reason(app, action).is_some() {
                 return false;

@@ -83,6 +83,33 @@ fn a_map_is_read_as_groups_with_their_places() {
 }
 
 #[test]
+fn an_item_that_does_not_exist_is_refused_and_changes_nothing() {
+    let mut session = start(Desk::with_clusters(6));
+    session.type_line("2");
+    for line in ["99", "select 7", "similar 99", "deselect 9"] {
+        let lines = session.type_line(line).concat();
+        assert!(lines.contains("only items 1 to 6"), "{line}: {lines}");
+    }
+    assert_eq!(session.desk.app.results().tile_cursor().tile, 1);
+    assert!(session.type_line("open 6").concat().contains("50.jpg"), "{}", session.log);
+    session.type_line("close");
+    session.type_line("menu");
+    let lines = session.type_line("999").concat();
+    assert!(lines.contains("there is no item 999"), "{lines}");
+    assert!(session.desk.app.overlay().is_some());
+}
+
+#[test]
+fn close_and_back_end_tagging_as_the_key_does() {
+    for line in ["0", "close", "back"] {
+        let mut session = start(scene::local(120, 40));
+        session.type_line("tag-mode");
+        let lines = session.type_line(line).concat();
+        assert!(lines.contains("tagging ended"), "{line}: {lines}");
+    }
+}
+
+#[test]
 fn dialogs_take_text_keys_and_numbers() {
     let mut session = start(scene::browsing(120, 40));
     for line in [

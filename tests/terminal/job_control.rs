@@ -1,5 +1,9 @@
 //! Tests Ctrl-C and Ctrl-Z in the real binary, and signals that its parent ignores.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+
 use super::{Program, assert_given_back, pty};
 
 fn script(script: &str) -> Program {
@@ -34,6 +38,87 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
         assert_eq!(program.wait(), 130, "{command}: {}", program.output());
         assert!(program.is_as_found(), "{command}");
     }
+}
+
+/// Prepares a profile, and asks for its cookie.
+const COOKIE_PROMPT: &str =
+    "tessera profile add prod --kind hosted --base-url http://127.0.0.1:1 2> /dev/null
+    exec tessera auth import --profile prod --insecure-storage";
+
+#[test]
+fn a_signal_at_the_prompt_for_a_secret_restores_the_terminal() {
+    for signal in ["TERM", "HUP", "QUIT", "INT"] {
+        let mut program = script(COOKIE_PROMPT);
+        program.wait_for("(not shown):");
+        assert!(program.line_settings().contains("-echo "), "{signal}");
+        program.signal(signal);
+        assert_ne!(program.wait(), 0, "{signal}");
+        assert!(program.is_as_found(), "{signal}: {}", program.line_settings());
+    }
+}
+
+#[test]
+fn ctrl_backslash_ends_the_prompt_for_a_secret() {
+    let mut program = script(COOKIE_PROMPT);
+    program.wait_for("(not shown):");
+    program.press("\x1c");
+    assert_ne!(program.wait(), 0);
+    assert!(program.is_as_found(), "{}", program.line_settings());
+}
+
+#[test]
+fn ctrl_z_at_the_prompt_for_a_secret_shows_typed_keys_until_the_prompt_is_back() {
+    let prompt = COOKIE_PROMPT.replace("exec ", "");
+    let mut program = script(&format!("set +e -m\n{prompt}\necho stopped; read; fg"));
+    program.wait_for("(not shown):");
+    program.press("\x1a");
+    program.wait_for("stopped");
+    assert!(program.is_as_found(), "{}", program.line_settings());
+    let before = program.output().len();
+    program.press("\r");
+    program.wait_for_after(before, "(not shown):");
+    assert!(program.line_settings().contains("-echo "));
+    let cookie = "c".repeat(5_000);
+    program.press(&format!("{cookie}\r"));
+    assert_ne!(program.wait(), 0, "no service is there");
+    assert!(program.is_as_found(), "{}", program.line_settings());
+    let output = program.output();
+    assert!(!output.contains("ccc") && !output.contains("not a cookie"), "{output}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_clear_the_progress_which_is_drawn_again_after_a_stop() {
+    let id = "ad48d250-0000-11f1-bfca-000000000001";
+    let progress = AtomicUsize::new(0);
+    let service = ScriptedServer::start(move |_: &ReceivedRequest| {
+        let progress = progress.fetch_add(1, Ordering::SeqCst);
+        Reply::json(format!(
+            r#"{{"id": "{id}", "display_name": "pets", "status_new": "INDEXING", "progress": {progress}}}"#
+        ))
+    })
+    .await;
+    let command = format!(
+        "WT_SESSION=1 tessera dataset wait -d {id} --kind onprem --base-url {}",
+        service.url()
+    );
+    let (shown, cleared) = ("\x1b]9;4;1;", "\r\x1b[K\x1b]9;4;0;\x07");
+    for signal in ["TERM", "HUP", "QUIT"] {
+        let mut program = script(&format!("export {}", command.replacen(' ', "; exec ", 1)));
+        program.wait_for_any(&[shown]);
+        program.signal(signal);
+        program.wait();
+        assert!(program.output().ends_with(cleared), "{signal}: {:?}", program.output());
+    }
+    let mut program = script(&format!("set +e -m\n{command}\necho stopped; read; fg"));
+    program.wait_for_any(&[shown]);
+    program.press("\x1a");
+    program.wait_for("stopped");
+    let output = program.output();
+    assert!(output.rfind(cleared) > output.rfind(shown), "{output:?}");
+    program.press("\r");
+    program.wait_for_after(output.len(), shown);
+    program.press("\x03");
+    assert_eq!(program.wait(), 130);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::{errors::AttemptError, part_file::local_failure};
 use bytes::{Bytes, BytesMut};
 use flate2::write::MultiGzDecoder;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
+use serde::de::IgnoredAny;
 use tessera_model::{Failure, FailureKind, SafeText};
 use zip::{
     ZipReadOptions,
@@ -202,14 +203,32 @@ impl NameHasher {
 
 /// The first byte of each gzip stream. No archive and no picture starts with it.
 const GZIP_START: u8 = 0x1f;
+/// The first bytes of each archive.
+const ARCHIVE_START: &[u8] = b"PK";
+
+/// The registered encodings (HTTP Content Coding Registry). As in browsers, other names do not encode a body: storages
+/// send `utf-8`, `binary` or the `aws-chunked` of an upload.
+const ENCODINGS: [&str; 12] = [
+    "gzip",
+    "x-gzip",
+    "deflate",
+    "compress",
+    "x-compress",
+    "br",
+    "zstd",
+    "dcb",
+    "dcz",
+    "exi",
+    "pack200-gzip",
+    "aes128gcm",
+];
 
 /// Returns the encoding of a body, or `None` if the body is not encoded.
 pub(super) fn content_encoding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(CONTENT_ENCODING).iter();
     let names = values.map(|value| String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase());
     let names = names.collect::<Vec<_>>().join(",");
-    // Some storages keep the encoding of the upload, `aws-chunked`, although they have decoded the body.
-    let is_encoding = |name: &&str| !matches!(*name, "" | "identity" | "aws-chunked");
+    let is_encoding = |name: &&str| ENCODINGS.contains(name);
     let names: Vec<&str> = names.split(',').map(str::trim).filter(is_encoding).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
@@ -220,10 +239,11 @@ pub(super) fn decode_body(
     body: Bytes,
     limit: usize,
 ) -> Result<Option<Bytes>, AttemptError> {
-    if content_encoding(headers).is_none() {
+    let is_plain = || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+    if content_encoding(headers).is_none() || is_plain() {
         return Ok(Some(body));
     }
-    let (mut decoder, mut whole) = (BodyDecoder::new(headers)?, BytesMut::new());
+    let (mut decoder, mut whole) = (BodyDecoder::new(headers), BytesMut::new());
     // Small pieces keep a body that expands a thousandfold from exceeding the limit by much.
     for start in (0..body.len()).step_by(PIECE_BYTES) {
         let piece = body.slice(start..body.len().min(start + PIECE_BYTES));
@@ -251,17 +271,20 @@ fn unknown_encoding(encoding: &str) -> AttemptError {
 /// Decodes a body chunk by chunk.
 pub(super) struct BodyDecoder {
     gzip: Option<MultiGzDecoder<Vec<u8>>>,
+    /// The encoding of a body that cannot be decoded.
+    unknown: Option<String>,
     has_started: bool,
 }
 
 impl BodyDecoder {
-    pub(super) fn new(headers: &HeaderMap) -> Result<Self, AttemptError> {
-        let gzip = match content_encoding(headers).as_deref() {
-            None => None,
-            Some("gzip" | "x-gzip") => Some(MultiGzDecoder::new(Vec::new())),
-            Some(other) => return Err(unknown_encoding(other)),
+    pub(super) fn new(headers: &HeaderMap) -> Self {
+        let (gzip, unknown) = match content_encoding(headers) {
+            Some(name) if matches!(name.as_str(), "gzip" | "x-gzip") => {
+                (Some(MultiGzDecoder::new(Vec::new())), None)
+            }
+            unknown => (None, unknown),
         };
-        Ok(Self { gzip, has_started: false })
+        Self { gzip, unknown, has_started: false }
     }
 
     pub(super) fn decode(&mut self, chunk: Bytes) -> Result<Bytes, AttemptError> {
@@ -269,6 +292,11 @@ impl BodyDecoder {
         // An object may have a wrong header, which its storage then sends with the unencoded bytes.
         if !has_started && chunk.first() != Some(&GZIP_START) {
             self.gzip = None;
+        }
+        if let Some(encoding) = self.unknown.take()
+            && !chunk.starts_with(ARCHIVE_START)
+        {
+            return Err(unknown_encoding(&encoding));
         }
         let Some(decoder) = &mut self.gzip else { return Ok(chunk) };
         decoder.write_all(&chunk).map_err(|error| damaged(&error))?;

@@ -219,7 +219,7 @@ impl DownloadTransfer<'_> {
         let missing = self.version.total.map(|total| total.saturating_sub(self.part.bytes_written));
         self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
         let idle = self.client.transport.retry_engine.policy().idle_timeout;
-        let mut decoder = BodyDecoder::new(response.headers())?;
+        let mut decoder = BodyDecoder::new(response.headers());
         let mut body = BodyReader::transfer(response, idle);
         while let Some(chunk) = body.next_chunk().await? {
             self.part.append(&decoder.decode(chunk)?).await.map_err(AttemptError::Fatal)?;

@@ -8,7 +8,8 @@ use std::{
 };
 
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error,
+    SignatureScheme,
     client::{
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
         verify_server_name,
@@ -138,6 +139,10 @@ impl TlsProblem {
                 "Use http:// if the service is not encrypted, or give the port of its encrypted address",
             ),
             Error::General(cause) => Self::new(cause, AUTHORITIES_REMEDY),
+            Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::new(
+                "the service and this program have no cipher or kind of key in common; P-521 is not supported",
+                KEY_REMEDY,
+            ),
             _ => {
                 Self::new(error, "Check the address, and which versions of TLS the service offers")
             }
@@ -163,12 +168,15 @@ impl TlsProblem {
             error if is_authority(error) => {
                 Self::new("the certificate is self-signed and not trusted", TRUST_REMEDY)
             }
-            error if is_other(error, "EkuError") => Self::new(
-                "the certificate is not for services (its extendedKeyUsage has no serverAuth)",
-                "Create the certificate of the service again with `extendedKeyUsage=serverAuth`",
-            ),
-            error => Self::new(
-                format_args!("the certificate is damaged or not supported ({})", name_of(error)),
+            error => Self::of_other(&name_of(error)),
+        }
+    }
+
+    fn of_other(name: &str) -> Self {
+        match CERTIFICATE_PROBLEMS.iter().find(|(start, ..)| name.starts_with(start)) {
+            Some((_, cause, remedy)) => Self::new(cause, remedy),
+            None => Self::new(
+                format_args!("the certificate is damaged or not supported ({name})"),
                 "Check the address and the certificate of the service",
             ),
         }
@@ -185,7 +193,13 @@ impl TlsProblem {
         if names.is_empty() {
             return Self::new(
                 "the certificate contains no name of a service (subjectAltName)",
-                "Create it again with one, for example with `-addext subjectAltName=DNS:NAME` of openssl req",
+                NAME_REMEDY,
+            );
+        }
+        if names.contains(&expected) {
+            return Self::new(
+                format_args!("the certificate contains the IP address {expected} as a DNS name"),
+                "Create it again with `subjectAltName=IP:ADDRESS` instead of `DNS:ADDRESS`",
             );
         }
         Self::new(
@@ -211,6 +225,52 @@ fn name_of(error: &CertificateError) -> String {
     text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
 }
 
+/// The starts of the names of errors, what they mean, and what to do.
+const CERTIFICATE_PROBLEMS: [(&str, &str, &str); 8] = [
+    (
+        "UnsupportedCertVersion",
+        "the certificate has version 1, which contains no name of a service (subjectAltName)",
+        NAME_REMEDY,
+    ),
+    (
+        "UnsupportedSignatureAlgorithm",
+        "the certificate or its issuer has a kind of key or signature that is not supported, such as P-521 or SHA-1",
+        KEY_REMEDY,
+    ),
+    (
+        "BadSignature",
+        "a signature of the certificate is wrong, or its key is RSA with fewer than 2048 bits",
+        KEY_REMEDY,
+    ),
+    (
+        "EkuError",
+        "the certificate is not for services (its extendedKeyUsage has no serverAuth)",
+        "Create the certificate of the service again with `extendedKeyUsage=serverAuth`",
+    ),
+    (
+        "NameConstraintViolation",
+        "an issuer of the certificate is not allowed to certify this name (nameConstraints)",
+        "Use another name as the address, or a certificate of another issuer",
+    ),
+    (
+        "EndEntityUsedAsCa",
+        "an issuer of the certificate is not marked as an authority (basicConstraints)",
+        "Create the certificate of the issuer again with `basicConstraints=CA:TRUE`",
+    ),
+    (
+        "UnhandledCriticalExtension",
+        "the certificate has a critical extension that is not supported",
+        "Create the certificate of the service again without this extension",
+    ),
+    ("Revoked", "the certificate was revoked", "Renew the certificate of the service"),
+];
+
+const NAME_REMEDY: &str =
+    "Create it again with one, for example with `-addext subjectAltName=DNS:NAME` of openssl req";
+
+const KEY_REMEDY: &str = "Check which versions of TLS the service offers, and create its certificate again with a key \
+                          of P-256 or RSA with 2048 bits, and SHA-256";
+
 /// What to do on a system without certificate authorities, such as a minimal container.
 const AUTHORITIES_REMEDY: &str = "Encrypted services need the certificate authorities of the system (package \
                                   ca-certificates), or `ca_file` in the profile";
@@ -226,29 +286,55 @@ mod tests {
 
     #[test]
     fn problems_are_described_without_the_structure_of_errors() {
-        let of_name = |presented: &[&str]| CertificateError::NotValidForNameContext {
-            expected: ServerName::try_from("localhost").unwrap(),
-            presented: presented.iter().map(ToString::to_string).collect(),
-        };
-        let other = |error| CertificateError::Other(OtherError(Arc::new(error)));
-        let too_deep = other(std::io::Error::other("MaximumPathDepthExceeded"));
-        for (error, cause) in [
-            (of_name(&["Unsupported(0x01)"]), "the certificate contains no name of a service"),
+        let of_name =
+            |host: &'static str, presented: &[&str]| CertificateError::NotValidForNameContext {
+                expected: ServerName::try_from(host).unwrap(),
+                presented: presented.iter().map(ToString::to_string).collect(),
+            };
+        let other =
+            |name| CertificateError::Other(OtherError(Arc::new(std::io::Error::other(name))));
+        for (error, cause, remedy) in [
             (
-                of_name(&["DnsName(\"a.example\")", "IpAddress(10.0.0.1)", "DirectoryName"]),
-                "the certificate is not valid for localhost, only for a.example, 10.0.0.1",
+                of_name("localhost", &["Unsupported(0x01)"]),
+                "the certificate contains no name of a service",
+                "subjectAltName=DNS:NAME",
             ),
-            (too_deep, "damaged or not supported (MaximumPathDepthExceeded)"),
+            (
+                of_name(
+                    "localhost",
+                    &["DnsName(\"a.example\")", "IpAddress(10.0.0.1)", "DirectoryName"],
+                ),
+                "the certificate is not valid for localhost, only for a.example, 10.0.0.1",
+                "a name that is in the certificate",
+            ),
+            (
+                of_name("127.0.0.1", &["DnsName(\"a.example\")", "DnsName(\"127.0.0.1\")"]),
+                "contains the IP address 127.0.0.1 as a DNS name",
+                "subjectAltName=IP:",
+            ),
+            (
+                other("MaximumPathDepthExceeded"),
+                "damaged or not supported (MaximumPathDepthExceeded)",
+                "",
+            ),
+            (other("UnsupportedCertVersion"), "has version 1", "subjectAltName=DNS:NAME"),
+            (other("NameConstraintViolation"), "not allowed to certify this name", ""),
             (
                 CertificateError::UnsupportedSignatureAlgorithmContext {
                     signature_algorithm_id: vec![1],
                     supported_algorithms: Vec::new(),
                 },
-                "damaged or not supported (UnsupportedSignatureAlgorithmContext)",
+                "such as P-521",
+                "P-256",
             ),
+            (CertificateError::BadSignature, "RSA with fewer than 2048 bits", "2048 bits"),
         ] {
             let problem = TlsProblem::of_certificate(&error);
             assert!(problem.cause.contains(cause), "{}", problem.cause);
+            assert!(problem.remedy.contains(remedy), "{}", problem.remedy);
         }
+        let problem =
+            TlsProblem::of(&Error::AlertReceived(AlertDescription::HandshakeFailure)).cause;
+        assert!(problem.contains("P-521"), "{problem}");
     }
 }

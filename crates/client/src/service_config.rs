@@ -13,7 +13,10 @@ use secrecy::SecretString;
 use crate::reach::target_error;
 use tessera_model::{DatasetId, Failure};
 use tessera_proxy::is_loopback;
-use tessera_wire::endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters};
+use tessera_wire::{
+    endpoints::{self, API_PREFIX, LOCAL_PREFIX, Parameters},
+    text_encoding::decode_marked,
+};
 
 /// How requests authenticate (API document, "Authentication").
 #[derive(Clone, Debug)]
@@ -362,6 +365,7 @@ impl CertificateAuthorities {
         if bytes.trim_ascii().is_empty() {
             return Err(to_failure("the file is empty"));
         }
+        let bytes = decode_marked(&bytes).map_err(|reason| to_failure(&reason.to_string()))?;
         // Comments may be in any encoding.
         let text = String::from_utf8_lossy(&bytes);
         let named = text.matches("-----BEGIN CERTIFICATE-----").count();

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tessera_wire::{text_encoding::decode_list, tolerant_json};
+use tessera_wire::{text_encoding::decode_marked, tolerant_json};
 
 use crate::{
     class_names::LABEL_FILES,
@@ -116,7 +116,7 @@ impl ModelFolder {
         if bytes.len() as u64 > MAX_JSON_BYTES {
             return Err(LoadError::new("file", &path, "is larger than 256 MiB; download it again"));
         }
-        let text = decode_list(&bytes).map_err(|cause| {
+        let text = decode_marked(&bytes).map_err(|cause| {
             LoadError::new("file", &path, &format!("cannot be read ({cause}); download it again"))
         })?;
         Ok(Some(text.into_owned()))

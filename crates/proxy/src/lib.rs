@@ -10,7 +10,8 @@ const HTTPS: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
 const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
 /// The hosts that are reached without a proxy.
 const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
-const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
+/// `socks` is what desktops write for SOCKS 5.
+const SCHEMES: [&str; 7] = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// Whether an address is on this machine, so that no proxy is used.
 pub fn is_loopback(url: &Url) -> bool {
@@ -40,9 +41,8 @@ fn set_variable(
     url: &Url,
     value_of: impl Fn(&'static str) -> Option<OsString>,
 ) -> Option<(&'static str, OsString)> {
-    let variable = if url.scheme() == "https" { HTTPS } else { HTTP };
-    let set = [variable, ALL].into_iter().find_map(|names| first_set(names, &value_of));
-    set.filter(|_| !is_loopback(url))
+    let names = if url.scheme() == "https" { HTTPS } else { HTTP };
+    set_for_scheme(names, value_of).filter(|_| !is_loopback(url))
 }
 
 /// Makes a client use the proxies that the variables name. The HTTP library alone would take an empty variable for a
@@ -71,9 +71,21 @@ fn first_set(
     values.into_iter().find(|(_, value)| !value.is_empty())
 }
 
+/// Returns the variable of a scheme. The one for all schemes is used if the own one of the scheme is not set.
+fn set_for_scheme(
+    names: [&'static str; 2],
+    value_of: impl Fn(&'static str) -> Option<OsString>,
+) -> Option<(&'static str, OsString)> {
+    first_set(names, &value_of).or_else(|| first_set(ALL, &value_of))
+}
+
+/// Checks the variables that connections may use. Links and redirects may lead to either scheme.
 fn check(value_of: impl Fn(&'static str) -> Option<OsString>) -> Result<(), String> {
-    for names in [HTTP, HTTPS, ALL] {
-        let Some((name, value)) = first_set(names, &value_of) else { continue };
+    if first_set(EXCEPTIONS, &value_of).is_some_and(|(_, hosts)| hosts == "*") {
+        return Ok(());
+    }
+    for names in [HTTP, HTTPS] {
+        let Some((name, value)) = set_for_scheme(names, &value_of) else { continue };
         if !value.to_str().is_some_and(names_proxy) {
             return Err(format!(
                 "{name} is not the address of a proxy; set it to http://HOST:PORT or socks5h://HOST:PORT, or unset it"
@@ -93,13 +105,10 @@ struct ProxyVariables {
 
 impl ProxyVariables {
     fn read(value_of: impl Fn(&'static str) -> Option<OsString>) -> Self {
-        let value = |names| first_set(names, &value_of)?.1.into_string().ok();
-        let proxy = |names| proxy_address(&value(names)?);
-        Self {
-            http: proxy(HTTP).or_else(|| proxy(ALL)),
-            https: proxy(HTTPS).or_else(|| proxy(ALL)),
-            exceptions: value(EXCEPTIONS).unwrap_or_default(),
-        }
+        let text = |(_, value): (_, OsString)| value.into_string().ok();
+        let proxy = |names| proxy_address(&text(set_for_scheme(names, &value_of)?)?);
+        let exceptions = first_set(EXCEPTIONS, &value_of).and_then(text).unwrap_or_default();
+        Self { http: proxy(HTTP), https: proxy(HTTPS), exceptions }
     }
 
     fn is_empty(&self) -> bool {
@@ -116,6 +125,8 @@ impl ProxyVariables {
 /// Returns the address of a proxy. Parsing writes the scheme in lowercase, in which the library compares it.
 fn proxy_address(value: &str) -> Option<Url> {
     let (scheme, address) = value.split_once("://").unwrap_or(("http", value));
+    // The library does not know the short name. The proxy resolves the names of hosts, as desktops expect.
+    let scheme = if scheme.eq_ignore_ascii_case("socks") { "socks5h" } else { scheme };
     Url::parse(&format!("{scheme}://{address}")).ok()
 }
 
@@ -186,6 +197,7 @@ mod tests {
             "http://proxy:3128/",
             "HTTP://user:p%40ss@10.0.0.1:3128",
             "socks5h://[::1]:1080",
+            "socks://127.0.0.1:1080/",
         ] {
             assert_eq!(checked("https_proxy", value), Ok(()), "{value}");
         }
@@ -196,6 +208,19 @@ mod tests {
             assert!(problem.starts_with("ALL_PROXY is not"), "{problem}");
             assert!(!problem.contains("s3cret") && !problem.contains("3128"), "{problem}");
         }
+    }
+
+    #[test]
+    fn only_variables_that_a_connection_may_use_are_checked() {
+        let checked = |set: &[(&str, &str)]| {
+            let value =
+                |name: &str| set.iter().find(|(set, _)| *set == name).map(|(_, it)| it.into());
+            check(value).is_ok()
+        };
+        let (http, https) = (("http_proxy", "proxy:1"), ("https_proxy", "proxy:1"));
+        let all = ("ALL_PROXY", "not a proxy");
+        assert!(checked(&[http, https, all]) && checked(&[all, ("NO_PROXY", "*")]));
+        assert!(!checked(&[http, all]) && !checked(&[all, ("NO_PROXY", "lab.example")]));
     }
 
     #[test]
@@ -240,6 +265,12 @@ mod tests {
     fn the_scheme_of_a_proxy_is_read_in_capitals() {
         let found = proxy_of(&[("ALL_PROXY", "SOCKS5H://u:p@proxy:1080")], "https://example.com");
         assert_eq!(found.as_deref(), Some("socks5h://u:p@proxy:1080"));
+    }
+
+    #[test]
+    fn socks_without_a_version_is_socks_5() {
+        let found = proxy_of(&[("ALL_PROXY", "socks://proxy:1080/")], "https://example.com");
+        assert_eq!(found.as_deref(), Some("socks5h://proxy:1080/"));
     }
 
     #[test]

@@ -48,9 +48,9 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     text.map(Cow::into_owned).map_err(|reason| io::Error::other(reason.to_string()))
 }
 
-/// Decodes a list of file names if it has the byte-order mark of UTF-8 or UTF-16. Other lists stay as they are, because
-/// the names of files need not be text.
-pub fn decode_list(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotText> {
+/// Decodes a file if it has the byte-order mark of UTF-8 or UTF-16. Other files stay as they are, because they may
+/// contain names of files or comments in any encoding.
+pub fn decode_marked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotText> {
     let Some((encoding, mark)) = Encoding::for_bom(bytes) else { return Ok(bytes.into()) };
     let names = &bytes[mark..];
     if encoding == UTF_8 {
@@ -131,15 +131,15 @@ mod tests {
         assert_eq!(decode_text(marked.as_bytes()).unwrap(), text);
         for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
             assert_eq!(decode_text(&utf16(&marked, bytes)).unwrap(), text);
-            assert_eq!(decode_list(&utf16(&marked, bytes)).unwrap().as_ref(), text.as_bytes());
+            assert_eq!(decode_marked(&utf16(&marked, bytes)).unwrap().as_ref(), text.as_bytes());
             assert_eq!(decode_text(&utf16("abc", bytes)), Err(NotText::Nul));
         }
-        assert_eq!(decode_list(marked.as_bytes()).unwrap().as_ref(), text.as_bytes());
-        assert_eq!(decode_list(b"caf\xe9\0").unwrap().as_ref(), b"caf\xe9\0");
+        assert_eq!(decode_marked(marked.as_bytes()).unwrap().as_ref(), text.as_bytes());
+        assert_eq!(decode_marked(b"caf\xe9\0").unwrap().as_ref(), b"caf\xe9\0");
         assert_eq!(decode_text(b"caf\xe9"), Err(NotText::Malformed("UTF-8")));
         for odd in [&b"\xff\xfea"[..], b"\xff\xfe\x00\xd8"] {
             assert_eq!(decode_text(odd), Err(NotText::Malformed("UTF-16LE")));
-            assert_eq!(decode_list(odd), Err(NotText::Malformed("UTF-16LE")));
+            assert_eq!(decode_marked(odd), Err(NotText::Malformed("UTF-16LE")));
         }
     }
 

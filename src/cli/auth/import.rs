@@ -3,10 +3,6 @@
 
 use std::io::{self, IsTerminal as _};
 
-use rustix::{
-    stdio::stdin,
-    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
-};
 use secrecy::{ExposeSecret as _, SecretString};
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun};
 use tessera_config::{DeploymentConfig, Profile, user_config_file};
@@ -118,7 +114,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         let secret = validate_secret(&SecretString::from(keyboard::read_text()?), "secret")?;
         IssuedKeyPair { credentials: Credentials { api_key, api_secret: secret }, message: None }
     } else {
-        let session = read_session_cookie(options.cookie_stdin, context.global.no_input).await?;
+        let session = read_session_cookie(options.cookie_stdin, context.global.no_input)?;
         import.fetch_key_pair(session).await?
     };
     import.store_key_pair(issued).await
@@ -308,34 +304,8 @@ fn import_error(owner: SecretOwner, message: String) -> CliError {
     )
 }
 
-/// Restores the terminal's echo setting on drop, even if the prompt is interrupted.
-struct EchoGuard(Option<Termios>);
-
-impl EchoGuard {
-    /// Disables echo before the prompt appears. `rpassword` prints the prompt first, so a cookie
-    /// that is pasted immediately would be echoed.
-    fn off() -> Self {
-        let before = tcgetattr(stdin()).ok();
-        if let Some(mut now) = before.clone() {
-            now.local_modes.remove(LocalModes::ECHO);
-            // If the terminal rejects the settings, `rpassword` reports it.
-            let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
-        }
-        Self(before)
-    }
-}
-
-impl Drop for EchoGuard {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // The error is ignored, because the terminal may be gone by now.
-            let _ = tcsetattr(stdin(), OptionalActions::Now, before);
-        }
-    }
-}
-
 /// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
-pub async fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
+pub fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
     let text = if piped {
         SecretString::from(keyboard::read_text()?)
     } else if no_input || !io::stdin().is_terminal() {
@@ -343,12 +313,8 @@ pub async fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretSt
             "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
         return Err(CliError::usage(message));
     } else {
-        let _echo = EchoGuard::off();
-        let prompt = tokio::task::spawn_blocking(|| {
-            rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
-        });
-        let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
-        SecretString::from(typed.map_err(|error| CliError::io("read the terminal", &error))?)
+        let prompt = "tessera: SESSION cookie of your browser (not shown): ";
+        SecretString::from(keyboard::read_hidden_line(prompt)?)
     };
     let value = session_value(text.expose_secret());
     let error = || CliError::usage("this is not a cookie; copy only the value of SESSION");

@@ -3,10 +3,13 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, BufRead as _, BufReader, Write},
+    sync::Arc,
     time::Duration,
 };
 
 use tessera_interface::printable_text::PrintableText;
+
+use crate::cli::terminal_changes::TerminalChange;
 
 const SHOWN_FOR: Duration = Duration::from_secs(30);
 const ENTER_AND_CLEAR: &str = "\x1b[?1049h\x1b[2J\x1b[H";
@@ -23,18 +26,21 @@ pub(super) async fn show(terminal: File, text: &PrintableText) -> io::Result<()>
     // After the timeout, the thread is left behind and ends with the process.
     let enter = tokio::task::spawn_blocking(move || input.read_line(&mut String::new()));
     let dismissed = async { drop(enter.await) };
-    show_until(terminal, text, dismissed, tokio::time::sleep(SHOWN_FOR)).await
+    show_until(Arc::new(terminal), text, dismissed, tokio::time::sleep(SHOWN_FOR)).await
 }
 
 async fn show_until(
-    out: impl Write,
+    out: impl Write + Clone + Send + 'static,
     text: &PrintableText,
     dismissed: impl Future<Output = ()>,
     expired: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let mut screen = AlternateScreen(out);
-    write!(screen.0, "{ENTER_AND_CLEAR}{text}\nPress Enter to clear it.\n")?;
-    screen.0.flush()?;
+    let shown = format!("{ENTER_AND_CLEAR}{text}\nPress Enter to clear it.\n");
+    let (mut entered, mut left) = (out.clone(), out);
+    let _screen = TerminalChange::new(
+        move || entered.write_all(shown.as_bytes()).and_then(|()| entered.flush()),
+        move || left.write_all(CLEAR_AND_LEAVE.as_bytes()).and_then(|()| left.flush()),
+    )?;
     tokio::select! {
         () = dismissed => {}
         () = expired => {}
@@ -42,21 +48,11 @@ async fn show_until(
     Ok(())
 }
 
-/// The alternate screen, which is left when this is dropped, even after an interrupt.
-struct AlternateScreen<W: Write>(W);
-
-impl<W: Write> Drop for AlternateScreen<W> {
-    fn drop(&mut self) {
-        // If the terminal is gone, the secret is gone with it.
-        let _ = self.0.write_all(CLEAR_AND_LEAVE.as_bytes()).and_then(|()| self.0.flush());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::{
         future::{pending, ready},
-        sync::{Arc, Mutex},
+        sync::Mutex,
     };
 
     use super::*;

@@ -131,7 +131,7 @@ impl MediaAddOptions {
     }
 
     /// Returns the client that uploads. It uses a browser session if the options ask for one.
-    pub async fn upload_client(&self, connection: &Connection<'_>) -> CliResult<Client> {
+    pub fn upload_client(&self, connection: &Connection<'_>) -> CliResult<Client> {
         let client = connection.client.clone();
         if !self.by_cookie() {
             return Ok(client);
@@ -140,7 +140,7 @@ impl MediaAddOptions {
         let session = if context.is_dry_run() {
             SecretString::from("unknown")
         } else {
-            read_session_cookie(self.cookie_stdin, context.global.no_input).await?
+            read_session_cookie(self.cookie_stdin, context.global.no_input)?
         };
         Ok(client.with_upload_session(&session)?)
     }

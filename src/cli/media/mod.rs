@@ -61,7 +61,7 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
         }
         let plan =
             AdditionPlan::prepare(context, source, addition, options.split_options()).await?;
-        let client = options.upload_client(connection).await?;
+        let client = options.upload_client(connection)?;
         let run = AdditionRun::new(connection, client, &options, &plan, dataset);
         // The future is large. It is boxed so that it does not enlarge the futures of all callers.
         Box::pin(run.run()).await

@@ -6,7 +6,7 @@ use glob::Pattern;
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_interface::file_uri::local_path_of_file_uri;
 use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
-use tessera_wire::text_encoding::decode_list;
+use tessera_wire::text_encoding::decode_marked;
 
 use crate::cli::prelude::*;
 use crate::cli::{messages::format_bytes, values::read_bytes_or_stdin};
@@ -332,7 +332,7 @@ impl SourceOptions {
 /// Splits a list at NUL bytes, or at newlines if it has no NUL bytes. Any other byte is part of a
 /// name. A list with a byte-order mark is decoded, and a `file` URI of this machine stands for its path.
 pub fn split_file_list(bytes: &[u8]) -> Result<Vec<PathBuf>, String> {
-    let bytes = decode_list(bytes).map_err(|reason| reason.to_string())?;
+    let bytes = decode_marked(bytes).map_err(|reason| reason.to_string())?;
     let lines = !bytes.contains(&0);
     let names: Vec<&[u8]> = bytes
         .split(|byte| *byte == if lines { b'\n' } else { 0 })

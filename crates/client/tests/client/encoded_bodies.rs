@@ -8,7 +8,7 @@ use flate2::{Compression, write::GzEncoder};
 use crate::download_service::{
     DownloadFolder, archive, equal, fetches, part, serve, service, start_of, torn,
 };
-use tessera_model::{FailureKind, Link};
+use tessera_model::{DatasetList, FailureKind, Link};
 use tessera_testing::{
     clients::{hosted, without_pauses},
     scripted::{ReceivedRequest, Reply, ScriptedServer, head},
@@ -52,12 +52,24 @@ async fn a_compressed_picture_is_decoded_within_its_limit() {
 
 #[tokio::test]
 async fn a_wrong_header_does_not_damage_an_archive() {
-    for encoding in ["gzip", "aws-chunked", "aws-chunked,gzip"] {
+    for encoding in
+        ["gzip", "aws-chunked", "aws-chunked,gzip", "utf-8", "Binary", "text/plain", "br"]
+    {
         let (bytes, stored) = (archive(), archive());
         let server = service(move |_, _| encoded(&stored, encoding)).await;
         let downloads = DownloadFolder::new();
         downloads.download(&server).await.unwrap();
         assert!(equal(&downloads.target(), &bytes), "{encoding}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_header_does_not_damage_json() {
+    for encoding in ["UTF8", "8bit", "none", "zstd"] {
+        let server =
+            ScriptedServer::start(move |_: &ReceivedRequest| encoded(b"[]", encoding)).await;
+        let listed = hosted(&server.url(), without_pauses()).list_datasets().await;
+        assert_eq!(listed, Ok(DatasetList::default()), "{encoding}");
     }
 }
 

@@ -24,6 +24,13 @@ fn invalid_certificate_files_are_reported_by_name() {
     let with_comment = folder.path().join("latin1.pem");
     fs::write(&with_comment, [b"# Certifica\xe7\xe3o\n", good.as_bytes()].concat()).unwrap();
     assert!(CertificateAuthorities::read(&with_comment).is_ok());
+    let marked: String = format!("\u{feff}{good}");
+    let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (name, content) in [("utf8_mark.pem", marked.into_bytes()), ("utf16.pem", utf16)] {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        assert!(CertificateAuthorities::read(&path).is_ok(), "{name}");
+    }
     let one_bad = format!("{good}{begin}MC4=\n{end}");
     for (name, content, word) in [
         ("missing.pem", None, "No such file"),

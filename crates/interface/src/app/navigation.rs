@@ -193,6 +193,19 @@ impl App {
         }
     }
 
+    /// Returns the number of items in the focused pane, to which the cursor can be moved.
+    pub fn item_count(&self) -> usize {
+        match self.panes.focus {
+            Pane::Datasets => self.visible_datasets().len(),
+            Pane::Results => self.results.tiles().len(),
+            Pane::Detail => self.results.cluster().map_or(0, |cluster| cluster.previews.len()),
+            // The row after the filters adds one.
+            Pane::Query => self.query.draft(&self.results).rows.len() + 1,
+            Pane::Jobs => self.jobs.len(),
+            Pane::Basket => self.baskets.rows(&self.results).len(),
+        }
+    }
+
     pub(in crate::app) fn refresh(&mut self) {
         self.service_data.datasets.invalidate();
         self.service_data.pictures.forget_failures();
