@@ -60,7 +60,9 @@ pub async fn run(
          explains them, read repeats, more reads further items, wait waits for tasks, quit ends",
     )?;
     let outcome = session.run().await;
-    for line in session.session.finish_writes(session.start).await {
+    let unsaved = session.session.finish_writes(session.start).await;
+    let outcome = outcome.map(|outcome| outcome.with_unsaved(&unsaved));
+    for line in unsaved {
         session.announcer.error(line)?;
     }
     outcome

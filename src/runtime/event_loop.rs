@@ -47,7 +47,7 @@ pub enum RunOutcome {
 
 impl RunOutcome {
     /// Makes the end of the program a failure if something was not saved.
-    fn with_unsaved(self, unsaved: &[String]) -> Self {
+    pub fn with_unsaved(self, unsaved: &[String]) -> Self {
         match self {
             Self::Exit(0) if !unsaved.is_empty() => Self::Exit(1),
             outcome => outcome,

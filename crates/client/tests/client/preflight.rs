@@ -167,9 +167,9 @@ fn media_whose_name_says_nothing_are_found_by_their_content() {
     }
     fs::write(at("app.ts"), "export const a = 1;").unwrap();
     fs::write(at("README"), "text").unwrap();
-    let found = files_to_send(&[folder.path().to_owned()], None).preflight;
+    let (_, found) = files_to_send(&[folder.path().to_owned()], None);
     assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (4, 3, 2, 0));
-    let found = files_to_send(&[at("c05.ts"), at("app.ts")], None).preflight;
+    let (_, found) = files_to_send(&[at("c05.ts"), at("app.ts")], None);
     assert_eq!((found.videos, found.unreadable), (1, 1));
 }
 
