@@ -237,6 +237,10 @@ impl Poller<'_> {
 
     /// Emits the last event, with the reason why polling ended and the exit code.
     pub fn emit_end<T>(&mut self, outcome: &CliResult<T>) -> CliResult<()> {
+        if outcome.as_ref().is_err_and(|error| error.halt.is_some()) {
+            // The expression of `--jq` gets no event after the one at which it ended the command.
+            return Ok(());
+        }
         let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
             Ok(_) => ("until", Exit::Done),
             Err(Exit::Remote) => ("error", Exit::Remote),
