@@ -20,7 +20,7 @@ use crate::cli::{
     CliError, CliResult, Context, Exit, GlobalOptions,
     info::spec_document,
     keyboard::Keyboard,
-    output::{is_unread_after_pause, write_stdout},
+    output::{is_unread_within, write_stdout},
     values::missing_folder,
 };
 
@@ -101,6 +101,8 @@ impl Tool {
 /// The versions of the protocol that this server can speak, the newest first.
 const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
+/// The time between two looks at the calls that have not ended.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The time that calls have after the end of standard input.
 const TIME_TO_FINISH: Duration = Duration::from_mins(1);
 
@@ -177,7 +179,7 @@ impl Server {
     fn finish(&self, calls: Vec<JoinHandle<()>>) {
         let begun = Instant::now();
         while calls.iter().any(|call| !call.is_finished()) {
-            if is_unread_after_pause() || begun.elapsed() > TIME_TO_FINISH {
+            if is_unread_within(PAUSE) || begun.elapsed() > TIME_TO_FINISH {
                 for process in self.running().values() {
                     // The process may have ended already.
                     let _ = kill_process(*process, Signal::TERM);

@@ -10,6 +10,7 @@ use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
     slice,
+    time::Duration,
 };
 
 use clap::ColorChoice;
@@ -187,12 +188,13 @@ fn print_filtered(expression: &str, document: &Value) -> CliResult<()> {
     outcome.and(printed)
 }
 
-/// Waits for a moment. Returns whether nobody can read standard output any more.
-pub fn is_unread_after_pause() -> bool {
-    let (output, pause) = (io::stdout(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
+/// Returns whether nobody can read standard output any more, now or until the pause ends.
+pub fn is_unread_within(pause: Duration) -> bool {
+    let output = io::stdout();
     // Without events to wait for, only an output without a reader ends the pause early.
     let mut watched = [PollFd::new(&output, PollFlags::empty())];
-    retry_on_intr(|| poll(&mut watched, Some(&pause))).is_ok_and(|count| count > 0)
+    let pause = Timespec::try_from(pause).ok();
+    retry_on_intr(|| poll(&mut watched, pause.as_ref())).is_ok_and(|count| count > 0)
 }
 
 /// Ignores that the reader has closed the pipe, so that a command ends with its own exit code, and does what follows.
