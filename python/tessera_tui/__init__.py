@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,17 +33,22 @@ PARTLY_DONE = 9
 
 
 class TesseraError(RuntimeError):
-    """A command failed. `document` is its error document, and `exit_code` its exit code."""
+    """A command failed. `document` is its error document, and `exit_code` its exit code.
 
-    def __init__(self, message: str, exit_code: int, document: dict[str, Any] | None = None):
+    `result` is the document that the command printed nevertheless, such as the errors that `query check` found.
+    """
+
+    def __init__(self, message: str, exit_code: int, document: dict[str, Any], result: dict[str, Any]):
         super().__init__(message)
         self.exit_code = exit_code
-        self.document = document or {}
+        self.document = document
+        self.result = result
 
 
 def open(folder: str | os.PathLike[str]) -> Deployment:  # noqa: A001 - the name of the command
     """Opens a folder of this machine. It is indexed by the first call."""
-    path = Path(folder).expanduser()
+    # The program runs in the working directory of a later call.
+    path = Path(folder).expanduser().absolute()
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such folder")
     return Deployment([f"--folder={path}"])
@@ -126,10 +132,13 @@ class Deployment:
         return self.run(*words, dataset=dataset)
 
     def export(self, folder: str | os.PathLike[str], *options: str, dataset: str | None = None) -> dict[str, Any]:
-        """Exports the dataset with its images, and extracts it to a new folder, which `load_dataset` reads."""
+        """Exports the dataset with its images to a new folder, which `load_dataset` reads. No archive stays."""
         target = Path(folder).expanduser()
-        words = ["export", "start", "--format=parquet", "--images", f"--download={target.parent}"]
-        return self.run(*words, f"--extract={target}", *options, dataset=dataset)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tessera-", dir=target.parent) as archive:
+            words = ["export", "start", "--format=parquet", "--images", f"--download={archive}"]
+            document = self.run(*words, f"--extract={target}", *options, dataset=dataset)
+        return {**document, "file": None}
 
 
 class Results(Sequence):
@@ -155,7 +164,13 @@ class Results(Sequence):
         """Returns a table with a row for each media item. pandas has to be installed."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows)
+        return pd.DataFrame(self.rows, columns=None if self.rows else self._columns())
+
+    def _columns(self) -> list[str]:
+        """Returns the names of all fields that a media item can have."""
+        documents = Deployment([]).run("spec")["documents"]
+        schemas = {each["schema"]: each["json_schema"] for each in documents}
+        return list(schemas[self.document["schema"]]["properties"]["previews"]["items"]["properties"])
 
     def paths(self) -> list[Path]:
         """Returns the files of the media items that are on this machine."""
@@ -178,13 +193,19 @@ def program() -> str:
 
 def _error(done: subprocess.CompletedProcess[bytes]) -> TesseraError:
     text = done.stderr.decode(errors="replace").strip()
-    try:
-        document = json.loads(text.splitlines()[-1])
-    except (IndexError, ValueError):
-        return TesseraError(text or f"tessera ended with {done.returncode}", done.returncode)
+    document = _document(text.rpartition("\n")[2])
     remedy = document.get("remedy")
-    message = document.get("message") or text
-    return TesseraError(f"{message} ({remedy})" if remedy else message, done.returncode, document)
+    message = document.get("message") or text or f"tessera ended with {done.returncode}"
+    message = f"{message} ({remedy})" if remedy else message
+    return TesseraError(message, done.returncode, document, _document(done.stdout))
+
+
+def _document(text: str | bytes) -> dict[str, Any]:
+    """Returns the document in a text, or an empty one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {}
 
 
 def _figure(row: dict[str, Any]) -> str:
@@ -202,12 +223,12 @@ def _thumbnail(row: dict[str, Any], side: int = 160, largest: int = 200_000) -> 
     try:
         from io import BytesIO
 
-        from PIL import Image
+        from PIL import Image, ImageOps
 
         with Image.open(path) as picture:
             picture.thumbnail((side, side))
             jpeg = BytesIO()
-            picture.convert("RGB").save(jpeg, "JPEG", quality=80)
+            ImageOps.exif_transpose(picture).convert("RGB").save(jpeg, "JPEG", quality=80)
         return "data:image/jpeg;base64," + base64.b64encode(jpeg.getvalue()).decode()
     except (ImportError, OSError):
         # Without Pillow, browsers show small files as they are.

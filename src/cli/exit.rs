@@ -44,13 +44,15 @@ pub struct CliError {
     code: Option<&'static str>,
     remedy: Option<ShellCommand>,
     failure: Option<Box<Failure>>,
+    /// The exit code and the message of an expression of `--jq`, which take the place of the others.
+    pub(super) halt: Option<(i32, PrintableText)>,
 }
 
 pub type CliResult<T = Exit> = Result<T, CliError>;
 
 impl CliError {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), code: None, remedy: None, failure: None }
+        Self { exit, message: message.into(), code: None, remedy: None, failure: None, halt: None }
     }
 
     pub fn usage(message: impl Into<String>) -> Self {
@@ -78,6 +80,11 @@ impl CliError {
             return Self::new(Exit::Done, "");
         }
         Self::io("write the output", error)
+    }
+
+    /// Creates the end of a command that an expression of `--jq` demands.
+    pub fn halted(exit_code: i32, message: PrintableText) -> Self {
+        Self { halt: Some((exit_code, message)), ..Self::failed("--jq: halted") }
     }
 
     /// Whether the reader has closed standard output.
@@ -126,6 +133,10 @@ impl CliError {
     /// Prints the error on standard error, as a document if programs read it, and returns the exit
     /// code.
     pub fn report(&self, machine: bool) -> i32 {
+        if let Some((exit_code, message)) = &self.halt {
+            write_stderr(message);
+            return *exit_code;
+        }
         if !self.message.is_empty() {
             let message = SafeText::detail(&self.message);
             let text = match &self.remedy {

@@ -110,12 +110,15 @@ const FILE_DESCRIPTIONS: [(&str, &str); 5] = [
 ];
 
 pub(super) fn render_page(command: &Command) -> io::Result<String> {
-    // The exit codes are removed here, because they have a section of their own.
-    let man = Man::new(command.clone().after_help("")).manual("User Commands");
+    // The exit codes are removed here, because they have a section of their own. The manual describes an option only if
+    // the short help lists it.
+    let command = command.clone().after_help("").mut_args(|option| option.hide_short_help(false));
+    let name = command.get_name().to_owned();
+    let man = Man::new(command).manual("User Commands");
     let mut bytes = Vec::new();
     man.render(&mut bytes)?;
     let mut page = String::from_utf8_lossy(&bytes).into_owned();
-    if command.get_name() == "tessera" {
+    if name == "tessera" {
         page += &table("EXIT STATUS", Exit::ALL.map(|exit| (exit as i32, exit.meaning())));
         page += &table("ENVIRONMENT", rows(ENVIRONMENT_VARIABLES));
         page += &table("FILES", FILE_DESCRIPTIONS);

@@ -3,17 +3,21 @@
 
 use std::{
     borrow::Cow,
+    env,
+    future::pending,
     io::{self, Read, Write as _},
     os::{fd::AsFd as _, unix::net::UnixStream},
     sync::{
         OnceLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, retry_on_intr},
+    process::getppid,
     stdio::stdin,
     termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr},
 };
@@ -43,18 +47,41 @@ static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// Names the process with which this process ends.
+pub(super) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
+const PARENT_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
-/// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes.
+/// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes. The end of the parent
+/// for which this process works is an interrupt, too.
 pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
     let kind = SignalKind::interrupt();
-    if inherited_signals::is_ignored(kind.as_raw_value()) {
-        return Ok(tokio::spawn(std::future::pending()));
-    }
-    let mut interrupts = signal(kind).map_err(|error| CliError::io("wait for a signal", &error))?;
+    let is_heeded = !inherited_signals::is_ignored(kind.as_raw_value());
+    let interrupts = is_heeded.then(|| signal(kind)).transpose();
+    let interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
     Ok(tokio::spawn(async move {
-        interrupts.recv().await;
+        let interrupted = async {
+            match interrupts {
+                Some(mut interrupts) => drop(interrupts.recv().await),
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = interrupted => {}
+            () = parent_ended() => {}
+        }
         interrupt();
     }))
+}
+
+/// Waits until the process has ended that [`PARENT_VARIABLE`] names. The system has then given this process another
+/// parent. A signal from the parent would be missing if the parent was killed.
+async fn parent_ended() {
+    let parent = env::var(PARENT_VARIABLE).ok().and_then(|id| id.parse::<i32>().ok());
+    let Some(parent) = parent else { return pending().await };
+    while getppid().is_some_and(|current| current.as_raw_nonzero().get() == parent) {
+        tokio::time::sleep(PARENT_INTERVAL).await;
+    }
 }
 
 fn interrupt_ends() -> Option<&'static [UnixStream; 2]> {

@@ -5,8 +5,8 @@
 use std::{
     collections::HashMap,
     io::{self, BufRead, BufReader, IsTerminal as _, Read as _},
-    process::{Output, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    process::{self, Output, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -19,8 +19,8 @@ use tessera_interface::printable_text::PrintableText;
 use crate::cli::{
     CliError, CliResult, Context, Exit, GlobalOptions,
     info::spec_document,
-    keyboard::Keyboard,
-    output::{is_unread_after_pause, write_stdout},
+    keyboard::{Keyboard, PARENT_VARIABLE},
+    output::{is_unread_within, write_stdout},
     values::missing_folder,
 };
 
@@ -98,9 +98,12 @@ impl Tool {
     }
 }
 
-/// The versions of the protocol that this server can speak, the newest first.
-const VERSIONS: [&str; 3] = ["2025-06-18", "2025-03-26", "2024-11-05"];
+/// The versions of the protocol that this server can speak, the newest first. The version between them has batches,
+/// which this server does not read.
+const VERSIONS: [&str; 2] = ["2025-06-18", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
+/// The time between two looks at the calls that have not ended.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The time that calls have after the end of standard input.
 const TIME_TO_FINISH: Duration = Duration::from_mins(1);
 
@@ -144,8 +147,8 @@ struct Server {
     spec: Value,
     allow_changes: bool,
     deployment: Vec<String>,
-    /// The processes of the calls that have not ended, by the ids of their requests.
-    running: Mutex<HashMap<String, Pid>>,
+    /// The calls that are to be answered, by the ids of their requests. A call has a process when it was started.
+    running: Mutex<HashMap<String, Option<Pid>>>,
 }
 
 impl Server {
@@ -177,11 +180,8 @@ impl Server {
     fn finish(&self, calls: Vec<JoinHandle<()>>) {
         let begun = Instant::now();
         while calls.iter().any(|call| !call.is_finished()) {
-            if is_unread_after_pause() || begun.elapsed() > TIME_TO_FINISH {
-                for process in self.running().values() {
-                    // The process may have ended already.
-                    let _ = kill_process(*process, Signal::TERM);
-                }
+            if is_unread_within(PAUSE) || begun.elapsed() > TIME_TO_FINISH {
+                self.running().drain().for_each(|(_, process)| terminate(process));
                 break;
             }
         }
@@ -216,6 +216,7 @@ impl Server {
             "tools/call" => match this.command_of(parameters) {
                 Ok(arguments) => {
                     let server = Arc::clone(this);
+                    this.running().insert(id.to_string(), None);
                     // Calls may take long, so the next message is read meanwhile.
                     return Ok(Some(thread::spawn(move || server.call(&id, &arguments))));
                 }
@@ -296,16 +297,19 @@ impl Server {
         Ok(words.chain(options_and_positionals(&arguments, given)?).collect())
     }
 
-    /// Runs a command and answers with its document.
+    /// Runs a command and answers with its document, unless the call is cancelled.
     fn call(&self, id: &Value, arguments: &[String]) {
-        let result = self.run(id, arguments).unwrap_or_else(
+        let key = id.to_string();
+        let result = self.run(&key, arguments).unwrap_or_else(
             |error| json!({ "content": [text_content(&error.to_string())], "isError": true }),
         );
-        // The assistant is gone, so the end of standard input will end this server.
-        let _ = respond(id, Ok(result));
+        if self.running().remove(&key).is_some() {
+            // If the assistant is gone, the end of standard input will end this server.
+            let _ = respond(id, Ok(result));
+        }
     }
 
-    fn run(&self, id: &Value, arguments: &[String]) -> io::Result<Value> {
+    fn run(&self, key: &str, arguments: &[String]) -> io::Result<Value> {
         let mut command = tessera_subprocess::own_command()?;
         command.args(["--json", "--no-input", "--quiet"]).args(&self.deployment);
         if !self.allow_changes {
@@ -313,31 +317,37 @@ impl Server {
         }
         command.args(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env(PARENT_VARIABLE, process::id().to_string());
         let child = command.spawn()?;
-        let key = id.to_string();
-        if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-            self.running().insert(key.clone(), process);
+        let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        match self.running().get_mut(key) {
+            Some(running) => *running = process,
+            None => terminate(process),
         }
-        let output = child.wait_with_output();
-        self.running().remove(&key);
-        Ok(call_result(&output?))
+        Ok(call_result(&child.wait_with_output()?))
     }
 
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, Pid>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Option<Pid>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Stops a call, which then gets no response.
     fn stop(&self, id: &Value) {
-        if let Some(process) = self.running().get(&id.to_string()) {
-            // The process may have ended already.
-            let _ = kill_process(*process, Signal::TERM);
-        }
+        terminate(self.running().remove(&id.to_string()).flatten());
+    }
+}
+
+fn terminate(process: Option<Pid>) {
+    if let Some(process) = process {
+        // The process may have ended already.
+        let _ = kill_process(process, Signal::TERM);
     }
 }
 
 fn initialization(parameters: &Value) -> Value {
     let asked = parameters["protocolVersion"].as_str().unwrap_or_default();
-    let version = VERSIONS.into_iter().find(|known| *known == asked).unwrap_or(VERSIONS[0]);
+    // Versions are dates. A client also speaks the versions before its own.
+    let version = VERSIONS.into_iter().find(|known| *known <= asked).unwrap_or(VERSIONS[0]);
     json!({
         "protocolVersion": version,
         "capabilities": { "tools": {} },
@@ -382,7 +392,7 @@ fn options_and_positionals(
     arguments: &[&Value],
     values: &Map<String, Value>,
 ) -> Result<Vec<String>, String> {
-    let (mut words, mut positionals) = (Vec::new(), vec!["--".to_owned()]);
+    let (mut words, mut positionals) = (Vec::new(), Vec::new());
     for argument in arguments {
         let key = argument["name"].as_str().unwrap_or_default();
         let Some(value) = values.get(key).filter(|value| !value.is_null()) else { continue };
@@ -395,6 +405,9 @@ fn options_and_positionals(
             None => positionals.extend(texts),
         }
     }
+    // After `--`, clap skips an argument that may be missing before one that may not.
+    let needs_end = positionals.iter().any(|value| value.starts_with('-'));
+    words.extend(needs_end.then(|| "--".to_owned()));
     words.append(&mut positionals);
     Ok(words)
 }
@@ -403,14 +416,16 @@ fn text_content(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// Returns the result of a call: the document of the command, or its error. A failed check is a result, not an error.
+/// Returns the result of a call: the document of the command, and its messages. A failed check is a result, not an
+/// error, and so is a result that is not complete.
 fn call_result(output: &Output) -> Value {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let code = output.status.code();
-    let has_failed = code != Some(0) && code != Some(Exit::CheckFailed as i32);
-    let text = if out.trim().is_empty() || has_failed { err.trim() } else { out.trim() };
-    let mut result = json!({ "content": [text_content(text)], "isError": has_failed });
+    let results = [Exit::Done, Exit::CheckFailed, Exit::Incomplete].map(|exit| exit as i32);
+    let has_failed = output.status.code().is_none_or(|code| !results.contains(&code));
+    let texts = [out.trim(), err.trim()].into_iter().filter(|text| !text.is_empty());
+    let content: Vec<Value> = texts.map(text_content).collect();
+    let mut result = json!({ "content": content, "isError": has_failed });
     if let Ok(document @ Value::Object(_)) = serde_json::from_str::<Value>(&out) {
         result["structuredContent"] = document;
     }

@@ -1,7 +1,10 @@
 //! Waits between polls, within the time limit and through connection losses, and reports changes. Programs get events,
 //! and users get messages.
 
-use std::time::{Instant, SystemTime};
+use std::{
+    io,
+    time::{Instant, SystemTime},
+};
 
 use tokio::time::timeout;
 
@@ -9,6 +12,7 @@ use crate::cli::prelude::*;
 use crate::cli::{
     dataset::encoding_document,
     messages::ProgressBar,
+    output::is_unread_within,
     values::{now_rfc3339, timestamp_now},
 };
 use tessera_model::{EncodingProgress, Status, polling::PollTarget};
@@ -109,6 +113,10 @@ impl<'a> Poller<'a> {
         while let Some(left) =
             remaining(wait, steady.elapsed(), clock.elapsed().unwrap_or_default())
         {
+            // The next event may be far away, so that printing it would notice the closed pipe much later.
+            if self.prints_events() && is_unread_within(Duration::ZERO) {
+                return Err(CliError::output(&io::ErrorKind::BrokenPipe.into()));
+            }
             tokio::time::sleep(left.min(SLEEP_STEP)).await;
         }
         Ok(())
@@ -209,6 +217,11 @@ pub struct StatusChange {
 }
 
 impl Poller<'_> {
+    /// Whether events go to standard output.
+    fn prints_events(&self) -> bool {
+        self.is_machine() || self.events == EventTarget::Output
+    }
+
     fn is_machine(&self) -> bool {
         let out = &self.context.out;
         match self.events {
@@ -237,6 +250,10 @@ impl Poller<'_> {
 
     /// Emits the last event, with the reason why polling ended and the exit code.
     pub fn emit_end<T>(&mut self, outcome: &CliResult<T>) -> CliResult<()> {
+        if outcome.as_ref().is_err_and(|error| error.halt.is_some()) {
+            // The expression of `--jq` gets no event after the one at which it ended the command.
+            return Ok(());
+        }
         let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
             Ok(_) => ("until", Exit::Done),
             Err(Exit::Remote) => ("error", Exit::Remote),

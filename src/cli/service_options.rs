@@ -133,6 +133,7 @@ pub enum ModelCommand {
     },
     /// Remove a model that was added. Its original stays.
     Remove {
+        /// Name of the model.
         #[arg(value_name = "NAME")]
         name: String,
     },

@@ -1,13 +1,14 @@
 //! Tests `tessera mcp` as an assistant uses it: lines of JSON-RPC on standard input and output.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     net::TcpListener,
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Stdio},
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{home, outcome, tessera};
@@ -73,6 +74,12 @@ impl Assistant {
 fn an_assistant_searches_a_folder_and_changes_nothing() {
     let (home, folder) = home();
     let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let mut version = |version: &str| {
+        let params = json!({"protocolVersion": version, "capabilities": {}});
+        assistant.ask("initialize", &params)["result"]["protocolVersion"].clone()
+    };
+    assert_eq!(version("2099-01-01"), "2025-06-18");
+    assert_eq!(version("2025-03-26"), "2024-11-05", "a server of that version reads batches");
     let begun =
         assistant.ask("initialize", &json!({"protocolVersion": "2024-11-05", "capabilities": {}}));
     assert_eq!(begun["result"]["protocolVersion"], "2024-11-05");
@@ -121,18 +128,88 @@ fn requests_that_were_read_are_answered_after_the_input_has_ended() {
 #[test]
 fn a_call_whose_response_nobody_can_read_is_stopped() {
     let (home, _) = home();
-    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", silent.local_addr().unwrap());
-    let arguments = ["--base-url", &url, "--kind", "onprem"];
-    let mut assistant = Assistant::start(home.path(), &arguments);
-    let call = json!({"name": "dataset_list", "arguments": {}});
-    assistant.send(
-        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).to_string(),
-    );
+    let (mut assistant, silent) = start_with_silent_service(home.path());
+    assistant.send(CALL);
     let _connection = silent.accept().unwrap();
     let ended = Instant::now();
     assistant.end();
     assert!(ended.elapsed() < Duration::from_secs(30), "{:?}", ended.elapsed());
+}
+
+/// Starts a server whose calls wait for a service that does not respond.
+fn start_with_silent_service(home: &Path) -> (Assistant, TcpListener) {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    (Assistant::start(home, &["--base-url", &url, "--kind", "onprem"]), silent)
+}
+
+const CALL: &str =
+    r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "dataset_list"}}"#;
+
+#[test]
+fn a_cancelled_call_is_not_answered() {
+    let (home, _) = home();
+    for is_started in [false, true] {
+        let (mut assistant, silent) = start_with_silent_service(home.path());
+        assistant.send(CALL);
+        let _connection = is_started.then(|| silent.accept().unwrap());
+        assistant.send(
+            r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}"#,
+        );
+        assert_eq!(assistant.end_and_receive(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn a_command_ends_with_the_server() {
+    let (home, _) = home();
+    for signal in [Signal::TERM, Signal::KILL] {
+        let (mut assistant, silent) = start_with_silent_service(home.path());
+        assistant.send(CALL);
+        let (mut connection, _) = silent.accept().unwrap();
+        kill_process(Pid::from_child(&assistant.child), signal).unwrap();
+        assistant.child.wait().unwrap();
+        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        // The command closes its connection when it ends.
+        let mut request = Vec::new();
+        let read = connection.read_to_end(&mut request);
+        assert!(
+            read.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::ConnectionReset),
+            "{signal:?}: {read:?}"
+        );
+    }
+}
+
+#[test]
+fn a_failed_call_has_its_document_as_text() {
+    let (home, folder) = home();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let checked = assistant.call("query_check", &json!({"vql": "{"}));
+    let result = &checked["result"];
+    assert_eq!(result["isError"], true, "{checked}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let document: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(document, result["structuredContent"]);
+    assert!(document["diagnostics"][0]["line"].is_number(), "{document}");
+    assert!(result["content"][1]["text"].as_str().unwrap().contains("1 error"), "{checked}");
+    assistant.end();
+}
+
+#[test]
+fn an_argument_that_may_be_missing_can_be_given() {
+    let (home, folder) = home();
+    let mut assistant = Assistant::start(home.path(), &["--folder", folder.to_str().unwrap()]);
+    let listed = assistant.call("dataset_list", &json!({}));
+    let dataset = &listed["result"]["structuredContent"]["datasets"][0]["display_name"];
+    for arguments in [json!({"id": "abcdef12"}), json!({"dataset": dataset, "id": "abcdef12"})] {
+        let shown = assistant.call("export_status", &arguments);
+        let text = shown["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.contains("no export started on this machine begins with `abcdef12`"),
+            "{text}"
+        );
+    }
+    assistant.end();
 }
 
 #[test]

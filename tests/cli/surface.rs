@@ -303,6 +303,12 @@ fn completions_manual_and_spec_contain_every_command_and_exit_code() {
     let (code, written, _) = run(home.path(), &["man", "--dir", pages.to_str().unwrap()]);
     assert_eq!((code, written.lines().count()), (0, fs::read_dir(&pages).unwrap().count()));
     assert!(pages.join("tessera-dataset-show.1").is_file());
+    for page in fs::read_dir(&pages).unwrap() {
+        let page = fs::read_to_string(page.unwrap().path()).unwrap();
+        let entries = page.split(".TP\n").skip(1);
+        let texts = entries.map(|entry| entry.lines().nth(1).unwrap_or_default());
+        assert!(texts.into_iter().all(|text| !text.is_empty() && !text.starts_with('.')), "{page}");
+    }
 }
 
 /// Returns what a shell inserts for a line that ends with this word, without duplicates. A shell that is not installed

@@ -10,6 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -205,6 +206,24 @@ async fn the_timeout_applies_during_an_outage() {
     let (code, out, err) = ask(&service, home.path(), &line).await;
     assert_eq!((code, out.as_str()), (124, ""), "{err}");
     assert!(err.contains("timed out after 300ms"), "{err}");
+}
+
+#[tokio::test]
+async fn a_watch_ends_when_nobody_reads_it() {
+    let home = tempfile::tempdir().unwrap();
+    let service = course(&[("READY", 100)]).await;
+    let mut command = tessera(home.path(), &["dataset", "watch"]);
+    command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        let closed = Instant::now();
+        (child.wait().unwrap().code(), closed.elapsed())
+    });
+    let (code, elapsed) = ended.await.unwrap();
+    assert_eq!(code, Some(0));
+    assert!(elapsed < Duration::from_secs(20), "it waited {elapsed:?} for the next event");
 }
 
 #[tokio::test]

@@ -10,13 +10,14 @@ use std::{
     env,
     io::{self, IsTerminal as _, Write as _},
     slice,
+    time::Duration,
 };
 
 use clap::ColorChoice;
 use serde_json::{Map, Value};
 use table::TableStyle;
 
-use crate::cli::{CliError, GlobalOptions, is_capable_terminal};
+use crate::cli::{CliError, CliResult, GlobalOptions, is_capable_terminal};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::retry_on_intr,
@@ -124,7 +125,7 @@ impl Output {
             OutputFormat::Json(fields) => {
                 PrintableText::pretty_json(&select_fields(document, fields)?)
             }
-            OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
+            OutputFormat::Jq(expression) => return print_filtered(expression, document.root()),
             OutputFormat::Jsonl => document.rows().map(PrintableText::compact_json).collect(),
         };
         write_stdout(&text)
@@ -145,7 +146,7 @@ impl Output {
     /// Prints an event. Programs get an object on one line, and users get a sentence.
     pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, event)?),
+            OutputFormat::Jq(expression) => print_filtered(expression, event),
             _ if self.is_machine() => write_stdout(&PrintableText::compact_json(event)),
             _ => self.print_text(&format!("{sentence}\n")),
         }
@@ -154,7 +155,7 @@ impl Output {
     /// Prints JSON that is itself the output, such as a response of the service.
     pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, value)?),
+            OutputFormat::Jq(expression) => print_filtered(expression, value),
             OutputFormat::Jsonl => {
                 let rows = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
                 write_stdout(&rows.iter().map(PrintableText::compact_json).collect())
@@ -179,12 +180,21 @@ impl Output {
     }
 }
 
-/// Waits for a moment. Returns whether nobody can read standard output any more.
-pub fn is_unread_after_pause() -> bool {
-    let (output, pause) = (io::stdout(), Timespec { tv_sec: 0, tv_nsec: 100_000_000 });
+/// Prints the results of an expression of `--jq`, also if an error follows them.
+fn print_filtered(expression: &str, document: &Value) -> CliResult<()> {
+    let mut text = PrintableText::default();
+    let outcome = jq::apply(expression, document, &mut text);
+    let printed = write_stdout(&text);
+    outcome.and(printed)
+}
+
+/// Returns whether nobody can read standard output any more, now or until the pause ends.
+pub fn is_unread_within(pause: Duration) -> bool {
+    let output = io::stdout();
     // Without events to wait for, only an output without a reader ends the pause early.
     let mut watched = [PollFd::new(&output, PollFlags::empty())];
-    retry_on_intr(|| poll(&mut watched, Some(&pause))).is_ok_and(|count| count > 0)
+    let pause = Timespec::try_from(pause).ok();
+    retry_on_intr(|| poll(&mut watched, pause.as_ref())).is_ok_and(|count| count > 0)
 }
 
 /// Ignores that the reader has closed the pipe, so that a command ends with its own exit code, and does what follows.
