@@ -16,10 +16,16 @@ use tessera_subprocess::user_command;
 
 use crate::credentials::LOGIN_VARIABLES;
 
+/// The environment variable with the ID of the process with which a command of `tessera mcp` ends.
+pub(crate) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
+
 /// Creates a command without our secrets in its environment. The other variables are the user's, and programs such as
 /// an editor or the command of `--on-change` may need them.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
-    user_command(program, &LOGIN_VARIABLES)
+    let mut command = user_command(program, &LOGIN_VARIABLES);
+    // A `tessera` that the program starts has another parent, and would end at once.
+    command.env_remove(PARENT_VARIABLE);
+    command
 }
 
 /// Returns the user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. The command runs in a

@@ -14,6 +14,7 @@ contains the program. Without it, the program is the one in `PATH`.
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import json
 import os
@@ -132,12 +133,22 @@ class Deployment:
         return self.run(*words, dataset=dataset)
 
     def export(self, folder: str | os.PathLike[str], *options: str, dataset: str | None = None) -> dict[str, Any]:
-        """Exports the dataset with its images to a new folder, which `load_dataset` reads. No archive stays."""
+        """Exports the dataset with its images to a new folder, which `load_dataset` reads.
+
+        The archive is removed, but stays beside the folder after a failure, so that no download is lost.
+        """
         target = Path(folder).expanduser()
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".tessera-", dir=target.parent) as archive:
-            words = ["export", "start", "--format=parquet", "--images", f"--download={archive}"]
+        archive = tempfile.mkdtemp(prefix=f"{target.name}-archive-", dir=target.parent)
+        words = ["export", "start", "--format=parquet", "--images", f"--download={archive}"]
+        try:
             document = self.run(*words, f"--extract={target}", *options, dataset=dataset)
+        except BaseException:
+            # Only an empty folder can be removed like this.
+            with contextlib.suppress(OSError):
+                os.rmdir(archive)
+            raise
+        shutil.rmtree(archive)
         return {**document, "file": None}
 
 

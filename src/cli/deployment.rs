@@ -26,7 +26,7 @@ use crate::{
 pub struct ServiceTarget {
     /// The profile. Its name is the one under which selections, jobs and views are saved.
     pub profile: Profile,
-    /// Whether the settings have the profile. If not, it stands for an address or a folder of the command line.
+    /// Whether the profile is in the settings. Another profile stands for an address or a folder of the command line.
     pub is_saved: bool,
 }
 

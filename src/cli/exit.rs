@@ -44,7 +44,7 @@ pub struct CliError {
     code: Option<&'static str>,
     remedy: Option<ShellCommand>,
     failure: Option<Box<Failure>>,
-    /// The exit code and the message of an expression of `--jq`, which take the place of the others.
+    /// The exit code and the message of an expression of `--jq`, which replace `exit` and `message`.
     pub(super) halt: Option<(i32, PrintableText)>,
 }
 
@@ -82,7 +82,7 @@ impl CliError {
         Self::io("write the output", error)
     }
 
-    /// Creates the end of a command that an expression of `--jq` demands.
+    /// Creates the error with which `halt` or `halt_error` in an expression of `--jq` ends a command.
     pub fn halted(exit_code: i32, message: PrintableText) -> Self {
         Self { halt: Some((exit_code, message)), ..Self::failed("--jq: halted") }
     }

@@ -31,9 +31,10 @@ use crate::{
     cli::{
         CliError, CliResult, Exit,
         messages::write_stderr,
-        terminal_changes::{TerminalChange, is_in_background, stop},
+        terminal_changes::{TerminalChange, is_in_background, wait_for_foreground},
     },
     inherited_signals,
+    subprocess::PARENT_VARIABLE,
 };
 use tessera_interface::printable_text::PrintableText;
 use tessera_wire::text_encoding::decode_text;
@@ -47,8 +48,6 @@ static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Names the process with which this process ends.
-pub(super) const PARENT_VARIABLE: &str = "TESSERA_PARENT";
 const PARENT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
@@ -125,12 +124,7 @@ pub(super) fn read_hidden_line(prompt: &str) -> CliResult<String> {
     hidden.special_codes[SpecialCodeIndex::VTIME] = 0;
     let prompt = PrintableText::lines(prompt);
     let hide = move || {
-        if is_in_background() {
-            stop()?;
-        }
-        if is_in_background() {
-            return Err(io::Error::other("the program is in the background"));
-        }
+        wait_for_foreground()?;
         // A cookie that is pasted as soon as the prompt appears is not shown.
         tcsetattr(stdin(), OptionalActions::Now, &hidden)?;
         write_stderr(&prompt);

@@ -16,12 +16,15 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
 use tessera_interface::printable_text::PrintableText;
 
-use crate::cli::{
-    CliError, CliResult, Context, Exit, GlobalOptions,
-    info::spec_document,
-    keyboard::{Keyboard, PARENT_VARIABLE},
-    output::{is_unread_within, write_stdout},
-    values::missing_folder,
+use crate::{
+    cli::{
+        CliError, CliResult, Context, Exit, GlobalOptions,
+        info::spec_document,
+        keyboard::Keyboard,
+        output::{is_unread_within, write_stdout},
+        values::missing_folder,
+    },
+    subprocess::PARENT_VARIABLE,
 };
 
 #[derive(Debug, Args)]
@@ -98,11 +101,11 @@ impl Tool {
     }
 }
 
-/// The versions of the protocol that this server can speak, the newest first. The version between them has batches,
-/// which this server does not read.
+/// The versions of the protocol that this server can speak, the newest first. Version 2025-03-26 is left out, because it
+/// has batches, which this server does not read.
 const VERSIONS: [&str; 2] = ["2025-06-18", "2024-11-05"];
 const MAX_MESSAGE_BYTES: u64 = 8 << 20;
-/// The time between two looks at the calls that have not ended.
+/// The interval at which the server checks whether the calls have ended.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The time that calls have after the end of standard input.
 const TIME_TO_FINISH: Duration = Duration::from_mins(1);

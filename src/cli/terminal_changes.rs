@@ -2,13 +2,14 @@
 //! stops the program. An interrupt drops the work of a command, and with it the changes.
 
 use std::{
+    fs::File,
     io,
     sync::{Mutex, MutexGuard, Once, PoisonError, mpsc},
     thread,
     time::Duration,
 };
 
-use rustix::{process::getpgrp, stdio::stdin, termios::tcgetpgrp};
+use rustix::{process::getpgrp, termios::tcgetpgrp};
 use signal_hook::{
     consts::{SIGCONT, SIGHUP, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU},
     iterator::Signals,
@@ -95,12 +96,27 @@ impl Drop for TerminalChange {
 
 /// Whether the shell has put this program into the background, where it must not change the settings of the terminal.
 pub(super) fn is_in_background() -> bool {
-    tcgetpgrp(stdin()).is_ok_and(|group| group != getpgrp())
+    let terminal = File::open("/dev/tty");
+    terminal.is_ok_and(|terminal| tcgetpgrp(terminal).is_ok_and(|group| group != getpgrp()))
+}
+
+/// Stops a program in the background until the shell brings it to the foreground.
+///
+/// # Errors
+/// The program is still in the background, or cannot be stopped.
+pub(super) fn wait_for_foreground() -> io::Result<()> {
+    if is_in_background() {
+        stop()?;
+    }
+    if is_in_background() {
+        return Err(io::Error::other("the program is in the background"));
+    }
+    Ok(())
 }
 
 /// Stops the program until the shell continues it. The system ignores this signal if no shell could continue the
 /// program, whereas it would obey SIGSTOP.
-pub(super) fn stop() -> io::Result<()> {
+fn stop() -> io::Result<()> {
     raise(SIGTTOU)
 }
 

@@ -30,8 +30,8 @@ pub struct StateFolder {
     /// The highest number of the announced saves of each value.
     latest_numbers: Mutex<HashMap<StateKey, u64>>,
     instance_files: Mutex<InstanceFiles>,
-    /// The files of merged values as this process has read or written them last. They are locked during a save, so that
-    /// this process saves one value after the other.
+    /// The texts of merged values that this process has loaded or saved last, without what it merged into the files.
+    /// They are locked during a save, so that this process saves one value after the other.
     known: Mutex<HashMap<StateKey, String>>,
 }
 
@@ -108,8 +108,8 @@ impl StateFolder {
     }
 }
 
-/// Saves a value with what other windows have saved meanwhile. The values are parsed only if others have changed the
-/// file, because parsing a large selection takes longer than writing it.
+/// Saves a value with what other windows have saved meanwhile. The values are parsed only if the file contains changes
+/// of others, because parsing a large selection takes longer than writing it.
 fn save_merged(
     path: &Path,
     entry: &StateValue,

@@ -744,7 +744,10 @@ fn a_filter_of_the_datasets_is_named_with_the_number_of_matches() {
         let shown = screen_in(&desk, ThemeName::Plain);
         assert!(shown.contains("0 of 6") && shown.contains("Esc clears “set-3x”"), "{shown}");
         desk.press("i");
-        assert_eq!(desk.notice(), "no dataset matches the filter; Esc clears it");
+        assert_eq!(
+            desk.notice(),
+            "no dataset matches the filter of the datasets; Esc clears it there"
+        );
         desk.press("esc esc");
         let shown = screen_in(&desk, ThemeName::Plain);
         assert!(!shown.contains(" of 6") && shown.contains("set-1"), "{shown}");

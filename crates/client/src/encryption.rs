@@ -140,8 +140,9 @@ impl TlsProblem {
             ),
             Error::General(cause) => Self::new(cause, AUTHORITIES_REMEDY),
             Error::AlertReceived(AlertDescription::HandshakeFailure) => Self::new(
-                "the service and this program have no cipher or kind of key in common; P-521 is not supported",
-                KEY_REMEDY,
+                "the service refused the encryption: it may require a certificate of the client, or have no cipher or \
+                 kind of key in common with this program, which does not support P-521",
+                "Check the address, and which certificates, keys and versions of TLS the service uses",
             ),
             _ => {
                 Self::new(error, "Check the address, and which versions of TLS the service offers")

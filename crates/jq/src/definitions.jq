@@ -7,7 +7,8 @@ def delpaths($paths):
       (reduce $keys[] as $key ({}; .[$key] = true)) as $gone | with_entries(select($gone[.key] | not))
     elif type == "array" then
       [range(length)] as $all
-      | reduce ([$keys[] as $key | $all[$key] // empty] | flatten | unique | reverse[]) as $at (.; .[$at] |= empty)
+      | (reduce ([$keys[] as $key | $all[$key] // empty] | flatten[]) as $at ({}; .["\($at)"] = true)) as $gone
+      | [range(length) as $at | select($gone["\($at)"] | not) | .[$at]]
     elif . == null then .
     else error("cannot delete fields of a \(type)") end;
   if any($paths[]; . == []) then null
@@ -21,10 +22,11 @@ def delpaths($paths):
 
 def del(paths): delpaths([path(paths)]);
 
+# The whole text is built by a sum alone, which the library extends in place.
 def join($separator):
-  reduce .[] as $part (null;
-    (if . == null then "" else . + $separator end)
-    + ($part | if . == null then "" elif isboolean or isnumber then tojson else . end)) // "";
+  map($separator + if . == null then "" elif isboolean or isnumber then tojson else . end)
+  | reduce .[] as $part (""; . + $part)
+  | .[$separator | length:];
 
 def ltrimstr($start): if isstring and ($start | isstring) and startswith($start) then .[$start | length:] end;
 def rtrimstr($end): if isstring and ($end | isstring) and endswith($end) then .[:length - ($end | length)] end;

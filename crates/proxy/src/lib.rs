@@ -71,7 +71,7 @@ fn first_set(
     values.into_iter().find(|(_, value)| !value.is_empty())
 }
 
-/// Returns the variable of a scheme. The one for all schemes is used if the own one of the scheme is not set.
+/// Returns the variable of a scheme, or `ALL_PROXY` if the scheme's own variable is not set.
 fn set_for_scheme(
     names: [&'static str; 2],
     value_of: impl Fn(&'static str) -> Option<OsString>,

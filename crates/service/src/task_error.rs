@@ -37,7 +37,8 @@ impl TaskError {
         Self::in_storage(format!("object storage failed: {cause}"), cause)
     }
 
-    /// Creates the error with this message for what may have failed in object storage.
+    /// Creates the error for an operation that may have used object storage. If the storage cannot be reached, the task
+    /// is run again.
     pub(crate) fn in_storage(message: String, cause: &io::Error) -> Self {
         if is_temporary(cause) { Self::Unavailable(message) } else { Self::Failed(message) }
     }

@@ -291,7 +291,7 @@ pub(super) fn camera(labels: &[String]) -> Option<String> {
 
 /// Returns the day on which a picture was taken, or else when its file was changed, in milliseconds since 1970.
 pub(super) fn date(taken: Option<i64>, modified: i64) -> Option<i64> {
-    taken.or((modified != 0).then_some(modified / 1_000_000))
+    taken.or((modified > 0).then_some(modified / 1_000_000))
 }
 
 /// Reads the region of an object. Images and frames have none.

@@ -5,7 +5,7 @@ use std::{
     env,
     io::{BufRead as _, BufReader, Write as _},
     net::TcpListener,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
 };
@@ -14,6 +14,8 @@ use tempfile::TempDir;
 
 const KEY_ID: &str = "AKIAEXAMPLE";
 pub const SECRET: &str = "s3cr3t/+=key";
+/// How often the service is started with other ports.
+const MAX_STARTS: usize = 5;
 
 /// A running service with the bucket `photos`. The service ends when this is dropped.
 pub struct SeaweedFs {
@@ -39,6 +41,13 @@ impl SeaweedFs {
             std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
             return None;
         };
+        let started = (0..MAX_STARTS).find_map(|_| Self::start_on_free_ports(&program));
+        assert!(started.is_some(), "it ended before it was ready");
+        started
+    }
+
+    /// Returns `None` if the service ends before it is ready, for example because another process has taken a port.
+    fn start_on_free_ports(program: &Path) -> Option<Self> {
         let data = tempfile::tempdir().unwrap();
         let names = ["master", "volume", "filer", "s3", "admin"];
         let ports = free_ports::<10>();
@@ -59,10 +68,11 @@ impl SeaweedFs {
             .unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let ready = lines.any(|line| line.is_ok_and(|line| line.contains("ready to use")));
-        assert!(ready, "it ended before it was ready");
         // What the service prints later needs a reader.
         thread::spawn(move || lines.for_each(drop));
-        Some(Self { process, endpoint: format!("http://127.0.0.1:{}", ports[6]), _data: data })
+        let endpoint = format!("http://127.0.0.1:{}", ports[6]);
+        let service = Self { process, endpoint, _data: data };
+        ready.then_some(service)
     }
 
     /// Returns the environment variables for clients of the service.

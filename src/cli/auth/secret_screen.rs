@@ -9,7 +9,7 @@ use std::{
 
 use tessera_interface::printable_text::PrintableText;
 
-use crate::cli::terminal_changes::TerminalChange;
+use crate::cli::terminal_changes::{TerminalChange, wait_for_foreground};
 
 const SHOWN_FOR: Duration = Duration::from_secs(30);
 const ENTER_AND_CLEAR: &str = "\x1b[?1049h\x1b[2J\x1b[H";
@@ -38,7 +38,11 @@ async fn show_until(
     let shown = format!("{ENTER_AND_CLEAR}{text}\nPress Enter to clear it.\n");
     let (mut entered, mut left) = (out.clone(), out);
     let _screen = TerminalChange::new(
-        move || entered.write_all(shown.as_bytes()).and_then(|()| entered.flush()),
+        move || {
+            // A secret must not cover what the shell shows meanwhile.
+            wait_for_foreground()?;
+            entered.write_all(shown.as_bytes()).and_then(|()| entered.flush())
+        },
         move || left.write_all(CLEAR_AND_LEAVE.as_bytes()).and_then(|()| left.flush()),
     )?;
     tokio::select! {

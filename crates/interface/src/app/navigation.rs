@@ -253,7 +253,7 @@ impl App {
     /// Says why no dataset is selected.
     pub(in crate::app) fn no_dataset_reason(&self) -> &'static str {
         if self.selected_dataset().is_none() && !self.service_data.dataset_list().is_empty() {
-            "no dataset matches the filter; Esc clears it"
+            "no dataset matches the filter of the datasets; Esc clears it there"
         } else {
             "no dataset is selected"
         }

@@ -265,7 +265,8 @@ pub struct IndexedContent {
 
 impl IndexedContent {
     /// Opens a file if its content is the indexed one. Its size and time decide, or its hash if the time is different
-    /// or the file has at most `hash_limit` bytes. [`is_changed`] recognizes the error for another content.
+    /// or the file has at most `hash_limit` bytes. The size and the entity tag decide about an object in a bucket.
+    /// [`is_changed`] recognizes the error for another content.
     pub fn open(
         &self,
         files: &dyn OriginalFiles,

@@ -14,7 +14,7 @@ use super::{
     FolderScan, OriginalFiles, ScannedFile, SourceFile,
     features::Features,
     file_names::sanitized_path,
-    is_source_failure, is_unavailable,
+    is_source_failure,
     scan::{METADATA_PARQUET, is_parquet, row_of, row_stat},
 };
 
@@ -22,7 +22,7 @@ use super::{
 pub(crate) const MAX_ROWS: usize = 200_000;
 
 /// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
-/// nothing. Fails only if object storage fails.
+/// nothing. Fails only if object storage fails or denies access, because the known rows would be taken for removed.
 pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
     let candidates = scan.files.iter().filter(|file| {
         is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
@@ -31,7 +31,7 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
     for file in &candidates {
         let rows = match ImageTable::open(files, &file.path).and_then(|table| row_names(&table)) {
             Ok(rows) => rows,
-            Err(cause) if is_unavailable(&cause) => return Err(cause),
+            Err(cause) if is_source_failure(&cause) => return Err(cause),
             Err(_) => continue,
         };
         let stat = row_stat(file.stat);

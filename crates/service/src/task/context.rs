@@ -124,7 +124,7 @@ impl WorkerContext {
         }
     }
 
-    /// Takes the lease of a task again after its last run could not be stored. Returns `None` if the task has ended or
+    /// Takes the lease of a task again after its last run could not be finished. Returns `None` if the task has ended or
     /// another worker runs it.
     fn take_again<T>(
         &self,
@@ -185,8 +185,8 @@ impl WorkerContext {
         self.running.is_stopped()
     }
 
-    /// Runs a task until the store could record its end, which a full disk or a server that does not respond may
-    /// prevent. Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or
+    /// Runs a task until the store could record its end, which a full disk, a server that does not respond, or object
+    /// storage that cannot be reached may prevent. Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or
     /// the task is for another worker. The task then stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         let (mut pause, longest) = PAUSE_STEPS;

@@ -253,7 +253,7 @@ pub enum QueryError {
     StorageFull(Cause),
     /// The server does not respond, so that the result of a statement is unknown.
     Unresponsive,
-    /// The server ended the connection, for example because it was restarted, so that the result of a statement is
+    /// The server cannot be reached, has no free connection, or ended the connection. The result of a statement is
     /// unknown.
     Disconnected(Cause),
     /// Another connection has locked the rows or tables for too long.

@@ -19,7 +19,9 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
         _ if filter.is_empty() || count == 0 => None,
         matching => Some(format!("{matching} of {count}")),
     };
-    let clearing = format!("Esc clears “{}”", SafeText::name(filter));
+    let is_focused = ctx.app.panes().focus == Pane::Datasets;
+    let clearing = if is_focused { "Esc clears" } else { "filter" };
+    let clearing = format!("{clearing} “{}”", SafeText::name(filter));
     if area.height < MIN_FRAMED_ROWS {
         let matching = matching.map(|text| (format!("{text}, {clearing} · "), ctx.theme.moving));
         let parts = matching.into_iter().chain(status_summary(ctx));

@@ -87,8 +87,8 @@ fn may_be_xml(reader: &SidecarReader<'_>, path: &Path) -> bool {
     path.extension().is_none() && begins(reader, path, is_xml)
 }
 
-/// Whether the start of a file fits. Files in object storage are not opened for this.
-fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str) -> bool) -> bool {
+/// Whether the start of a file that is not media fits. Files in object storage are not opened for this.
+pub(super) fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     let head = || {
         let mut head = Vec::new();
         let file = reader.folder().open_file(path).ok()?;
@@ -96,7 +96,8 @@ fn begins(reader: &SidecarReader<'_>, path: &Path, fits: impl Fn(&str) -> bool) 
         Some(head)
     };
     let fits = |head| fits(&String::from_utf8_lossy(&documents::to_utf8(head)));
-    !reader.folder().is_remote() && head().is_some_and(fits)
+    let may_be_opened = !reader.folder().is_remote() && !reader.files.is_media(path);
+    may_be_opened && head().is_some_and(fits)
 }
 
 /// Reads the documents of all formats in XML: first files that describe many pictures, then files of one picture.

@@ -8,7 +8,7 @@ use super::prelude::*;
 use tessera_model::{table_delimiters, text::needs_apostrophe};
 
 use super::{
-    annotation_files::unread,
+    annotation_files::{begins, unread},
     extra_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
@@ -30,14 +30,24 @@ pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
             }
         }
     }
-    read_other_tables(reader, &["csv", "tsv"]);
+    let others = ["csv", "tsv"].map(|extension| unread(reader, extension));
+    read_other_tables(reader, &others.concat());
 }
 
-/// Reads the tables among files with one of these extensions.
-pub(crate) fn read_other_tables(reader: &mut SidecarReader<'_>, extensions: &[&str]) {
+/// The usual name of a table of captions with the extension of a text.
+const CAPTIONS_TEXT: &str = "captions.txt";
+
+/// Reads the texts that begin like a table. A dataset can have a text for each picture, so they are not read whole.
+pub(crate) fn read_text_tables(reader: &mut SidecarReader<'_>) {
+    let begins_like_table = |head: &str| open_table(head.as_bytes()).is_ok();
+    let mut texts = unread(reader, "txt");
+    texts
+        .retain(|text| is_named(text, &[CAPTIONS_TEXT]) || begins(reader, text, begins_like_table));
+    read_other_tables(reader, &texts);
+}
+
+fn read_other_tables(reader: &mut SidecarReader<'_>, sidecars: &[&Path]) {
     let large: HashSet<&Path> = reader.files.larger_than(MAX_SHARED_SIDECAR_BYTES).collect();
-    let sidecars: Vec<_> =
-        extensions.iter().flat_map(|extension| unread(reader, extension)).collect();
     for sidecar in sidecars {
         if open_images_table(sidecar).is_none() && !large.contains(sidecar) {
             read_other_table(reader, sidecar);

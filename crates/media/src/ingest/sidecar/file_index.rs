@@ -7,7 +7,7 @@ use std::{
     borrow::Cow,
     cell::OnceCell,
     cmp::Reverse,
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     ffi::OsStr,
     path::{Component, Path, PathBuf},
     rc::Rc,
@@ -48,8 +48,6 @@ pub(crate) struct FileIndex<'a> {
     samples: OnceCell<HashMap<PathBuf, Vec<&'a Path>>>,
     /// The files by their path without case, from the name up to the root. Built on demand.
     by_name: OnceCell<Vec<(Box<str>, &'a Path)>>,
-    /// The extensions of the media files in lower case. Built on demand.
-    media_extensions: OnceCell<BTreeSet<String>>,
     /// The best fit of a name in the current sidecar for each file, and the sidecar.
     best_fits: (PathBuf, HashMap<&'a Path, Fit>),
 }
@@ -82,7 +80,6 @@ impl<'a> FileIndex<'a> {
             recognized: Rc::new(media.collect()),
             samples: OnceCell::new(),
             by_name: OnceCell::new(),
-            media_extensions: OnceCell::new(),
             best_fits: (PathBuf::new(), HashMap::new()),
         }
     }
@@ -369,18 +366,7 @@ impl<'a> FileIndex<'a> {
     /// Returns the files whose paths end like `path` in as many parts as possible, regardless of case and of the
     /// normalization of Unicode. Files of another split than the name are left out.
     fn ending_like(&self, path: &Path, name: &PictureName<'_>) -> Vec<&'a Path> {
-        let files = self.by_name.get_or_init(|| {
-            let mut files: Vec<_> =
-                self.all().map(|path| (reversed(path, usize::MAX).into(), path)).collect();
-            files.sort_unstable();
-            files
-        });
-        let matching = |parts| {
-            let wanted = reversed(path, parts);
-            let start = files.partition_point(|(key, _)| **key < *wanted);
-            let length = files[start..].partition_point(|(key, _)| key.starts_with(&wanted));
-            &files[start..start + length]
-        };
+        let matching = |parts| self.beginning_with(&reversed(path, parts));
         let parts = path.iter().count();
         if parts == 0 || matching(1).is_empty() {
             return Vec::new();
@@ -393,22 +379,33 @@ impl<'a> FileIndex<'a> {
         longest.find(|files| !files.is_empty()).unwrap_or_default()
     }
 
+    /// Returns the files whose key in `by_name` begins like this.
+    fn beginning_with(&self, wanted: &str) -> &[(Box<str>, &'a Path)] {
+        let files = self.by_name.get_or_init(|| {
+            let mut files: Vec<_> =
+                self.all().map(|path| (reversed(path, usize::MAX).into(), path)).collect();
+            files.sort_unstable();
+            files
+        });
+        let start = files.partition_point(|(key, _)| **key < *wanted);
+        let length = files[start..].partition_point(|(key, _)| key.starts_with(wanted));
+        &files[start..start + length]
+    }
+
     /// Returns the media files that are called like a name without an extension.
     fn with_media_extension(&self, name: &PictureName<'_>) -> Vec<&'a Path> {
-        let extensions = self.media_extensions.get_or_init(|| {
-            let extensions = self.media().filter_map(|path| path.extension()?.to_str());
-            // A number is a part of the name, and a folder can have any number of them.
-            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
-            extensions.filter(|text| !is_number(text)).map(str::to_lowercase).collect()
-        });
-        let with_extension = |extension| {
-            let mut path = name.path.as_os_str().to_owned();
-            path.push(".");
-            path.push(extension);
-            self.ending_like(Path::new(&path), name)
+        let Some(file_name) = name.path.file_name() else { return Vec::new() };
+        let start = search_form(&file_name.to_string_lossy()) + ".";
+        // A number after a dot is a part of the name.
+        let is_number = |end: &OsStr| end.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+        let is_like = |file: &&Path| {
+            file.extension().is_some_and(|end| !is_number(end))
+                && matching_parts(&file.with_extension(""), name.path) > 0
+                && !name.is_of_other_split(file)
+                && self.is_media(file)
         };
-        let mut found: Vec<_> = extensions.iter().flat_map(with_extension).collect();
-        found.retain(|file| self.is_media(file));
+        let files = self.beginning_with(&start).iter().map(|(_, file)| *file);
+        let mut found: Vec<_> = files.filter(is_like).collect();
         keep_best(&mut found, |file| matching_parts(&file.with_extension(""), name.path));
         found
     }
@@ -432,6 +429,9 @@ const SAMPLE_PARTS: [&str; 13] = [
 ];
 /// Extensions of the same format.
 const SAME_EXTENSIONS: [[&str; 2]; 3] = [["jpg", "jpeg"], ["tif", "tiff"], ["heic", "heif"]];
+/// Extensions of files that are not media, and of which a dataset can have one for each picture. These files are not
+/// opened at each scan.
+const DATA_EXTENSIONS: [&str; 7] = ["npy", "npz", "pt", "pth", "pkl", "safetensors", "h5"];
 /// The number of parts of a name that are compared, from its end.
 const MAX_PARTS: usize = 16;
 const NOT_IN_FOLDER: &str = "its file_name is not in the folder";
@@ -554,8 +554,13 @@ fn several(one: &Path, other: &Path) -> Reason {
 
 /// Whether a file on this machine begins like a picture or video. A text may begin like a picture, too.
 pub(crate) fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
+    let is_data = || {
+        let extension = path.extension().unwrap_or_default();
+        DATA_EXTENSIONS.iter().any(|data| extension.eq_ignore_ascii_case(data))
+    };
     // The rows of Parquet files are known from the table.
-    if folder.is_remote() || may_be_sidecar(path) || path.parent().is_some_and(is_parquet) {
+    let is_row = || path.parent().is_some_and(is_parquet);
+    if folder.is_remote() || may_be_sidecar(path) || is_data() || is_row() {
         return false;
     }
     let head = folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file));

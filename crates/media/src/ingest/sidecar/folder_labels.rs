@@ -103,13 +103,14 @@ impl<'a> Folders<'a> {
     /// folders beside it have names that describe media, and several of them contain media.
     fn is_among_classes(&self, folder: &Path) -> bool {
         let Some(parent) = folder.parent() else { return false };
-        let names = self.names.get(parent).into_iter().flatten();
-        let others: Vec<_> = names.filter(|name| Some(**name) != folder.file_name()).collect();
-        let has_media = |name: &&&&OsStr| self.with_media.contains(&*parent.join(name));
+        let own = folder.file_name();
+        let names = || self.names.get(parent).into_iter().flatten();
+        let others = || names().filter(|name| Some(**name) != own);
+        let has_media = |name: &&&OsStr| self.with_media.contains(&*parent.join(name));
         // A split of a dataset is not divided into splits again, so that one class shows that the other is a class.
         let needed = if is_split(folder) && is_split(parent) { 1 } else { 2 };
-        others.iter().all(|name| name.to_str().is_some_and(is_descriptive))
-            && others.iter().filter(has_media).count() >= needed
+        others().all(|name| name.to_str().is_some_and(is_descriptive))
+            && others().filter(has_media).nth(needed - 1).is_some()
     }
 
     /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders,

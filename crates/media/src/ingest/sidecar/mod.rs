@@ -46,7 +46,7 @@ pub(crate) use sidecar_names::describes_many;
 use super::{FolderScan, OriginalFiles};
 use annotation_files::{read_json, read_xml};
 use class_names::ClassNames;
-use csv_table::{read_csv, read_other_tables};
+use csv_table::{read_csv, read_text_tables};
 use file_index::FileIndex;
 use metadata_tables::{read_image_tables, read_jsonl, read_parquet};
 use photo_files::{read_takeout, read_xmp};
@@ -79,7 +79,7 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     text_file::read(&mut reader, &mut names);
     read_class_files(&mut reader, &mut names);
     // The texts of single pictures are read before, so that only the others are opened again.
-    read_other_tables(&mut reader, &["txt"]);
+    read_text_tables(&mut reader);
     read_xmp(&mut reader);
     folder_labels::read(&mut reader);
     reader.finish()

@@ -43,7 +43,7 @@ pub struct SidecarData {
     pub descriptions: BTreeMap<PathBuf, MediaDescription>,
     /// The files that are used as sidecars, including faulty ones. None of them is a media file.
     pub sidecars: BTreeSet<PathBuf>,
-    /// The sidecar from which the boxes of each file are.
+    /// The sidecar that the boxes of each file come from.
     pub box_sidecars: HashMap<PathBuf, Arc<Path>>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,

@@ -1,6 +1,6 @@
 //! Compares the size that an annotation file states for a picture with the picture in the folder, because pictures are
-//! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a message: no box
-//! is silently in the wrong place, or silently missing.
+//! often resized or turned after they were annotated. Boxes follow the picture, or are left out with a
+//! message.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -117,7 +117,8 @@ fn fit_to_picture(
         more => Some(format!("{more} boxes are")),
     };
     let outside = outside.map(|it| format!("{it} outside the picture of {across}x{down} pixels"));
-    let placed = stated.map_or(Ok(()), |stated| {
+    let placed = stated.filter(|_| !description.objects.is_empty());
+    let placed = placed.map_or(Ok(()), |stated| {
         place(description, stated, (width, height), is_stored, orientation)
     });
     outside.into_iter().chain(placed.err()).collect()
