@@ -96,8 +96,7 @@ impl Drop for TerminalChange {
 
 /// Whether the shell has put this program into the background, where it must not change the settings of the terminal.
 pub(super) fn is_in_background() -> bool {
-    let terminal = File::open("/dev/tty");
-    terminal.is_ok_and(|terminal| tcgetpgrp(terminal).is_ok_and(|group| group != getpgrp()))
+    File::open("/dev/tty").is_ok_and(|it| tcgetpgrp(it).is_ok_and(|group| group != getpgrp()))
 }
 
 /// Stops a program in the background until the shell brings it to the foreground.
