@@ -31,7 +31,7 @@ pub struct StateFolder {
     latest_numbers: Mutex<HashMap<StateKey, u64>>,
     instance_files: Mutex<InstanceFiles>,
     /// The texts of merged values that this process has loaded or saved last, without what it merged into the files.
-    /// They are locked during a save, so that this process saves one value after the other.
+    /// The lock is held during a save, so that this process saves one value after the other.
     known: Mutex<HashMap<StateKey, String>>,
 }
 

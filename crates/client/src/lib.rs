@@ -43,7 +43,7 @@ pub use local_files::{OriginalLookup, Originals, link_archive, list_originals};
 pub use manage_dataset::LocalAddition;
 pub use part_file::{ExistingFile, check_extraction_folder, check_folder, check_target};
 pub use picture_key::PictureKey;
-pub use preflight::{files_to_send, preflight};
+pub use preflight::{LocalFiles, files_to_send, preflight};
 pub use query_image::QueryImageUpload;
 pub use recorder::{RequestRecorder, Trace, micros};
 pub use request::{RawBody, RawPart, RawRequest};

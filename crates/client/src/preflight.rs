@@ -64,12 +64,18 @@ fn with_warning(warning: &str) -> Preflight {
     Preflight { warnings: vec![SafeText::detail(warning)], ..Preflight::default() }
 }
 
-/// Returns the files that an upload sends, in their order, and the result of their check. Inside folders, only files
-/// that match `glob` count. Blocks on the disk.
-pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
+/// The files that an upload sends, and the result of their check.
+pub struct LocalFiles {
+    /// The files in the order in which they are sent.
+    pub files: Vec<LocalFile>,
+    pub preflight: Preflight,
+}
+
+/// Finds the files to send. Inside folders, only files that match `glob` count. Blocks on the disk.
+pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> LocalFiles {
     let (files, preflight) = collect_files(paths, glob);
     let to_local = |file: UploadFile| LocalFile { path: file.path, bytes: file.fingerprint.bytes };
-    (files.into_iter().map(to_local).collect(), preflight)
+    LocalFiles { files: files.into_iter().map(to_local).collect(), preflight }
 }
 
 /// The number of bytes that contain the header of most pictures.

@@ -123,7 +123,7 @@ fn number_to_json(text: &str) -> Value {
 fn compile_filter(expression: &str) -> Result<Filter<Program>, String> {
     let own = parse(DEFINITIONS, |parser| parser.defs()).into_iter().flatten();
     let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs()).chain(own);
-    // Of several definitions with one name, the last one is used. Of several functions, the first one is used.
+    // If several definitions have one name, the last one is used. If several functions have one name, the first one is.
     let functions = own_functions().into_iter().chain(jaq_core::funs());
     let functions = functions.chain(jaq_std::funs()).chain(jaq_json::funs());
     let arena = Arena::default();

@@ -11,7 +11,7 @@ const MAX_FILE_SIZE: u64 = 256 << 20;
 /// Size limit of the local service for a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
-/// What a file is, judged by its name. The name of a picture or video may be any other, too.
+/// What a file is, judged by its name. A picture or video may have any other name as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A picture, possibly in a format that only some services read.

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
 use glob::Pattern;
-use tessera_client::{DryRunRequest, files_to_send};
+use tessera_client::{DryRunRequest, LocalFiles, files_to_send};
 use tessera_interface::file_uri::local_path_of_file_uri;
 use tessera_model::{FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile};
 use tessera_wire::text_encoding::decode_marked;
@@ -47,7 +47,7 @@ impl AdditionPlan {
         let max_files = max_files.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
-                let (files, preflight) = files_to_send(&paths, glob.as_ref());
+                let LocalFiles { files, preflight } = files_to_send(&paths, glob.as_ref());
                 let parts = files.chunks(max_files.unwrap_or(usize::MAX)).map(|files| {
                     let paths = files.iter().map(|file| file.path.clone()).collect();
                     AdditionPart {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use glob::Pattern;
-use tessera_client::{files_to_send, preflight};
+use tessera_client::{LocalFiles, files_to_send, preflight};
 use tessera_model::{Failure, MediaSource, Preflight};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -143,14 +143,16 @@ fn folders_are_searched_and_bad_files_reported() {
     fs::write(at("clip.MP4"), "video").unwrap();
     fs::write(at("notes.txt"), "text").unwrap();
     std::os::unix::fs::symlink(at("a.png"), at("link.png")).unwrap();
-    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    let LocalFiles { files: chosen, preflight: found } =
+        files_to_send(&[folder.path().to_owned()], None);
     let paths: Vec<_> = chosen.into_iter().map(|file| file.path).collect();
     assert_eq!(paths, [at("a.png"), at("clip.MP4"), at("sub/a.png")]);
     assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (2, 1, 2, 2));
     assert_eq!(found.bytes, 2 * png().len() as u64 + 5);
     assert_eq!(found.unreadable_files[1].reason.as_str(), "the file is empty");
 
-    let (chosen, found) = files_to_send(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
+    let LocalFiles { files: chosen, preflight: found } =
+        files_to_send(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
     assert_eq!((chosen.len(), found.unreadable), (1, 2));
 }
 
@@ -167,15 +169,15 @@ fn media_whose_name_says_nothing_are_found_by_their_content() {
     }
     fs::write(at("app.ts"), "export const a = 1;").unwrap();
     fs::write(at("README"), "text").unwrap();
-    let (_, found) = files_to_send(&[folder.path().to_owned()], None);
+    let found = files_to_send(&[folder.path().to_owned()], None).preflight;
     assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (4, 3, 2, 0));
-    let (_, found) = files_to_send(&[at("c05.ts"), at("app.ts")], None);
+    let found = files_to_send(&[at("c05.ts"), at("app.ts")], None).preflight;
     assert_eq!((found.videos, found.unreadable), (1, 1));
 }
 
 #[test]
 fn pipes_are_rejected_before_they_are_opened() {
-    let (chosen, found) =
+    let LocalFiles { files: chosen, preflight: found } =
         files_to_send(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
     assert_eq!((chosen.len(), found.unreadable), (0, 2));
     assert_eq!(found.unreadable_files[0].reason.as_str(), "not a regular file");
@@ -186,9 +188,11 @@ fn pipes_are_rejected_before_they_are_opened() {
     rustix::fs::mknodat(rustix::fs::CWD, at("pipe.png"), fifo, mode, 0).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(at("socket.mp4")).unwrap();
     std::os::unix::fs::symlink(at("gone.png"), at("link.png")).unwrap();
-    let (chosen, found) = files_to_send(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
+    let LocalFiles { files: chosen, preflight: found } =
+        files_to_send(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
     assert_eq!((chosen.len(), found.unreadable), (0, 3));
-    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    let LocalFiles { files: chosen, preflight: found } =
+        files_to_send(&[folder.path().to_owned()], None);
     assert_eq!((chosen.len(), found.unreadable, found.skipped), (0, 2, 1), "the link is skipped");
 }
 
@@ -201,7 +205,7 @@ fn a_pattern_matches_names_or_paths_below_the_folder() {
     }
     let count = |pattern: &str| {
         let glob = Pattern::new(pattern).unwrap();
-        files_to_send(&[folder.path().to_owned()], Some(&glob)).0.len()
+        files_to_send(&[folder.path().to_owned()], Some(&glob)).files.len()
     };
     assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
 }
@@ -285,10 +289,10 @@ fn a_remote_source_says_what_will_be_added() {
 fn all_unreadable_files_are_counted_and_the_first_200_named() {
     let names: Vec<PathBuf> =
         (0..201).map(|number| PathBuf::from(format!("/nowhere/{number}.png"))).collect();
-    let (chosen, found) = files_to_send(&names, None);
+    let LocalFiles { files: chosen, preflight: found } = files_to_send(&names, None);
     assert_eq!((chosen.len(), found.unreadable, found.unreadable_files.len()), (0, 201, 200));
     assert_eq!(found.unreadable_files[199].name.as_str(), "/nowhere/199.png");
-    let (_, one_less) = files_to_send(&names[..200], None);
+    let one_less = files_to_send(&names[..200], None).preflight;
     assert_eq!((one_less.unreadable, one_less.unreadable_files.len()), (200, 200));
 }
 
@@ -300,7 +304,8 @@ fn a_picture_of_a_format_that_is_not_decoded_here_is_sent_and_a_damaged_one_not(
     fs::write(at("b.png"), &png()[..20]).unwrap();
     // A picture whose name says video is only read by name.
     fs::write(at("c.mp4"), png()).unwrap();
-    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    let LocalFiles { files: chosen, preflight: found } =
+        files_to_send(&[folder.path().to_owned()], None);
     let paths: Vec<_> = chosen.into_iter().map(|file| file.path).collect();
     assert_eq!(paths, [at("a.tif"), at("c.mp4")]);
     assert_eq!((found.images, found.videos, found.unreadable), (1, 1, 1));

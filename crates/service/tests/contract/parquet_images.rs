@@ -216,13 +216,15 @@ async fn rows_in_object_storage_are_media_items_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_storage_that_fails_ends_the_operation_and_loses_no_row() {
     let (storage, place) = (bucket().await, Place::new(&[]));
-    // The check, the listing of four objects, and the description of the first table.
-    storage.fail_next(vec![FakeFailure::None; 3]);
-    storage.fail_next([FakeFailure::S3Error(403, "InvalidAccessKeyId")]);
-    drop(indexed(&place, &storage).await);
-    assert_eq!(place.count("dataset WHERE status = 'ERROR'"), 1);
+    for code in ["InvalidAccessKeyId", "AccessDenied"] {
+        // The check, the listing of four objects, and the description of the first table.
+        storage.fail_next(vec![FakeFailure::None; 3]);
+        storage.fail_next([FakeFailure::S3Error(403, code)]);
+        drop(indexed(&place, &storage).await);
+        assert_eq!(place.count("dataset WHERE status = 'ERROR'"), 1, "{code}");
+        storage.recover();
+    }
     // Connections that break are resumed.
-    storage.recover();
     storage.fail_next(vec![FakeFailure::None; 3]);
     storage.fail_next(vec![FakeFailure::Truncated; 5]);
     drop(indexed(&place, &storage).await);

@@ -194,6 +194,12 @@ fn boxes_outside_a_picture_of_another_size_are_counted_per_sidecar() {
     assert_eq!(boxes(&data, (320, 240)), [[300, 1, 20, 4]]);
     let why = "a.jpg: 1 box is outside the picture of 640x480 pixels; 1 more picture";
     assert_eq!(data.problems[Path::new("x.csv")], why);
+
+    // Nothing is left to place, so that the other shape of the picture is not reported.
+    folder.write("x.csv", format!("{header}\na.jpg,640,480,a,700,1,800,9\n"));
+    let data = place(&folder, (320, 320));
+    let why = "a.jpg: 1 box is outside the picture of 640x480 pixels";
+    assert_eq!(data.problems[Path::new("x.csv")], why);
 }
 
 #[test]
