@@ -18,9 +18,10 @@ use crate::{
 
 /// The size above which a block is ignored. Cameras and editors write at most some hundred KiB.
 const MAX_BLOCK_BYTES: usize = 1 << 20;
-// Tags of TIFF fields that contain XMP and IPTC.
-const XMP: u16 = 0x02BC;
-const IPTC: u16 = 0x83BB;
+// Tags of TIFF fields that contain XMP, IPTC, and the image resources of Photoshop with IPTC records among them.
+pub(crate) const XMP: u16 = 0x02BC;
+pub(crate) const IPTC: u16 = 0x83BB;
+pub(crate) const IMAGE_RESOURCES: u16 = 0x8649;
 
 /// The metadata of a picture, not validated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,7 +140,8 @@ impl<'a> EmbeddedMetadata<'a> {
                     (block.len() <= MAX_BLOCK_BYTES).then(|| block.to_vec())
                 };
                 let exif = Some(Cow::Borrowed(bytes));
-                Self { exif, xmp: block(XMP), iptc: block(IPTC), texts: Vec::new() }
+                let iptc = block(IPTC).or_else(|| block(IMAGE_RESOURCES));
+                Self { exif, xmp: block(XMP), iptc, texts: Vec::new() }
             }
         }
     }

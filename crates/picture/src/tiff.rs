@@ -13,6 +13,7 @@ use tiff::{
 
 use crate::{
     cmyk::convert_cmyk_rows,
+    embedded_metadata::{IMAGE_RESOURCES, IPTC, XMP},
     jpeg::{segments_before_scan, ycbcr_to_rgb},
     limits::{
         Deadline, DecodeError, MAX_DECODE_BYTES, MAX_DECODER_BYTES, TimedReader, check_size,
@@ -28,9 +29,7 @@ use crate::{
 const PHOTOMETRIC: u16 = 0x0106;
 const STRIP_STARTS: u16 = 0x0111;
 const STRIP_LENGTHS: u16 = 0x0117;
-const XMP: u16 = 0x02BC;
 const PROFILE: u16 = 0x8773;
-const IPTC: u16 = 0x83BB;
 /// The lengths of the parts of the metadata of `ImageJ`, and these parts.
 const IMAGEJ_LENGTHS: Tag = Tag::Unknown(50_838);
 const IMAGEJ_METADATA: u16 = 50_839;
@@ -120,9 +119,9 @@ impl<'a> Tiff<'a> {
         self.block(XMP)
     }
 
-    /// Returns the IPTC records.
+    /// Returns the IPTC records, or the image resources of Photoshop that contain them.
     pub fn iptc(&mut self) -> Option<Vec<u8>> {
-        self.block(IPTC)
+        self.block(IPTC).or_else(|| self.block(IMAGE_RESOURCES))
     }
 
     /// Returns the bytes of a field.

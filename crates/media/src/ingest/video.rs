@@ -33,10 +33,16 @@ const SELECTION: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)
      *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/proc/self/fd/2";
 /// Makes pixels square, as players show them, within the sides that codecs allow.
 const SQUARE_PIXELS: &str = "scale='clip(iw*sar,2,16384)':ih,setsar=1,";
+/// Blends transparent parts with medium gray, like those of pictures.
+const BLENDING: &str = "format=rgba,split[front],lutrgb=r=128:g=128:b=128:a=255[back];[back][front]overlay=format=rgb,";
 /// Limits the size of the frames, and converts their colors to those of JPEG. Without the new clock, `ffmpeg` would
 /// repeat frames to fill the gaps.
 const FITTING: &str = "scale='min(1280,iw)':'min(1280,ih)':force_original_aspect_ratio=decrease\
      :out_color_matrix=bt601:out_range=full,format=yuvj420p,settb=1/25,setpts=N";
+/// States the colors of high definition. Without it, `ffmpeg` takes those of older video.
+const HIGH_DEFINITION: &str = "setparams=colorspace=bt709,";
+/// The width and the height above which players take a video that states no colors for one of high definition.
+const MAX_STANDARD_DEFINITION: (u64, u64) = (1279, 576);
 
 /// The reason why a video is skipped without `ffmpeg`. Such a video is tried again once `ffmpeg` is installed.
 pub const FFMPEG_MISSING: &str = "a video: install ffmpeg and ffprobe to show its frames";
@@ -56,36 +62,49 @@ pub fn sample_frames(
     video: VideoInput,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<VideoFrame>, VideoError> {
-    let (stream, video) = find_stream(ffmpeg, container, video, is_cancelled)?;
+    let (stream, mut video) = find_stream(ffmpeg, container, video, is_cancelled)?;
     let is_large = video.length().is_ok_and(|length| length > MAX_FULLY_DECODED);
     let max_pixels = MAX_FRAME_PIXELS.to_string();
     let mut options = vec!["-nostdin", "-v", "quiet", "-threads", "1", "-max_pixels", &max_pixels];
     options.extend(if is_large { &["-skip_frame", "nokey"][..] } else { &[] });
-    let (map, filters) = (format!("0:{}", stream.index), filters(&stream));
-    let mut outputs = vec!["-map", &map, "-vf", &filters, "-r", "25", "-f", "mpjpeg"];
-    outputs.extend(["-c:v", "mjpeg", "-q:v", "4", "pipe:1"]);
-    let program = VideoProgram {
-        path: ffmpeg,
-        container,
-        options: &options,
-        outputs: &outputs,
-        timeout: SAMPLING_TIMEOUT,
-    };
-    let ((pictures, times), _) = program.run(video, read_pictures, read_times, is_cancelled)?;
-    let frame = |(number, jpeg)| {
-        Some(VideoFrame { seconds: *times.get(number)?, jpeg: stream.to_srgb(jpeg) })
-    };
-    let frames: Vec<_> = pictures.into_iter().filter_map(frame).collect();
-    if frames.is_empty() {
-        return Err(VideoError::Undecodable("ffmpeg cannot decode it".to_owned()));
+    let graph = filter_graph(&stream);
+    let mut outputs = vec!["-filter_complex", &graph, "-map", "[shown]", "-r", "25"];
+    outputs.extend(["-f", "mpjpeg", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]);
+    // The usual decoder is tried as well, because `ffmpeg` may have been built without the other one.
+    for decoder in stream.decoder_with_alpha().map(Some).into_iter().chain([None]) {
+        let decoder = decoder.iter().flat_map(|name| ["-c:v", name]);
+        let program = VideoProgram {
+            path: ffmpeg,
+            container,
+            options: &options.iter().copied().chain(decoder).collect::<Vec<_>>(),
+            outputs: &outputs,
+            timeout: SAMPLING_TIMEOUT,
+        };
+        let ((pictures, times), same) =
+            program.run(video, read_pictures, read_times, is_cancelled)?;
+        let frame = |(number, jpeg)| {
+            Some(VideoFrame { seconds: *times.get(number)?, jpeg: stream.to_srgb(jpeg) })
+        };
+        let frames: Vec<_> = pictures.into_iter().filter_map(frame).collect();
+        if !frames.is_empty() {
+            return Ok(frames);
+        }
+        video = same;
     }
-    Ok(frames)
+    Err(VideoError::Undecodable("ffmpeg cannot decode it".to_owned()))
 }
 
-/// Returns the filters for a stream.
-fn filters(stream: &VideoStream) -> String {
-    let square = if stream.has_square_pixels() { "" } else { SQUARE_PIXELS };
-    format!("{SELECTION},{square}{FITTING}")
+/// Returns the filters between a stream and the output.
+fn filter_graph(stream: &VideoStream) -> String {
+    let input = match stream.alpha {
+        Some(alpha) => format!("[0:{}][0:{alpha}]alphamerge,", stream.index),
+        None => format!("[0:{}]", stream.index),
+    };
+    let when = |condition: bool, filters: &'static str| if condition { filters } else { "" };
+    let colors = when(stream.is_unstated_high_definition(), HIGH_DEFINITION);
+    let square = when(!stream.has_square_pixels(), SQUARE_PIXELS);
+    let blending = when(stream.has_alpha(), BLENDING);
+    format!("{input}{SELECTION},{colors}{square}{blending}{FITTING}[shown]")
 }
 
 /// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps only every second picture, or
@@ -208,9 +227,13 @@ const LISTING_TIMEOUT: Duration = Duration::from_mins(1);
 /// The maximum size of a list of streams.
 const MAX_LIST_BYTES: u64 = 1 << 20;
 /// The fields that are read of a stream.
-const STREAM_FIELDS: &str = "stream=index,codec_type,width,height,sample_aspect_ratio,color_primaries,color_transfer\
-     :stream_disposition=default,attached_pic,timed_thumbnails";
+const STREAM_FIELDS: &str = "stream=index,codec_type,codec_name,pix_fmt,width,height,sample_aspect_ratio\
+     ,color_space,color_primaries,color_transfer\
+     :stream_disposition=default,attached_pic,timed_thumbnails:stream_tags=alpha_mode";
 const CONVERTED_JPEG_QUALITY: u8 = 92;
+/// How the names of pixel formats with transparency begin.
+const ALPHA_FORMATS: [&str; 11] =
+    ["yuva", "rgba", "bgra", "argb", "abgr", "gbrap", "ya8", "ya16", "ayuv", "vuya", "pal8"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -218,21 +241,35 @@ struct StreamList {
     streams: Vec<VideoStream>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct VideoStream {
     pub index: u32,
     codec_type: String,
+    codec_name: String,
+    pix_fmt: String,
     width: u64,
     height: u64,
     sample_aspect_ratio: String,
+    color_space: String,
     color_primaries: String,
     color_transfer: String,
     disposition: Disposition,
+    tags: Tags,
+    /// The stream that contains the transparency of this one.
+    #[serde(skip)]
+    alpha: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Tags {
+    /// `1` if each packet of WebM contains the transparency, too, which is not part of the pixel format.
+    alpha_mode: String,
 }
 
 /// What a stream is for. Each number is 0 or 1.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Disposition {
     default: u8,
@@ -257,11 +294,14 @@ pub fn find_stream(
     let ((list, ()), video) = program.run(video, read_list, skip_errors, is_cancelled)?;
     let streams = list.unwrap_or_default().streams;
     let has_sound = streams.iter().any(|stream| stream.codec_type == "audio");
-    let stream =
-        streams.into_iter().filter(VideoStream::is_video).max_by_key(VideoStream::priority);
+    let streams: Vec<_> = streams.into_iter().filter(VideoStream::is_video).collect();
+    let alpha = |shown: &VideoStream| streams.iter().find(|other| other.is_alpha_of(shown));
+    let shown = streams.iter().max_by_key(|stream| stream.priority());
+    let alpha = shown.and_then(alpha).map(|alpha| alpha.index);
+    let shown = shown.map(|shown| VideoStream { alpha, ..shown.clone() });
     let reason =
         || if has_sound { "audio without a video" } else { "ffprobe finds no video in it" };
-    Ok((stream.ok_or_else(|| VideoError::Undecodable(reason().to_owned()))?, video))
+    Ok((shown.ok_or_else(|| VideoError::Undecodable(reason().to_owned()))?, video))
 }
 
 fn read_list(output: impl Read) -> Option<StreamList> {
@@ -283,6 +323,35 @@ impl VideoStream {
     /// The default stream is shown, or else the largest one. Of equal streams, this is the first.
     fn priority(&self) -> impl Ord + use<> {
         (self.disposition.default, self.width.saturating_mul(self.height), Reverse(self.index))
+    }
+
+    /// Whether this is the transparency of the pictures of another stream, as an AVIF stores it.
+    fn is_alpha_of(&self, shown: &Self) -> bool {
+        self.index != shown.index
+            && self.codec_name == "av1"
+            && self.pix_fmt.starts_with("gray")
+            && (self.width, self.height) == (shown.width, shown.height)
+    }
+
+    fn has_alpha(&self) -> bool {
+        let is_in_pixels = ALPHA_FORMATS.iter().any(|start| self.pix_fmt.starts_with(start));
+        is_in_pixels || self.alpha.is_some() || self.tags.alpha_mode == "1"
+    }
+
+    /// Returns the decoder that reads the transparency of a WebM. The usual decoder of `ffmpeg` drops it.
+    fn decoder_with_alpha(&self) -> Option<&'static str> {
+        match self.codec_name.as_str() {
+            "vp8" if self.has_alpha() => Some("libvpx"),
+            "vp9" if self.has_alpha() => Some("libvpx-vp9"),
+            _ => None,
+        }
+    }
+
+    /// Whether a stream of high definition does not say how its colors are stored.
+    fn is_unstated_high_definition(&self) -> bool {
+        let (width, height) = MAX_STANDARD_DEFINITION;
+        let is_stated = !matches!(self.color_space.as_str(), "" | "unknown");
+        !is_stated && (self.width > width || self.height > height)
     }
 
     pub fn has_square_pixels(&self) -> bool {

@@ -213,8 +213,8 @@ fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> tessera
     dataset::begin_generation(transaction, dataset)
 }
 
-/// Merges the texts of an item. The caption of a sidecar takes precedence over the caption of the picture; labels are
-/// merged.
+/// Merges the texts of an item. The caption, date and rating of a sidecar take precedence over those in the picture;
+/// other labels are merged.
 fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
     let description = reading.descriptions.get(&picture.path);
     let mut text = description.map_or_else(TextMetadata::default, |description| TextMetadata {
@@ -224,7 +224,8 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
         extra_columns: description.extra_columns.clone(),
     });
     text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
-    picture.embedded.labels.iter().for_each(|label| push_name(&mut text.labels, label));
+    let embedded: Vec<_> = picture.embedded.labels_beside(&text.labels).collect();
+    embedded.into_iter().for_each(|label| push_name(&mut text.labels, label));
     text
 }
 

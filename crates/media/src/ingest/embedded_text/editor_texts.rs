@@ -4,7 +4,8 @@
 use roxmltree::{Document, Node};
 
 use super::text_rules::{
-    BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label,
+    BlockText, Dates, PERSON, date_labels_of_text, decode_text, first_date, joined_caption,
+    metadata_label,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
@@ -40,14 +41,12 @@ pub(crate) fn parse_xmp(text: &str) -> Result<BlockText, String> {
 
 fn read_document(document: &Document) -> BlockText {
     let first = |namespace, name| values(document, namespace, name).into_iter().next();
-    let dates = [(PHOTOSHOP, "DateCreated"), (EXIF, "DateTimeOriginal"), (XMP, "CreateDate")];
-    let dates = dates.map(|(namespace, name)| first(namespace, name));
-    let mut labels = dates
-        .into_iter()
-        .flatten()
-        .map(|date| date_labels_of_text(&date))
-        .find(|labels| !labels.is_empty())
-        .unwrap_or_default();
+    let original = [first(PHOTOSHOP, "DateCreated"), first(EXIF, "DateTimeOriginal")];
+    let dates = Dates {
+        original: first_date(original.into_iter().flatten()),
+        digitized: first_date(first(XMP, "CreateDate")),
+    };
+    let mut labels = Vec::new();
     // A rating of 0 means no rating, and -1 means rejected.
     let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
     let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
@@ -59,7 +58,8 @@ fn read_document(document: &Document) -> BlockText {
     BlockText {
         caption: joined_caption(first(DUBLIN_CORE, "title"), first(DUBLIN_CORE, "description")),
         keywords: keywords(document),
-        metadata_labels: labels,
+        labels,
+        dates,
     }
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
             HEADLINE => headline = Some(value),
             CAPTION => caption = Some(value),
             KEYWORD => text.keywords.push(value),
-            DATE_CREATED => text.metadata_labels = date_labels_of_text(&value),
+            DATE_CREATED => text.dates.original = date_labels_of_text(&value),
             _ => {}
         }
     }
@@ -218,10 +218,9 @@ pub(crate) fn read_png_texts(texts: &[(String, String)]) -> BlockText {
         let ends = AFTER_PROMPT.iter().filter_map(|line| text.find(line));
         text[..ends.min().unwrap_or(text.len())].to_owned()
     });
-    let dates = find("Creation Time").map(|text| date_labels_of_text(&text));
     BlockText {
         caption: joined_caption(find("Title"), find("Description").or(prompt)),
-        keywords: Vec::new(),
-        metadata_labels: dates.unwrap_or_default(),
+        dates: Dates { original: first_date(find("Creation Time")), ..Dates::default() },
+        ..BlockText::default()
     }
 }

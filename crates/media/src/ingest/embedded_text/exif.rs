@@ -3,7 +3,7 @@
 use tessera_picture::{TiffDirectory, TiffStructure};
 
 use super::text_rules::{
-    BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label,
+    BlockText, Dates, decode_text, first_date, joined_caption, metadata_label,
 };
 
 // Tags of Exif 2.32, in IFD0, the Exif IFD and the GPS IFD.
@@ -17,6 +17,11 @@ const GPS_DIRECTORY: u16 = 0x8825;
 const EXPOSURE_TIME: u16 = 0x829A;
 const F_NUMBER: u16 = 0x829D;
 const PHOTOGRAPHIC_SENSITIVITY: u16 = 0x8827;
+const SENSITIVITY_TYPE: u16 = 0x8830;
+// The sensitivities of 32 bits that a sensitivity type can name.
+const STANDARD_OUTPUT_SENSITIVITY: u16 = 0x8831;
+const RECOMMENDED_EXPOSURE_INDEX: u16 = 0x8832;
+const ISO_SPEED: u16 = 0x8833;
 const DATE_TIME_ORIGINAL: u16 = 0x9003;
 const DATE_TIME_DIGITIZED: u16 = 0x9004;
 const FOCAL_LENGTH: u16 = 0x920A;
@@ -39,18 +44,19 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     if let Some(taken) = &taken {
         add("lens", taken.text(LENS_MODEL));
         add("exposure", taken.fraction(EXPOSURE_TIME).and_then(exposure));
-        add("aperture", taken.fraction(F_NUMBER).map(|number| format!("f/{}", rounded(number))));
-        add("iso", taken.integer(PHOTOGRAPHIC_SENSITIVITY));
+        add("aperture", taken.fraction(F_NUMBER).map(aperture));
+        add("iso", iso(taken));
         let focal_length = taken.fraction(FOCAL_LENGTH);
         add("focal-length", focal_length.map(|length| format!("{} mm", rounded(length))));
     }
     let gps = structure.subdirectory(first, GPS_DIRECTORY).map(fields);
     add("gps", gps.and_then(|gps| position(&gps)));
-    let taken_at = taken.iter().flat_map(|taken| {
-        [DATE_TIME_ORIGINAL, DATE_TIME_DIGITIZED].into_iter().filter_map(|tag| taken.text(tag))
-    });
-    let dates = taken_at.chain(picture.text(DATE_TIME)).map(|date| date_labels_of_text(&date));
-    labels.extend(dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default());
+    let taken_at = |tag| taken.as_ref().and_then(|taken| taken.text(tag));
+    let digitized = taken_at(DATE_TIME_DIGITIZED).into_iter().chain(picture.text(DATE_TIME));
+    let dates = Dates {
+        original: first_date(taken_at(DATE_TIME_ORIGINAL)),
+        digitized: first_date(digitized),
+    };
     // Some cameras and programs write their name.
     let [make, model, software] = [MAKE, MODEL, SOFTWARE].map(|tag| picture.text(tag));
     let whole = make.as_ref().zip(model.as_ref()).map(|(make, model)| format!("{make} {model}"));
@@ -60,7 +66,8 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     BlockText {
         caption: joined_caption(None, picture.text(IMAGE_DESCRIPTION).filter(is_written)),
         keywords: Vec::new(),
-        metadata_labels: labels,
+        labels,
+        dates,
     }
 }
 
@@ -94,6 +101,18 @@ fn quotient((numerator, denominator): (u32, u32)) -> f64 {
     f64::from(numerator) / f64::from(denominator)
 }
 
+/// Returns the sensitivity. The usual field has 16 bits, and its highest value stands for that value and all above.
+fn iso(fields: &Fields) -> Option<String> {
+    let usual = fields.integer(PHOTOGRAPHIC_SENSITIVITY)?;
+    let larger = match fields.integer(SENSITIVITY_TYPE).as_deref() {
+        _ if usual != u16::MAX.to_string() => None,
+        Some("1") => fields.integer(STANDARD_OUTPUT_SENSITIVITY),
+        Some("2" | "4") => fields.integer(RECOMMENDED_EXPOSURE_INDEX),
+        _ => fields.integer(ISO_SPEED),
+    };
+    larger.or(Some(usual))
+}
+
 /// Rounds a number to one decimal.
 fn rounded(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
@@ -107,6 +126,12 @@ fn camera(fields: &Fields) -> Option<String> {
         Some(make) if first_word(&make) != first_word(&model) => Some(format!("{make} {model}")),
         _ => Some(model),
     }
+}
+
+/// Formats an aperture as `f/2.8`, or as `f/0.95` with the second decimal that only the fastest lenses need.
+fn aperture(number: f64) -> String {
+    let number = if number < 1.0 { (number * 100.0).round() / 100.0 } else { rounded(number) };
+    format!("f/{number}")
 }
 
 /// Formats a time as `1/250 s`, or as `2.5 s` from 0.3 seconds on.

@@ -23,8 +23,24 @@ pub struct EmbeddedText {
     pub labels: Vec<String>,
 }
 
-/// Reads a picture of any format. The caption is the first one that is found in XMP, IPTC, Exif and PNG, in this order.
-/// Keywords are merged.
+impl EmbeddedText {
+    /// Returns the labels for a picture that has labels of a sidecar: the sidecar decides what a picture has once, such
+    /// as its date and its rating.
+    pub fn labels_beside<'a>(&'a self, labels: &[String]) -> impl Iterator<Item = &'a str> {
+        let kind = |label: &str| match label.split(':').next() {
+            Some("year") => "date".to_owned(),
+            kind => kind.unwrap_or_default().to_owned(),
+        };
+        let known = labels.iter().filter(|label| is_metadata_label(label));
+        let known: HashSet<String> = known.map(|label| kind(label)).collect();
+        let is_missing =
+            move |label: &&str| !is_metadata_label(label) || !known.contains(&kind(label));
+        self.labels.iter().map(String::as_str).filter(is_missing)
+    }
+}
+
+/// Reads a picture of any format. The caption is the first one that is found in XMP, IPTC, Exif and PNG, in this order,
+/// and so is the date, where the date of the scene comes before that of the file. Keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
     merged([
@@ -56,11 +72,16 @@ pub(super) fn labels_of_photo(persons: &[&str], taken_at: Option<i64>) -> Vec<St
 fn merged<const N: usize>(blocks: [Option<BlockText>; N]) -> EmbeddedText {
     let mut text = EmbeddedText::default();
     let (mut keywords, mut metadata) = (Vec::new(), Vec::new());
+    let (mut original, mut digitized) = (Vec::new(), Vec::new());
     for block in blocks.into_iter().flatten() {
         text.caption = text.caption.or(block.caption);
         keywords.extend(block.keywords);
-        metadata.extend(block.metadata_labels);
+        metadata.extend(block.labels);
+        original.push(block.dates.original);
+        digitized.push(block.dates.digitized);
     }
+    let date = original.into_iter().chain(digitized).find(|labels| !labels.is_empty());
+    metadata.splice(..0, date.unwrap_or_default());
     let (metadata, persons): (Vec<_>, Vec<_>) =
         first_of_each_kind(metadata).into_iter().partition(|label| is_metadata_label(label));
     // Labels of persons come first, because they share a limit with keywords.

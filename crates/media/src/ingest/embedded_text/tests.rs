@@ -1,7 +1,7 @@
 //! Tests with blocks of metadata that are put together by hand.
 
 use super::{
-    text_rules::{BlockText, date_labels_of_text},
+    text_rules::{BlockText, Dates, date_labels_of_text},
     *,
 };
 
@@ -92,10 +92,10 @@ fn exif_gives_a_caption_and_labels_of_the_camera_the_date_and_the_place() {
         "iso:400",
         "focal-length:50 mm",
         "gps:-33.9,151.2",
-        "year:2024",
-        "date:2024-05-17",
     ];
-    assert_eq!(read.metadata_labels, expected);
+    assert_eq!(read.labels, expected);
+    assert_eq!(read.dates.original, ["year:2024", "date:2024-05-17"]);
+    assert_eq!(read.dates.digitized, ["year:2025", "date:2025-01-01"]);
     assert!(expected.into_iter().all(tessera_model::is_metadata_label));
 }
 
@@ -152,9 +152,9 @@ fn xmp_gives_caption_keywords_persons_rating_and_date() {
     let read = read_xmp(padded.as_bytes());
     assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
     assert_eq!(read.keywords, ["boat", "sea"]);
-    let (dated, persons) = read.metadata_labels.split_at(3);
-    assert_eq!(dated, ["year:2023", "date:2023-12-31", "rating:4"]);
-    assert_eq!(persons, ["person:Ada", "person:Grace", "person:Ada", "person:Carl"]);
+    assert_eq!(read.dates.original, ["year:2023", "date:2023-12-31"]);
+    let expected = ["rating:4", "person:Ada", "person:Grace", "person:Ada", "person:Carl"];
+    assert_eq!(read.labels, expected);
 }
 
 #[test]
@@ -193,7 +193,11 @@ fn iptc_is_found_among_the_resources_of_photoshop() {
     let expected = BlockText {
         caption: Some("Two boats in the Harbor".to_owned()),
         keywords: ["boat", "caf\u{e9}", "the mayor\u{2019}s boat"].map(str::to_owned).into(),
-        metadata_labels: vec!["year:2023".to_owned(), "date:2023-12-31".to_owned()],
+        dates: Dates {
+            original: vec!["year:2023".to_owned(), "date:2023-12-31".to_owned()],
+            ..Dates::default()
+        },
+        ..BlockText::default()
     };
     assert_eq!(read_iptc(&resources), expected);
     assert_eq!(read_iptc(&records), expected);
@@ -220,14 +224,16 @@ fn texts_of_a_png_give_a_caption_or_the_prompt_of_a_generator() {
 
 #[test]
 fn dates_that_do_not_exist_give_no_labels() {
-    for text in ["0000:00:00", "0000", "2024:02:30", "2024-13-01", "20240", "yesterday", ""] {
+    for text in
+        ["0000:00:00", "0000", "2024:02:30", "2024-13-01", "20241300", "20240", "yesterday", ""]
+    {
         assert!(date_labels_of_text(text).is_empty(), "{text}");
     }
 }
 
 #[test]
 fn a_date_without_a_day_gives_the_year() {
-    for text in ["1965", "1965-07", " 1965 "] {
+    for text in ["1965", "1965-07", " 1965 ", "19650000", "19650700", "1965:07:00 00:00:00"] {
         assert_eq!(date_labels_of_text(text), ["year:1965"], "{text}");
     }
 }
@@ -237,7 +243,7 @@ fn directions_are_read_as_letters_or_words_and_zeros_are_no_position() {
     let place = |south: &str, west: &str, degrees: u32| {
         let degrees = [(degrees, 1), (0, 1), (0, 1)];
         let gps = [ascii(1, south), fractions(2, &degrees), ascii(3, west), fractions(4, &degrees)];
-        read_exif(&exif(&[], &[], &gps)).metadata_labels
+        read_exif(&exif(&[], &[], &gps)).labels
     };
     for (south, west) in [("S", "W"), ("s", "w"), ("South", "West")] {
         assert_eq!(place(south, west, 33), ["gps:-33.0,-33.0"], "{south}");
@@ -276,6 +282,46 @@ fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
         "camera:A1",
     ];
     assert_eq!(read.labels, expected);
+}
+
+#[test]
+fn the_date_of_the_scene_comes_before_the_date_of_the_scan() {
+    let scanned = PACKET.replace("photoshop:DateCreated=", "xmp:CreateDate=");
+    let of = |blocks| merged(blocks).labels.into_iter().filter(|it| it.starts_with("date:"));
+    let taken = read_exif(&exif(&[], &[ascii(0x9003, "1965:07:01 12:00:00")], &[]));
+    let dates = of([Some(read_xmp(scanned.as_bytes())), Some(taken)]);
+    assert!(dates.eq(["date:1965-07-01"]));
+    let digitized = read_exif(&exif(&[], &[ascii(0x9004, "2020:01:02 12:00:00")], &[]));
+    let records = read_iptc(&iptc(&[(55, b"19650701")]));
+    assert!(of([Some(digitized), Some(records)]).eq(["date:1965-07-01"]));
+    assert!(of([Some(read_xmp(scanned.as_bytes())), None]).eq(["date:2023-12-31"]));
+}
+
+#[test]
+fn a_sidecar_decides_what_a_picture_has_once() {
+    let labels = ["rating:2", "year:2010", "date:2010-01-01", "camera:A1", "person:Ada", "boat"];
+    let embedded = EmbeddedText { caption: None, labels: labels.map(str::to_owned).into() };
+    let beside = |labels: &[&str]| {
+        let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
+        embedded.labels_beside(&labels).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(beside(&["rating:5", "year:1965", "sea"]), ["camera:A1", "person:Ada", "boat"]);
+    assert_eq!(beside(&["sea", "person:Bob"]), labels);
+}
+
+#[test]
+fn fast_lenses_and_high_sensitivities_have_their_values() {
+    let long = |tag, number: u32| (tag, 4, 1, number.to_be_bytes().to_vec());
+    let of = |fields: &[Field]| read_exif(&exif(&[], fields, &[])).labels;
+    assert_eq!(of(&[fractions(0x829D, &[(95, 100)])]), ["aperture:f/0.95"]);
+    let largest = short(0x8827, u16::MAX);
+    for (kind, tag) in [(1, 0x8831), (2, 0x8832), (3, 0x8833), (4, 0x8832), (7, 0x8833)] {
+        let fields = [largest.clone(), short(0x8830, kind), long(tag, 102_400)];
+        assert_eq!(of(&fields), ["iso:102400"], "{kind}");
+    }
+    assert_eq!(of(&[largest]), ["iso:65535"]);
+    let usual = [short(0x8827, 400), short(0x8830, 2), long(0x8832, 500)];
+    assert_eq!(of(&usual), ["iso:400"]);
 }
 
 #[test]

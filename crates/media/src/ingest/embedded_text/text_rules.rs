@@ -100,7 +100,24 @@ fn is_camera_name(lower: &str) -> bool {
 pub(super) struct BlockText {
     pub caption: Option<String>,
     pub keywords: Vec<String>,
-    pub metadata_labels: Vec<String>,
+    /// The labels of persons, and all metadata labels but those of a date.
+    pub labels: Vec<String>,
+    pub dates: Dates,
+}
+
+/// The labels of the dates in a block, each of which is empty if it is unknown.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Dates {
+    /// When the scene was photographed, or the drawing made.
+    pub original: Vec<String>,
+    /// When the file was made: of a scan, much later.
+    pub digitized: Vec<String>,
+}
+
+/// Returns the labels of the first text that contains a date.
+pub(super) fn first_date(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let dates = texts.into_iter().map(|text| date_labels_of_text(&text));
+    dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default()
 }
 
 /// Decodes a text of unknown encoding as UTF-8 or, if it is not valid UTF-8, as Windows-1252. Zeros at the end are
@@ -132,15 +149,20 @@ pub(super) fn metadata_label(kind: &str, value: impl Display) -> String {
     format!("{kind}:{value}")
 }
 
-/// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist.
+/// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist. Only the year is known if the
+/// day is 0, as IPTC prescribes.
 fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
+    let year_label = || metadata_label("year", format_args!("{year:04}"));
+    if year > 0 && month <= 12 && day == 0 {
+        return vec![year_label()];
+    }
     let month_name = time::Month::try_from(month).ok();
     let date =
         month_name.and_then(|month| time::Date::from_calendar_date(year.into(), month, day).ok());
     // Cameras without a clock write zeros.
     match date {
         Some(_) if year > 0 => vec![
-            metadata_label("year", format_args!("{year:04}")),
+            year_label(),
             metadata_label("date", format_args!("{year:04}-{month:02}-{day:02}")),
         ],
         _ => Vec::new(),

@@ -5,18 +5,28 @@ use std::{collections::HashMap, path::PathBuf};
 use serde::Deserialize;
 
 use super::prelude::*;
-use super::{file_index::FileIndex, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES};
+use super::{
+    annotation_files::unread, file_index::FileIndex, sidecar_reader::MAX_PER_IMAGE_SIDECAR_BYTES,
+};
 use crate::ingest::embedded_text::{self, EmbeddedText, caption_of_photo, labels_of_photo};
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
-    for media in reader.files.media() {
-        let Some(sidecar) = reader.files.sidecar_beside(media, "xmp") else { continue };
+    let mut sidecars = unread(reader, "xmp");
+    // `a.jpg.xmp` says more of `a.jpg` than `a.xmp`, which may belong to the raw picture beside it.
+    sidecars.sort_by_key(|sidecar| !reader.files.is_media(&sidecar.with_extension("")));
+    for sidecar in sidecars {
+        let pictures = reader.files.pictures_beside(sidecar);
+        if pictures.is_empty() {
+            continue;
+        }
         reader.mark_used(sidecar);
         let text = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES);
         match text.map(|text| embedded_text::read_xmp_file(&text)) {
             Some(Ok(EmbeddedText { caption, labels })) => {
                 let description = MediaDescription { caption, labels, ..Default::default() };
-                reader.add_description(media, sidecar, description);
+                for media in pictures {
+                    reader.add_description(media, sidecar, description.clone());
+                }
             }
             Some(Err(why)) => reader.report_problem(sidecar, why),
             None => {}

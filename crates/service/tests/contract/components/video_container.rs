@@ -296,6 +296,22 @@ fn a_video_is_shown_as_players_show_it() {
     if let Some((_, color)) = size_and_color("hd.mp4", &[&LIME, &tagged]) {
         assert!(is_close(color, [0x20, 0xC0, 0x60]), "the colors of high definition: {color:?}");
     }
+    let sharp = ["-f", "lavfi", "-i", "color=0xC80000:s=1280x720:r=5:d=1,format=rgb24"];
+    let untagged = ["-vf", "scale=out_color_matrix=bt709,format=yuv420p", "-c:v", "libx264"];
+    if let Some((_, color)) = size_and_color("untagged.mp4", &[&sharp, &untagged]) {
+        assert!(is_close(color, [0xC8, 0, 0]), "colors that are not stated: {color:?}");
+    }
+    let hidden = ["-f", "lavfi", "-i", "color=0xFF00FF@0:s=64x48:r=5:d=1,format=rgba"];
+    for (name, codec) in [
+        ("animation.mov", &["-c:v", "qtrle", "-pix_fmt", "argb"][..]),
+        ("master.mov", &["-c:v", "prores_ks", "-pix_fmt", "yuva444p10le"]),
+        ("web.webm", &["-c:v", "libvpx-vp9", "-pix_fmt", "yuva420p"]),
+        ("old.webm", &["-c:v", "libvpx", "-pix_fmt", "yuva420p", "-auto-alt-ref", "0"]),
+    ] {
+        if let Some((_, color)) = size_and_color(name, &[&hidden, codec]) {
+            assert!(is_close(color, [0x80; 3]), "{name} shows what is hidden: {color:?}");
+        }
+    }
     // The code of white paper is 58 % in PQ.
     let paper = ["-f", "lavfi", "-i", "color=0x949494:s=64x48:r=5:d=1"];
     let pq = ["-c:v", "libx265", "-x265-params", "log-level=none", "-color_trc", "smpte2084"];

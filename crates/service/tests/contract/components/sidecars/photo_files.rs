@@ -33,6 +33,22 @@ fn xmp_is_read_under_both_names_and_in_its_encoding() {
 }
 
 #[test]
+fn of_two_xmp_files_the_one_with_the_whole_name_wins_in_any_case_of_letters() {
+    let folder = TestFolder::with_media(&["a.jpg", "a.cr2", "b.JPG"]);
+    folder.write("a.xmp", xmp("truck", "a truck"));
+    folder.write("a.jpg.Xmp", xmp("van", "a van"));
+    folder.write("b.Xmp", xmp("boat", "a boat"));
+    let expected = [
+        describe("a.cr2", "a truck", "truck rating:4", "", ""),
+        describe("a.jpg", "a van", "van rating:4", "", ""),
+        describe("b.JPG", "a boat", "boat rating:4", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    let unused = "what it says about 1 picture differs from a.jpg.Xmp, and is not used";
+    assert_eq!(folder.problem_of("a.xmp"), unused);
+}
+
+#[test]
 fn documents_of_google_takeout_are_found_by_all_their_names() {
     let long = "a picture whose name has so many letters that it is cut off.jpg";
     let media =
