@@ -21,6 +21,8 @@ use tessera_model::{
         PropertyFilter,
     },
 };
+use crate::tolerant_json::parse_unique;
+
 
 pub const MAX_BYTES: usize = 64 * 1024;
 
@@ -110,7 +112,7 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
     if text.len() > MAX_BYTES {
         return Err(whole(format!("must be at most {} KiB", MAX_BYTES / 1024)));
     }
-    let value: Value = serde_json::from_str(text)
+    let value = parse_unique(text)
         .map_err(|cause| whole(format!("must be a JSON array of filters: {cause}")))?;
     let Value::Array(items) = value else {
         return Err(whole("must be a JSON array of filters".to_owned()));
@@ -402,7 +404,7 @@ impl TextPosition {
     /// the first invalid character.
     pub fn locate(error: &VqlError, text: &str) -> Self {
         let Some(filter) = error.filter else {
-            return serde_json::from_str::<Value>(text).map_or_else(
+            return parse_unique(text).map_or_else(
                 |cause| Self::from_json_position(text, cause.line(), cause.column()),
                 |_| Self::from_offset(text, start_of(text)),
             );

@@ -196,6 +196,19 @@ fn filters() -> impl Strategy<Value = Vec<Filter>> {
     let one = prop_oneof![
         "\\PC{1,40}".prop_map(|text| Filter::full_text(&text)),
         ("\\PC{1,40}", maybe()).prop_map(|(text, min)| Filter::semantic(&text, min)),
+#[test]
+fn a_repeated_key_is_refused_with_its_name_and_position() {
+    for (text, key, column) in [
+        (r#"[{"width":{"op":"is","value":1},"width":{"op":"is","value":2}}]"#, "width", 39),
+        (r#"[{"width":{"op":"is","value":1,"op":"is_not"}}]"#, "op", 35),
+        (r#"[{"not":{"name":{"op":"is","value":"a","value":"b"}}}]"#, "value", 46),
+    ] {
+        let [(line, found, words)] = &positions(text)[..] else { panic!("one") };
+        assert_eq!((*line, *found), (1, column), "{text}");
+        assert!(words.contains(&format!("the key \"{key}\" occurs twice")), "{words}");
+    }
+}
+
         (rules, proptest::collection::vec("\\PC{1,9}", 1..9))
             .prop_map(|(rule, labels)| { Filter::labels(rule, labels.iter().map(String::as_str)) }),
         (kinds, maybe(), maybe())
