@@ -6,7 +6,10 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration, Month, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::{InvalidField, PathPattern, ValueList, values::non_blank};
+use super::{
+    InvalidField, PathPattern, ValueList,
+    values::{non_blank, non_empty},
+};
 use crate::{keyword::keyword_enum, text::composed};
 
 /// A condition on a property of a media item.
@@ -113,13 +116,13 @@ impl Property {
     fn value(&self, operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
         use FileProperty::{Aspect, Date, Format, Height, Name, Path, Rating, Size, Width};
         let text = || match raw {
-            ColumnValue::Text(text) => non_blank(&composed(text), PathPattern::MAX_CHARS, "a text"),
+            ColumnValue::Text(text) => non_empty(&composed(text), PathPattern::MAX_CHARS, "a text"),
             _ => Err(InvalidField::new("value", "must be a text")),
         };
         match self {
             _ if operator == Operator::Contains => text().map(PropertyValue::Text),
             Self::File(Path | Name) => PathPattern::new(&text()?).map(PropertyValue::Pattern),
-            Self::File(Format) => Ok(PropertyValue::Text(format_name(&text()?))),
+            Self::File(Format) => Ok(PropertyValue::Text(format_name(text()?.trim()))),
             Self::File(Date) => {
                 let reason = "must be a date like 2024, 2024-05, 2024-05-17 or 2024-05-17T10:20:30";
                 let date = Period::parse(&text()?);

@@ -121,6 +121,24 @@ fn values_must_have_the_type_of_the_property() {
 }
 
 #[test]
+fn spaces_around_names_belong_to_them() {
+    use FileProperty::{Name, Path};
+    for (property, operator, value) in [
+        (Name, Operator::Contains, "copy "),
+        (Name, Operator::Contains, " "),
+        (Name, Operator::Is, " lead.png"),
+        (Path, Operator::Is, "tra in "),
+    ] {
+        let Filter::Property(filter) = file(property, operator, &[text(value)]).unwrap() else {
+            panic!("a property")
+        };
+        assert_eq!(filter.values()[0].to_scalar(), text(value));
+    }
+    assert_eq!(Filter::in_folder("tra in "), file(Path, Operator::Is, &[text("tra in ")]));
+    assert_eq!(PathPattern::new(" a ").unwrap().name_regex(), "^(?: a )$");
+}
+
+#[test]
 fn filters_contain_filters_to_a_bounded_depth() {
     let path = || file(FileProperty::Path, Operator::Is, &[text("a")]).unwrap();
     let either = Filter::any_of(vec![path()]).unwrap();
@@ -187,9 +205,7 @@ proptest! {
 
     #[test]
     fn a_literal_pattern_has_the_path_as_its_prefix(path in "[a-z*?\\[{ ]{1,12}") {
-        let path = path.trim();
-        prop_assume!(!path.is_empty());
-        let pattern = PathPattern::literal(path).unwrap();
+        let pattern = PathPattern::literal(&path).unwrap();
         let plain = path.find(['*', '?', '[', '{', '\\']).unwrap_or(path.len());
         prop_assert_eq!(pattern.literal_prefix(), &path[..plain]);
     }
