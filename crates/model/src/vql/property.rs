@@ -320,7 +320,7 @@ impl ColumnName {
     pub const MAX_CHARS: usize = 64;
 
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        let name = non_blank(raw, Self::MAX_CHARS, "a column name");
+        let name = non_blank(&composed(raw), Self::MAX_CHARS, "a column name");
         name.map(Self).map_err(|invalid| InvalidField { field: "name", ..invalid })
     }
 

@@ -139,6 +139,11 @@ fn spaces_around_names_belong_to_them() {
 }
 
 #[test]
+fn composed_and_decomposed_names_are_one_column() {
+    assert_eq!(ColumnName::new("cafe\u{301}"), ColumnName::new("caf\u{e9}"));
+}
+
+#[test]
 fn filters_contain_filters_to_a_bounded_depth() {
     let path = || file(FileProperty::Path, Operator::Is, &[text("a")]).unwrap();
     let either = Filter::any_of(vec![path()]).unwrap();
