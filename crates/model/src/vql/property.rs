@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
-use time::{Date, Duration, Month, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     InvalidField, PathPattern, ValueList,
@@ -388,7 +388,10 @@ impl fmt::Display for ColumnValue {
 
 // Points in time as users write them: a year, a month, a day or a second, which is a period with a start and an end.
 
-/// A year, a month, a day, a minute or a second, in UTC if no offset is given.
+/// The milliseconds of a day.
+const DAY: i64 = 86_400_000;
+
+/// A year, a month, a day, a minute, a second or a fraction of a second, in UTC if no offset is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Period {
     /// The first millisecond since 1970.
@@ -405,16 +408,16 @@ impl Period {
         let (start, end) = match text.len() {
             4 => {
                 let year = digits(text)?;
-                (day(year, 1, 1)?, day(year + 1, 1, 1)?)
+                (day(year, 1, 1)?, day(year, 12, 31)? + DAY)
             }
             7 => {
                 let (year, month) = (digits(text.get(..4)?)?, month_of(text)?);
-                let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                (day(year, month, 1)?, day(next.0, next.1, 1)?)
+                let last = Month::try_from(month).ok()?.length(year);
+                (day(year, month, 1)?, day(year, month, last)? + DAY)
             }
             _ => Self::parse_day_or_time(text)?,
         };
-        Some(Self { start: milliseconds(start)?, end: milliseconds(end)?, text: text.to_owned() })
+        Some(Self { start, end, text: text.to_owned() })
     }
 
     /// Like [`Self::parse`], but takes no text that could be a number or a month.
@@ -422,23 +425,28 @@ impl Period {
         Self::parse(raw).filter(|period| period.text.len() > 7)
     }
 
-    fn parse_day_or_time(text: &str) -> Option<(OffsetDateTime, OffsetDateTime)> {
+    fn parse_day_or_time(text: &str) -> Option<(i64, i64)> {
         if text.len() == 10 {
             let number = text.get(8..).filter(|_| text.as_bytes()[7] == b'-').and_then(digits)?;
             let (year, month) = (digits(text.get(..4)?)?, month_of(text)?);
             let start = day(year, month, u8::try_from(number).ok()?)?;
-            return Some((start, start.checked_add(Duration::DAY)?));
+            return Some((start, start + DAY));
         }
         // Tables write `2024-05-17 10:20:30 +00:00`.
         let text = text.replacen(' ', "T", 1).replace(' ', "");
-        let candidates = [
-            (text.clone(), Duration::SECOND),
-            (format!("{text}Z"), Duration::SECOND),
-            (format!("{text}:00Z"), Duration::MINUTE),
-        ];
+        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+        // A fraction is as long as its last digit says: 0.5 is a tenth of a second.
+        let length = match fraction.bytes().take_while(u8::is_ascii_digit).count() {
+            0 => 1_000,
+            1 => 100,
+            2 => 10,
+            _ => 1,
+        };
+        let candidates =
+            [(text.clone(), length), (format!("{text}Z"), length), (format!("{text}:00Z"), 60_000)];
         candidates.iter().find_map(|(text, length)| {
-            let start = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-            Some((start, start.checked_add(*length)?))
+            let start = milliseconds(OffsetDateTime::parse(text, &Rfc3339).ok()?)?;
+            Some((start, start + length))
         })
     }
 
@@ -457,11 +465,13 @@ fn month_of(text: &str) -> Option<u8> {
     u8::try_from(month).ok()
 }
 
-fn day(year: i32, month: u8, day: u8) -> Option<OffsetDateTime> {
+/// Returns the first millisecond of a day. The end of a period is computed from its last day, because the day after
+/// the year 9999 is no date.
+fn day(year: i32, month: u8, day: u8) -> Option<i64> {
     let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
-    Some(date.midnight().assume_utc())
+    milliseconds(date.midnight().assume_utc())
 }
 
 fn milliseconds(at: OffsetDateTime) -> Option<i64> {
-    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).ok()
+    i64::try_from(at.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
 }
