@@ -73,6 +73,7 @@ fn filters_of_the_local_deployment_are_built_from_words() {
             &["column", "weather", "is", "rain"],
             &["column", "distance", "at_most", "-2.5"],
             &["column", "code", "is", "\"007\""],
+            &["column", "photo_id", "is", "1234567890123456789"],
             &["any_of", inner],
             &["not", inner],
         ],
@@ -89,6 +90,7 @@ fn filters_of_the_local_deployment_are_built_from_words() {
         { "column": { "name": "weather", "op": "is", "value": "rain" } },
         { "column": { "name": "distance", "op": "at_most", "value": -2.5 } },
         { "column": { "name": "code", "op": "is", "value": "007" } },
+        { "column": { "name": "photo_id", "op": "is", "value": "1234567890123456789" } },
         { "any_of": [width.clone()] },
         { "not": width },
     ]);

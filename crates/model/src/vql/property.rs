@@ -128,10 +128,11 @@ impl Property {
                 let date = Period::parse(&text()?);
                 date.map(PropertyValue::Date).ok_or_else(|| InvalidField::new("value", reason))
             }
-            Self::File(Size | Width | Height | Aspect | Rating) => match raw {
-                ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
-                _ => Err(InvalidField::new("value", "must be a number")),
-            },
+            Self::File(Size | Width | Height | Aspect | Rating) => {
+                let number =
+                    raw.number().ok_or_else(|| InvalidField::new("value", "must be a number"));
+                Number::new(number?).map(PropertyValue::Number)
+            }
             Self::Column(_) => column_value(operator, raw),
         }
     }
@@ -139,6 +140,9 @@ impl Property {
 
 fn column_value(operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
     let orders = matches!(operator, Operator::AtLeast | Operator::AtMost);
+    if orders && let Some(number) = raw.number() {
+        return Number::new(number).map(PropertyValue::Number);
+    }
     match raw {
         ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
         ColumnValue::Text(text) => match Period::parse_exact(text) {
@@ -344,14 +348,36 @@ pub enum ColumnValue {
 impl ColumnValue {
     pub const MAX_CHARS: usize = 1_000;
 
-    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text.
+    /// The largest integer up to which a floating-point number is exact.
+    const MAX_EXACT: u64 = 1 << 53;
+
+    /// Whether a number keeps all its digits. A large whole number would lose some, so it stays a text.
+    pub fn is_exact(number: &str) -> bool {
+        let digits = number.trim_start_matches('-');
+        !digits.bytes().all(|byte| byte.is_ascii_digit())
+            || digits.parse::<u64>().is_ok_and(|number| number <= Self::MAX_EXACT)
+    }
+
+    /// Returns the number to compare by size, even if it is a text because it would lose digits.
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) if !Self::is_exact(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text, and so does
+    /// a number that is not exact.
     pub fn from_typed(typed: &str) -> Self {
         let typed = typed.trim();
         let quoted = typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         match (quoted, typed.parse(), typed.parse::<f64>()) {
             (Some(text), ..) => Self::Text(text.to_owned()),
             (None, Ok(flag), _) => Self::Flag(flag),
-            (None, _, Ok(number)) if number.is_finite() => Self::Number(number),
+            (None, _, Ok(number)) if number.is_finite() && Self::is_exact(typed) => {
+                Self::Number(number)
+            }
             _ => Self::Text(typed.to_owned()),
         }
     }
@@ -380,10 +406,17 @@ impl fmt::Display for ColumnValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => flag.fmt(f),
+            // A number may have hundreds of digits, of which only the first 17 are significant.
+            Self::Number(number) if is_long(*number) => write!(f, "{number:e}"),
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => f.write_str(text),
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "this limit is exact")]
+fn is_long(number: f64) -> bool {
+    number != 0.0 && !(1e-7..=ColumnValue::MAX_EXACT as f64).contains(&number.abs())
 }
 
 // Points in time as users write them: a year, a month, a day or a second, which is a period with a start and an end.
