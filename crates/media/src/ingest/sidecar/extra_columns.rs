@@ -196,7 +196,9 @@ fn push(
             text => ColumnValue::Text(composed(text).into_owned()),
         },
         ColumnValue::Number(number) if !number.is_finite() => return,
-        value => value,
+        // Adding 0.0 turns -0.0, which is written in another way, into 0.0.
+        ColumnValue::Number(number) => ColumnValue::Number(number + 0.0),
+        value @ ColumnValue::Flag(_) => value,
     };
     extra_columns.insert(column.as_str().to_owned(), value);
 }
@@ -311,6 +313,15 @@ mod tests {
             let expected = ColumnValue::Text(number.to_owned());
             assert_eq!(json["hash"] != expected, is_kept, "{number}");
         }
+    }
+
+    #[test]
+    fn zero_has_one_spelling() {
+        let mut columns = ExtraColumns::new();
+        for (name, zero) in [("a", "0"), ("b", "-0.0")] {
+            push_cell(&mut columns, name, zero, false, &mut RefusedColumns::default());
+        }
+        assert_eq!(columns["a"].to_string(), columns["b"].to_string());
     }
 
     #[test]
