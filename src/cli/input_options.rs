@@ -107,13 +107,13 @@ impl NamedQuery {
         Self::new(file.display().to_string(), read_file_or_stdin(file)?)
     }
 
-    pub fn filters(self) -> CliResult<Vec<Filter>> {
+    pub fn filters(&self) -> CliResult<Vec<Filter>> {
         let Self { name, text } = self;
-        vql::read_lenient(&text).map_err(|problem| {
-            let message = located_problem(&name, &text, "", &problem);
+        vql::read_lenient(text).map_err(|problem| {
+            let message = located_problem(name, text, "", &problem);
             let check = ShellCommand::new("tessera query check");
-            let is_file = Path::new(&name).is_file();
-            let check = if is_file { check.word(&name) } else { check.option("--vql", &text) };
+            let is_file = Path::new(name).is_file();
+            let check = if is_file { check.word(name) } else { check.option("--vql", text) };
             CliError::new(Exit::Invalid, message).with_remedy(check)
         })
     }

@@ -120,6 +120,10 @@ pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
     Vec::new()
 }
 
+pub fn full_text_error(_: &str) -> Option<String> {
+    None
+}
+
 pub async fn start_demo(_: u32, _: Option<PathBuf>) -> CliResult<LocalService> {
     Err(unavailable())
 }

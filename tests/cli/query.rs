@@ -73,6 +73,7 @@ fn filters_of_the_local_deployment_are_built_from_words() {
             &["column", "weather", "is", "rain"],
             &["column", "distance", "at_most", "-2.5"],
             &["column", "code", "is", "\"007\""],
+            &["column", "photo_id", "is", "1234567890123456789"],
             &["any_of", inner],
             &["not", inner],
         ],
@@ -89,6 +90,7 @@ fn filters_of_the_local_deployment_are_built_from_words() {
         { "column": { "name": "weather", "op": "is", "value": "rain" } },
         { "column": { "name": "distance", "op": "at_most", "value": -2.5 } },
         { "column": { "name": "code", "op": "is", "value": "007" } },
+        { "column": { "name": "photo_id", "op": "is", "value": "1234567890123456789" } },
         { "any_of": [width.clone()] },
         { "not": width },
     ]);
@@ -184,6 +186,29 @@ fn check_reports_every_error_with_line_and_column() {
     let (code, _, err) = run(home.path(), &["query", "check", "/nowhere/q.json"]);
     assert_eq!(code, 2);
     assert!(err.contains("/nowhere/q.json"), "{err}");
+}
+
+#[test]
+fn a_query_that_the_service_of_a_local_folder_refuses_is_an_error_there() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let width = r#"{"width":{"op":"at_least","value":9}}"#;
+    for (text, reason) in
+        [("(red", "this parenthesis is never closed"), ("NOT red", "NOT is written as a minus")]
+    {
+        let query = format!(r#"[{width}, {{"text":{{"op":"fts","value":"{text}"}}}}]"#);
+        let check = ["query", "check", "--vql", &query];
+        let (code, out, err) = run(home.path(), &[&check[..], &["--folder", folder]].concat());
+        assert_eq!(code, 8, "{err}");
+        let place = "--vql:1:69: filter 1, text.value: at character 1: ";
+        assert!(out.starts_with(&format!("{place}{reason}")), "{out}");
+        let save = ["query", "save", "red", "--vql", &query, "--folder", folder];
+        let (code, _, err) = run(home.path(), &save);
+        assert_eq!(code, 8, "{err}");
+        assert!(err.contains(&format!("{place}{reason}")), "{err}");
+        // Other services may know another grammar.
+        assert_eq!(run(home.path(), &[&check[..], &ELSEWHERE[..]].concat()).0, 0);
+    }
 }
 
 #[test]

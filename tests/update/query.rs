@@ -560,6 +560,29 @@ fn a_column_is_asked_for_before_its_value() {
 }
 
 #[test]
+fn typed_spaces_belong_to_the_name_of_a_file() {
+    let mut desk = local_desk();
+    desk.press("3 a");
+    desk.type_text("name");
+    desk.press("enter");
+    desk.type_text("copy ");
+    desk.press("enter");
+    let row = desk.app.query().draft(desk.app.results()).rows.first().unwrap().clone();
+    let expected = filters(r#"[{"name":{"op":"is","value":"copy "}}]"#);
+    assert_eq!(row.filter().ok().as_ref(), expected.first());
+    for (json, value) in [
+        (r#"[{"name":{"op":"one_of","value":["a"]}}]"#, " b"),
+        (r#"[{"name":{"op":"contains","value":"a"}}]"#, " "),
+    ] {
+        let mut draft = QueryDraft::default();
+        draft.adopt_filters(&filters(json));
+        *draft.rows[0].input_mut(0).unwrap() = value.into();
+        let written = draft.filters().unwrap();
+        assert!(tessera_wire::vql::write(&written).contains(&format!("\"{value}\"")));
+    }
+}
+
+#[test]
 fn a_row_of_each_added_filter_becomes_the_filter_again() {
     let mut desk = local_desk();
     let all = filters(

@@ -307,7 +307,8 @@ impl<'de> Visitor<'de> for &mut RowReader<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
         loop {
             let left = &Cell::new(MAX_ROW_MEMORY);
-            let Some(row) = rows.next_element_seed(BoundedValue { left })? else { return Ok(()) };
+            let seed = BoundedValue { left, has_unique_keys: false };
+            let Some(row) = rows.next_element_seed(seed)? else { return Ok(()) };
             self.allowance.set(MAX_ROW_BYTES);
             if let Err(error) = self.read_row(row) {
                 self.error = Some(error);

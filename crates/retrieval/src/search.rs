@@ -172,8 +172,8 @@ impl QueryRun<'_> {
             }
             scores.get_or_insert(semantic);
         }
-        for filter in &query.filters {
-            let by_filter = self.apply_filter(filter)?;
+        for (index, filter) in query.filters.iter().enumerate() {
+            let by_filter = self.apply_filter(filter).map_err(|cause| cause.in_filter(index))?;
             scores = scores.or(by_filter);
         }
         if let (Some(max_score), None) = (query.max_score, &query.caption) {

@@ -43,11 +43,25 @@ pub enum RetrievalError {
     },
     /// A pattern of a filter is too large to compile.
     LargePattern,
+    /// The filter of the query that has one of the three errors above, by its index.
+    InFilter(usize, Box<Self>),
     /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,
     Store(StoreError),
     /// The thumbnail of the picture to compare with could not be read from the bucket.
     UnreadableThumbnail(io::Error),
+}
+
+impl RetrievalError {
+    /// Names the filter that is refused. Other errors are not about the query.
+    pub(super) fn in_filter(self, index: usize) -> Self {
+        match self {
+            Self::FullText(_) | Self::UnknownColumn { .. } | Self::LargePattern => {
+                Self::InFilter(index, Box::new(self))
+            }
+            other => other,
+        }
+    }
 }
 
 impl From<StoreError> for RetrievalError {

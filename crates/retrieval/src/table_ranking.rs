@@ -158,8 +158,8 @@ impl<'a> QueryTranslation<'a> {
             let bound = max_score.map_or(DistanceBound::Exists, DistanceBound::Below);
             self.semantic(caption, bound)?;
         }
-        for filter in &query.filters {
-            self.filter(filter)?;
+        for (index, filter) in query.filters.iter().enumerate() {
+            self.filter(filter).map_err(|cause| cause.in_filter(index))?;
         }
         if let (Some(max_score), None) = (max_score, &query.caption) {
             let Some(MemberOrder::Distance(distance)) = self.order.clone() else {

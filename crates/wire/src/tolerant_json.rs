@@ -13,6 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Value};
 
 use super::text_encoding::TextDecoder;
+use tessera_model::SafeText;
 
 /// What was changed so that JSON could be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +53,8 @@ pub fn parse(
     };
     let mut repaired = JsonReader::new(json, charset);
     let mut deserializer = serde_json::Deserializer::from_reader(&mut repaired);
-    let value = BoundedValue { left: &Cell::new(limit) }.deserialize(&mut deserializer);
+    let seed = BoundedValue { left: &Cell::new(limit), has_unique_keys: false };
+    let value = seed.deserialize(&mut deserializer);
     match value.and_then(|value| deserializer.end().map(|()| value)) {
         Ok(value) => Ok((value, repaired.repairs())),
         Err(error) if error.is_data() => Err(error),
@@ -286,8 +288,18 @@ const MAP_SLOT: usize = 8 + size_of::<String>() + size_of::<Value>() + size_of::
 /// Parses `json` into a value that takes at most `limit` bytes. An error of category `Data` means that the value would
 /// take more.
 pub fn parse_strict(json: &[u8], limit: usize) -> Result<Value, serde_json::Error> {
+    parse_with(BoundedValue { left: &Cell::new(limit), has_unique_keys: false }, json)
+}
+
+/// Parses `json`, and refuses an object that has a key twice, because only one of its values would be kept.
+pub(crate) fn parse_unique(json: &str) -> Result<Value, serde_json::Error> {
+    let seed = BoundedValue { left: &Cell::new(usize::MAX), has_unique_keys: true };
+    parse_with(seed, json.as_bytes())
+}
+
+fn parse_with(seed: BoundedValue<'_>, json: &[u8]) -> Result<Value, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    let value = BoundedValue { left: &Cell::new(limit) }.deserialize(&mut deserializer)?;
+    let value = seed.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
@@ -296,6 +308,8 @@ pub fn parse_strict(json: &[u8], limit: usize) -> Result<Value, serde_json::Erro
 #[derive(Clone, Copy)]
 pub struct BoundedValue<'a> {
     pub left: &'a Cell<usize>,
+    /// Whether an object with a repeated key is refused. Otherwise, the last value of the key is kept.
+    pub has_unique_keys: bool,
 }
 
 impl BoundedValue<'_> {
@@ -359,6 +373,10 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let (mut map, mut slots) = (Map::new(), 0);
         while let Some(Value::String(key)) = entries.next_key_seed(self)? {
+            if self.has_unique_keys && map.contains_key(&key) {
+                let key = SafeText::name(&key);
+                return Err(A::Error::custom(format!("the key \"{key}\" occurs twice")));
+            }
             map.insert(key, entries.next_value_seed(self)?);
             // A hash table grows to a power of two, and uses at most 7 of 8 slots.
             let needed = (map.len() * 8).div_ceil(7).next_power_of_two().max(4);

@@ -11,7 +11,6 @@ pub use schema::schemas;
 
 use std::{collections::BTreeMap, fmt};
 
-use serde::Deserialize as _;
 use serde_json::{Map, Value, json, value::RawValue};
 use tessera_model::{
     Anchor, AnchorKind, SafeText,
@@ -21,6 +20,8 @@ use tessera_model::{
         PropertyFilter,
     },
 };
+
+use crate::tolerant_json::parse_unique;
 
 pub const MAX_BYTES: usize = 64 * 1024;
 
@@ -110,7 +111,7 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
     if text.len() > MAX_BYTES {
         return Err(whole(format!("must be at most {} KiB", MAX_BYTES / 1024)));
     }
-    let value: Value = serde_json::from_str(text)
+    let value = parse_unique(text)
         .map_err(|cause| whole(format!("must be a JSON array of filters: {cause}")))?;
     let Value::Array(items) = value else {
         return Err(whole("must be a JSON array of filters".to_owned()));
@@ -194,8 +195,13 @@ fn property_filter(property: Property, fields: &FilterFields) -> Result<Filter, 
 }
 
 fn scalar(value: &Value) -> Result<ColumnValue, InvalidField> {
-    ColumnValue::deserialize(value)
-        .map_err(|_| InvalidField::new("value", "must be a text, a number, true or false"))
+    match value {
+        Value::Bool(flag) => Ok(ColumnValue::Flag(*flag)),
+        Value::String(text) => Ok(ColumnValue::Text(text.clone())),
+        // As in sidecars, a number that would lose digits is a text.
+        Value::Number(number) => Ok(ColumnValue::from_typed(&number.to_string())),
+        _ => Err(InvalidField::new("value", "must be a text, a number, true or false")),
+    }
 }
 
 /// The object behind the key of a filter. An error with an empty field name refers to the object itself.
@@ -316,7 +322,7 @@ fn quoted(foreign: &str) -> String {
     format!("\"{}\"", SafeText::new(foreign, MAX_QUOTED_CHARS))
 }
 
-/// Writes filters. Reading the text again gives the same filters, with numbers to 15 digits.
+/// Writes filters. Reading the text again gives the same filters.
 pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
@@ -372,7 +378,7 @@ pub fn write_scalar(value: &ColumnValue) -> Value {
         ColumnValue::Flag(flag) => Value::Bool(*flag),
         ColumnValue::Text(text) => Value::from(text.as_str()),
         ColumnValue::Number(number) => {
-            number.to_string().parse::<i64>().map_or_else(|_| json!(number), Value::from)
+            value.to_string().parse::<i64>().map_or_else(|_| json!(number), Value::from)
         }
     }
 }
@@ -402,7 +408,7 @@ impl TextPosition {
     /// the first invalid character.
     pub fn locate(error: &VqlError, text: &str) -> Self {
         let Some(filter) = error.filter else {
-            return serde_json::from_str::<Value>(text).map_or_else(
+            return parse_unique(text).map_or_else(
                 |cause| Self::from_json_position(text, cause.line(), cause.column()),
                 |_| Self::from_offset(text, start_of(text)),
             );

@@ -18,3 +18,10 @@ pub use service::{
     LocalService, LocalSettings, check_requirements, check_storage_folder, local_settings,
 };
 pub use store::{check_store, run_store};
+
+use tessera_search::text::{full_text_query, language::Language};
+
+/// Returns why the local service refuses a full-text query. The reason is the same in all languages.
+pub fn full_text_error(text: &str) -> Option<String> {
+    full_text_query::parse(text, Language::default()).err().map(|error| error.to_string())
+}

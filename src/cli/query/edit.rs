@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use crate::cli::prelude::*;
 use crate::cli::{
     input_options::{NamedQuery, QueryOptions, QuerySource, located_problem},
+    local::full_text_error,
     output::unless_closed,
     query::filter_command::FilterCommand,
 };
@@ -61,7 +62,7 @@ struct QueryDiagnostic {
 
 pub(super) async fn run(context: &Context, source: &QuerySource) -> CliResult {
     let NamedQuery { name, text } = source.read_or_stdin()?;
-    let (filters, mut diagnostics) = parse_errors(&text);
+    let (filters, mut diagnostics) = parse_errors(context, &text);
     if diagnostics.is_empty() {
         diagnostics = value_notes(&filters);
         if context.global.dataset.is_some() {
@@ -84,15 +85,46 @@ pub(super) async fn run(context: &Context, source: &QuerySource) -> CliResult {
     }
 }
 
-fn parse_errors(text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
-    let (mut filters, mut errors) = (Vec::new(), Vec::new());
-    for parsed in vql::read_each(text).unwrap_or_else(|whole| vec![Err(whole)]) {
-        match parsed {
-            Ok(filter) => filters.push(filter),
-            Err(problem) => errors.push(QueryDiagnostic { is_error: true, problem }),
+/// Returns the filters of a query to save, unless the local service would refuse it.
+pub(super) fn accepted_filters(context: &Context, source: &QuerySource) -> CliResult<Vec<Filter>> {
+    let query = source.read_or_stdin()?;
+    let filters = query.filters()?;
+    let mut errors = filters.iter().enumerate().filter_map(|(at, it)| local_error(context, at, it));
+    match errors.next() {
+        Some(problem) => {
+            let message = located_problem(&query.name, &query.text, "", &problem);
+            Err(CliError::new(Exit::Invalid, message))
         }
+        None => Ok(filters),
+    }
+}
+
+fn parse_errors(context: &Context, text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
+    let (mut filters, mut errors) = (Vec::new(), Vec::new());
+    let each = vql::read_each(text).unwrap_or_else(|whole| vec![Err(whole)]);
+    for (index, parsed) in each.into_iter().enumerate() {
+        let problem = match parsed {
+            Ok(filter) => {
+                let problem = local_error(context, index, &filter);
+                filters.push(filter);
+                problem
+            }
+            Err(problem) => Some(problem),
+        };
+        errors.extend(problem.map(|problem| QueryDiagnostic { is_error: true, problem }));
     }
     (filters, errors)
+}
+
+/// Returns why the local service refuses a filter that other services may accept. Without a local folder, nothing is
+/// known about the service.
+fn local_error(context: &Context, index: usize, filter: &Filter) -> Option<VqlError> {
+    context.target().ok()?.local_folder()?;
+    let (field, reason) = vql::refused_value(filter).or_else(|| match filter {
+        Filter::FullText(text) => Some(("text.value", full_text_error(text.as_str())?)),
+        _ => None,
+    })?;
+    Some(VqlError { filter: Some(index), field: Some(field.to_owned()), reason })
 }
 
 fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {

@@ -180,11 +180,11 @@ impl FilterCommand {
     /// Returns a filter that contains others, or `None` for any other filter.
     pub(super) fn combined(&self) -> Option<CliResult<Filter>> {
         let filter = match self {
-            Self::AnyOf { query } => {
-                NamedQuery::from_argument(query).and_then(NamedQuery::filters).map(Filter::any_of)
-            }
+            Self::AnyOf { query } => NamedQuery::from_argument(query)
+                .and_then(|query| query.filters())
+                .map(Filter::any_of),
             Self::Not { query } => {
-                NamedQuery::from_argument(query).and_then(NamedQuery::filters).map(|filters| {
+                NamedQuery::from_argument(query).and_then(|query| query.filters()).map(|filters| {
                     let [filter] = <[Filter; 1]>::try_from(filters)
                         .map_err(|_| InvalidField::new("", "give exactly one filter to negate"))?;
                     Filter::negated(filter)

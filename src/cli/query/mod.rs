@@ -22,8 +22,9 @@ pub enum QueryCommand {
     New,
     /// Print a query with one more filter; all filters must match (AND).
     Add(edit::QueryAddOptions),
-    /// Check a query without sending it, and report every error with its line and column. With
-    /// --dataset, also check that the dataset has the required enrichment.
+    /// Check a query without sending it, and report every error with its line and column. With a
+    /// local folder, also report what only its service refuses. With --dataset, also check that
+    /// the dataset has the required enrichment.
     Check(QuerySource),
     /// Print a query in the canonical format.
     Fmt(QuerySource),
@@ -113,7 +114,7 @@ async fn run_views(context: &Context, command: ViewCommand) -> CliResult {
                 name: view_name(&name)?,
                 dataset: view_dataset(context).await?,
                 query: Query::Browse,
-                filters: source.filters()?,
+                filters: edit::accepted_filters(context, &source)?,
                 disabled_filters: Vec::new(),
                 entity,
                 granularity: granularity.unwrap_or_default(),

@@ -233,7 +233,7 @@ impl FilterOptions {
     }
 
     pub fn read(&self) -> CliResult<Vec<Filter>> {
-        let query = self.query.read()?.map(NamedQuery::filters).transpose()?;
+        let query = self.query.read()?.as_ref().map(NamedQuery::filters).transpose()?;
         let mut filters = query.unwrap_or_default();
         let error = |flag: &str, invalid: InvalidField| {
             CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))

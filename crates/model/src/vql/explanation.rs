@@ -89,8 +89,8 @@ fn explain_value(value: &PropertyValue) -> String {
         PropertyValue::Text(text) => format!("“{}”", clean(text)),
         PropertyValue::Date(date) => date.as_str().to_owned(),
         PropertyValue::Flag(flag) => flag.to_string(),
-        PropertyValue::Number(number) => {
-            let text = number.value().to_string();
+        PropertyValue::Number(_) => {
+            let text = value.to_scalar().to_string();
             text.parse().map_or(text, group_digits)
         }
     }

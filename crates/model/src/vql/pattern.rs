@@ -5,7 +5,7 @@
 //! expression, which the search in memory and PostgreSQL both run. The expressions of existing crates match bytes,
 //! which PostgreSQL's expressions cannot. Patterns are in NFC, and are compared with paths in NFC.
 
-use super::{InvalidField, values::non_blank};
+use super::{InvalidField, values::non_empty};
 use crate::text::composed;
 
 /// A pattern of paths relative to the folder of the dataset, or of names.
@@ -22,7 +22,7 @@ impl PathPattern {
     pub const MAX_WILDCARDS: usize = 16;
 
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        let text = composed(&non_blank(raw, Self::MAX_CHARS, "a pattern")?).into_owned();
+        let text = composed(&non_empty(raw, Self::MAX_CHARS, "a pattern")?).into_owned();
         let inner = text.strip_prefix("./").unwrap_or(&text).trim_matches('/');
         let regex = if inner.is_empty() { ".*".to_owned() } else { translate(inner)? };
         Ok(Self { text, regex })

@@ -4,9 +4,12 @@
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
-use time::{Date, Duration, Month, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Date, Month, OffsetDateTime, format_description::well_known::Rfc3339};
 
-use super::{InvalidField, PathPattern, ValueList, values::non_blank};
+use super::{
+    InvalidField, PathPattern, ValueList,
+    values::{non_blank, non_empty},
+};
 use crate::{keyword::keyword_enum, text::composed};
 
 /// A condition on a property of a media item.
@@ -113,22 +116,23 @@ impl Property {
     fn value(&self, operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
         use FileProperty::{Aspect, Date, Format, Height, Name, Path, Rating, Size, Width};
         let text = || match raw {
-            ColumnValue::Text(text) => non_blank(&composed(text), PathPattern::MAX_CHARS, "a text"),
+            ColumnValue::Text(text) => non_empty(&composed(text), PathPattern::MAX_CHARS, "a text"),
             _ => Err(InvalidField::new("value", "must be a text")),
         };
         match self {
             _ if operator == Operator::Contains => text().map(PropertyValue::Text),
             Self::File(Path | Name) => PathPattern::new(&text()?).map(PropertyValue::Pattern),
-            Self::File(Format) => Ok(PropertyValue::Text(format_name(&text()?))),
+            Self::File(Format) => Ok(PropertyValue::Text(format_name(text()?.trim()))),
             Self::File(Date) => {
                 let reason = "must be a date like 2024, 2024-05, 2024-05-17 or 2024-05-17T10:20:30";
                 let date = Period::parse(&text()?);
                 date.map(PropertyValue::Date).ok_or_else(|| InvalidField::new("value", reason))
             }
-            Self::File(Size | Width | Height | Aspect | Rating) => match raw {
-                ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
-                _ => Err(InvalidField::new("value", "must be a number")),
-            },
+            Self::File(Size | Width | Height | Aspect | Rating) => {
+                let number =
+                    raw.number().ok_or_else(|| InvalidField::new("value", "must be a number"));
+                Number::new(number?).map(PropertyValue::Number)
+            }
             Self::Column(_) => column_value(operator, raw),
         }
     }
@@ -136,6 +140,9 @@ impl Property {
 
 fn column_value(operator: Operator, raw: &ColumnValue) -> Result<PropertyValue, InvalidField> {
     let orders = matches!(operator, Operator::AtLeast | Operator::AtMost);
+    if orders && let Some(number) = raw.number() {
+        return Number::new(number).map(PropertyValue::Number);
+    }
     match raw {
         ColumnValue::Number(number) => Number::new(*number).map(PropertyValue::Number),
         ColumnValue::Text(text) => match Period::parse_exact(text) {
@@ -317,7 +324,7 @@ impl ColumnName {
     pub const MAX_CHARS: usize = 64;
 
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
-        let name = non_blank(raw, Self::MAX_CHARS, "a column name");
+        let name = non_blank(&composed(raw), Self::MAX_CHARS, "a column name");
         name.map(Self).map_err(|invalid| InvalidField { field: "name", ..invalid })
     }
 
@@ -341,14 +348,36 @@ pub enum ColumnValue {
 impl ColumnValue {
     pub const MAX_CHARS: usize = 1_000;
 
-    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text.
+    /// The largest integer up to which a floating-point number is exact.
+    const MAX_EXACT: u64 = 1 << 53;
+
+    /// Whether a number keeps all its digits. A large whole number would lose some, so it stays a text.
+    pub fn is_exact(number: &str) -> bool {
+        let digits = number.trim_start_matches('-');
+        !digits.bytes().all(|byte| byte.is_ascii_digit())
+            || digits.parse::<u64>().is_ok_and(|number| number <= Self::MAX_EXACT)
+    }
+
+    /// Returns the number to compare by size, even if it is a text because it would lose digits.
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(text) if !Self::is_exact(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text, and so does
+    /// a number that is not exact.
     pub fn from_typed(typed: &str) -> Self {
         let typed = typed.trim();
         let quoted = typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         match (quoted, typed.parse(), typed.parse::<f64>()) {
             (Some(text), ..) => Self::Text(text.to_owned()),
             (None, Ok(flag), _) => Self::Flag(flag),
-            (None, _, Ok(number)) if number.is_finite() => Self::Number(number),
+            (None, _, Ok(number)) if number.is_finite() && Self::is_exact(typed) => {
+                Self::Number(number)
+            }
             _ => Self::Text(typed.to_owned()),
         }
     }
@@ -377,15 +406,25 @@ impl fmt::Display for ColumnValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => flag.fmt(f),
+            // A number may have hundreds of digits, of which only the first 17 are significant.
+            Self::Number(number) if is_long(*number) => write!(f, "{number:e}"),
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => f.write_str(text),
         }
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "this limit is exact")]
+fn is_long(number: f64) -> bool {
+    number != 0.0 && !(1e-7..=ColumnValue::MAX_EXACT as f64).contains(&number.abs())
+}
+
 // Points in time as users write them: a year, a month, a day or a second, which is a period with a start and an end.
 
-/// A year, a month, a day, a minute or a second, in UTC if no offset is given.
+/// The milliseconds of a day.
+const DAY: i64 = 86_400_000;
+
+/// A year, a month, a day, a minute, a second or a fraction of a second, in UTC if no offset is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Period {
     /// The first millisecond since 1970.
@@ -402,16 +441,16 @@ impl Period {
         let (start, end) = match text.len() {
             4 => {
                 let year = digits(text)?;
-                (day(year, 1, 1)?, day(year + 1, 1, 1)?)
+                (day(year, 1, 1)?, day(year, 12, 31)? + DAY)
             }
             7 => {
                 let (year, month) = (digits(text.get(..4)?)?, month_of(text)?);
-                let next = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-                (day(year, month, 1)?, day(next.0, next.1, 1)?)
+                let last = Month::try_from(month).ok()?.length(year);
+                (day(year, month, 1)?, day(year, month, last)? + DAY)
             }
             _ => Self::parse_day_or_time(text)?,
         };
-        Some(Self { start: milliseconds(start)?, end: milliseconds(end)?, text: text.to_owned() })
+        Some(Self { start, end, text: text.to_owned() })
     }
 
     /// Like [`Self::parse`], but takes no text that could be a number or a month.
@@ -419,23 +458,28 @@ impl Period {
         Self::parse(raw).filter(|period| period.text.len() > 7)
     }
 
-    fn parse_day_or_time(text: &str) -> Option<(OffsetDateTime, OffsetDateTime)> {
+    fn parse_day_or_time(text: &str) -> Option<(i64, i64)> {
         if text.len() == 10 {
             let number = text.get(8..).filter(|_| text.as_bytes()[7] == b'-').and_then(digits)?;
             let (year, month) = (digits(text.get(..4)?)?, month_of(text)?);
             let start = day(year, month, u8::try_from(number).ok()?)?;
-            return Some((start, start.checked_add(Duration::DAY)?));
+            return Some((start, start + DAY));
         }
         // Tables write `2024-05-17 10:20:30 +00:00`.
         let text = text.replacen(' ', "T", 1).replace(' ', "");
-        let candidates = [
-            (text.clone(), Duration::SECOND),
-            (format!("{text}Z"), Duration::SECOND),
-            (format!("{text}:00Z"), Duration::MINUTE),
-        ];
+        let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction);
+        // A fraction is as long as its last digit says: 0.5 is a tenth of a second.
+        let length = match fraction.bytes().take_while(u8::is_ascii_digit).count() {
+            0 => 1_000,
+            1 => 100,
+            2 => 10,
+            _ => 1,
+        };
+        let candidates =
+            [(text.clone(), length), (format!("{text}Z"), length), (format!("{text}:00Z"), 60_000)];
         candidates.iter().find_map(|(text, length)| {
-            let start = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-            Some((start, start.checked_add(*length)?))
+            let start = milliseconds(OffsetDateTime::parse(text, &Rfc3339).ok()?)?;
+            Some((start, start + length))
         })
     }
 
@@ -454,11 +498,13 @@ fn month_of(text: &str) -> Option<u8> {
     u8::try_from(month).ok()
 }
 
-fn day(year: i32, month: u8, day: u8) -> Option<OffsetDateTime> {
+/// Returns the first millisecond of a day. The end of a period is computed from its last day, because the day after
+/// the year 9999 is no date.
+fn day(year: i32, month: u8, day: u8) -> Option<i64> {
     let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
-    Some(date.midnight().assume_utc())
+    milliseconds(date.midnight().assume_utc())
 }
 
 fn milliseconds(at: OffsetDateTime) -> Option<i64> {
-    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).ok()
+    i64::try_from(at.unix_timestamp_nanos().div_euclid(1_000_000)).ok()
 }

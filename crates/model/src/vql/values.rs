@@ -89,7 +89,11 @@ impl Label {
 }
 
 pub(super) fn non_blank(raw: &str, longest: usize, what: &str) -> Result<String, InvalidField> {
-    let text = raw.trim();
+    non_empty(raw.trim(), longest, what)
+}
+
+/// Like [`non_blank`], but keeps the spaces around the text, which belong to the names of files.
+pub(super) fn non_empty(text: &str, longest: usize, what: &str) -> Result<String, InvalidField> {
     if text.is_empty() {
         return Err(InvalidField::new("value", format!("{what} must not be empty")));
     }

@@ -170,6 +170,13 @@ impl From<RetrievalError> for Problem {
             RetrievalError::LargePattern => {
                 Self::invalid_query(query::VQL, "path.value: the pattern is too long")
             }
+            RetrievalError::InFilter(filter, cause) => {
+                let mut problem = Self::from(*cause);
+                if let Self::Invalid(parameter) = &mut problem {
+                    parameter.msg = format!("filter {filter}, {}", parameter.msg);
+                }
+                problem
+            }
             RetrievalError::Outdated => Self::unavailable(
                 "Tasks on this dataset end faster than it is searched; try again later",
             ),

@@ -212,11 +212,20 @@ async fn every_filter_finds_what_brute_force_finds() {
         ]);
         let expected: Expected = |it| it.path.starts_with("train/") && it.format == "png";
         assert_eq!(found(&service, &vql(&both)).await, matching(&items, expected));
-        let unknown = vql(&json!([{"column": {"name": "wether", "op": "is", "value": "sun"}}]));
-        let (_, message) = refused(&service, &unknown).await;
-        let reason = "no media item has \"wether\"; the dataset has the columns distance, is night, \
-                      seen, weather";
-        assert!(message.contains(reason), "{message}");
+        let column = json!({"column": {"name": "wether", "op": "is", "value": "sun"}});
+        let text = json!({"text": {"op": "fts", "value": "(red"}});
+        for (filter, reason) in [
+            (
+                column,
+                "filter 2, column.name: no media item has \"wether\"; the dataset has the columns \
+                 distance, is night, seen, weather",
+            ),
+            (text, "filter 2, text.value: at character 1: this parenthesis is never closed"),
+        ] {
+            let filters = json!([both[0], both[1], filter]);
+            let (_, message) = refused(&service, &vql(&filters)).await;
+            assert!(message.contains(reason), "{message}");
+        }
     }
 }
 

@@ -9,8 +9,7 @@ fn values() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        // Few digits: the parser is exact for them.
-        any::<i16>().prop_map(|eighths| Value::from(f64::from(eighths) / 8.0)),
+        any::<f64>().prop_map(Value::from),
         "\\PC{0,8}".prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 64, 9, |inner| {

@@ -276,13 +276,13 @@ impl QueryEditor<'_> {
 
     fn has_unfinished_entry(&self) -> bool {
         let row = self.draft.selected_row();
-        row.is_some_and(|row| row.is_list() && !row.text(0).trim().is_empty())
+        row.is_some_and(|row| row.is_list() && !row.typed_value().is_empty())
     }
 
     /// Adds the typed text to the list. A tag is sent by its id.
     fn add_entry(&mut self) {
         let Some(row) = self.draft.selected_row() else { return };
-        let typed = row.text(0).trim().to_owned();
+        let typed = row.typed_value().to_owned();
         let is_tag = row.kind == FilterKind::Tags;
         let id = if is_tag { self.known_values.tag_id(&typed) } else { None };
         self.set_value(&id.map_or(typed, |id| id.to_string()));

@@ -263,13 +263,24 @@ impl FilterRow {
         self.inputs.get(field).map_or("", Input::value)
     }
 
+    /// Returns the typed value. Spaces around it are kept only where they may belong to the name of a file.
+    pub(super) fn typed_value(&self) -> &str {
+        match self.kind {
+            FilterKind::File(FileProperty::Path | FileProperty::Name) => self.text(0),
+            _ => self.text(0).trim(),
+        }
+    }
+
     pub fn input_mut(&mut self, field: usize) -> Option<&mut Input> {
         self.inputs.get_mut(field)
     }
 
     /// Returns whether nothing was typed or added, so that the row is not a condition.
     pub(super) fn is_blank(&self) -> bool {
-        self.entries.is_empty() && self.inputs.iter().all(|input| input.value().trim().is_empty())
+        let is_empty = |input: &Input| input.value().trim().is_empty();
+        self.entries.is_empty()
+            && self.typed_value().is_empty()
+            && self.inputs.iter().skip(1).all(is_empty)
     }
 
     /// Handles a key in a field. Backspace in an empty list field removes the last entry.
@@ -345,7 +356,7 @@ impl FilterRow {
 
     /// Returns the entries, including the entry that is being typed.
     fn all_entries(&self) -> Vec<String> {
-        let half = Some(self.text(0).trim()).filter(|half| !half.is_empty());
+        let half = Some(self.typed_value()).filter(|half| !half.is_empty());
         self.entries.iter().cloned().chain(half.map(str::to_owned)).collect()
     }
 

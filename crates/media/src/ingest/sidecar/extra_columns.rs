@@ -14,8 +14,6 @@ use tessera_model::{
 pub(crate) const MAX_EXTRA_COLUMNS: usize = 64;
 /// The number of columns that a message names.
 const MAX_NAMED: usize = 8;
-/// The largest integer up to which a floating-point number is exact.
-const MAX_EXACT: u64 = 1 << 53;
 
 /// Columns with a meaning of their own when they are read. They are never columns of the user's own.
 const KNOWN: [&str; 13] = [
@@ -122,7 +120,7 @@ pub(crate) fn push_json(
     if is_known(name) || (is_export && is_exported(name)) || value.get() == "null" {
         return;
     }
-    let value = if is_exact(value.get()) {
+    let value = if ColumnValue::is_exact(value.get()) {
         serde_json::from_str(value.get()).ok().map(|value| match value {
             ColumnValue::Text(text) => ColumnValue::Text(without_midnight(&text).to_owned()),
             value => value,
@@ -162,20 +160,16 @@ pub(crate) fn push_cell(
         ("true" | "True" | "TRUE", _) => ColumnValue::Flag(true),
         ("false" | "False" | "FALSE", _) => ColumnValue::Flag(false),
         (_, Ok(number))
-            if starts_like_number && !is_code && is_exact(cell) && number.is_finite() =>
+            if starts_like_number
+                && !is_code
+                && ColumnValue::is_exact(cell)
+                && number.is_finite() =>
         {
             ColumnValue::Number(number)
         }
         _ => ColumnValue::Text(cell.to_owned()),
     };
     push(extra_columns, name, value, refused);
-}
-
-/// Whether a number keeps all its digits. A large whole number would lose some.
-fn is_exact(number: &str) -> bool {
-    let digits = number.trim_start_matches('-');
-    !digits.bytes().all(|byte| byte.is_ascii_digit())
-        || digits.parse::<u64>().is_ok_and(|number| number <= MAX_EXACT)
 }
 
 /// Whether a column of exports has this name.
@@ -202,7 +196,9 @@ fn push(
             text => ColumnValue::Text(composed(text).into_owned()),
         },
         ColumnValue::Number(number) if !number.is_finite() => return,
-        value => value,
+        // Adding 0.0 turns -0.0, which is written in another way, into 0.0.
+        ColumnValue::Number(number) => ColumnValue::Number(number + 0.0),
+        value @ ColumnValue::Flag(_) => value,
     };
     extra_columns.insert(column.as_str().to_owned(), value);
 }
@@ -317,6 +313,15 @@ mod tests {
             let expected = ColumnValue::Text(number.to_owned());
             assert_eq!(json["hash"] != expected, is_kept, "{number}");
         }
+    }
+
+    #[test]
+    fn zero_has_one_spelling() {
+        let mut columns = ExtraColumns::new();
+        for (name, zero) in [("a", "0"), ("b", "-0.0")] {
+            push_cell(&mut columns, name, zero, false, &mut RefusedColumns::default());
+        }
+        assert_eq!(columns["a"].to_string(), columns["b"].to_string());
     }
 
     #[test]
