@@ -69,6 +69,7 @@ fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedMod
         "applied": applied,
         "id": text(model.and_then(|model| model.id.as_ref())),
         "name": text(model.and_then(|model| model.name.as_ref())),
+        "description": text(model.and_then(|model| model.description.as_ref())),
         "applied_at": text(model.and_then(|model| model.applied_at.as_ref())),
         "covered_media": coverage.map(|coverage| coverage.covered),
         "all_media": coverage.map(|coverage| coverage.all),
@@ -83,7 +84,7 @@ fn text(text: Option<&SafeText>) -> Option<&str> {
     text.map(SafeText::as_str)
 }
 
-/// Describes a model: its name, when it was applied, and the hashes of its ONNX files.
+/// Describes a model: its name, when it was applied, the hashes of its ONNX files, and what the service says about it.
 fn applied_model_text(model: &AppliedModel) -> String {
     let named = [&model.name, &model.applied_at];
     let mut parts: Vec<String> = named.into_iter().flatten().map(ToString::to_string).collect();
@@ -97,6 +98,7 @@ fn applied_model_text(model: &AppliedModel) -> String {
         let digits: String = sha256.as_str().chars().take(SHOWN_DIGITS).collect();
         format!("{path} sha256:{digits}")
     }));
+    parts.extend(model.description.as_ref().map(ToString::to_string));
     parts.join(", ")
 }
 

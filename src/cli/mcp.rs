@@ -45,7 +45,19 @@ struct Tool {
     changes: bool,
 }
 
-const FOUND: &[&str] = &["entity", "granularity", "labels", "tags", "vql", "page", "limit", "flat"];
+const FOUND: &[&str] = &[
+    "entity",
+    "granularity",
+    "labels",
+    "tags",
+    "vql",
+    "sort",
+    "reverse",
+    "page",
+    "all",
+    "limit",
+    "flat",
+];
 const ITEMS: &[&str] = &["media", "cluster", "entity"];
 const LIMITS: &[&str] = &[
     "max_duplicates",

@@ -408,6 +408,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     assert_eq!((&read(&out)["covered_media"], &read(&out)["refused"]), (&31.into(), &1.into()));
     let (_, out, _) = run(home, &["enrichment", "show", "--folder", folder]);
     assert!(out.contains("31 of 32 pictures have an imported embedding"), "{out}");
+    assert!(out.contains("no text encoder belongs to them"), "{out}");
     let (_, _, err) = run(home, &["dataset", "rescan", "--folder", folder]);
     assert!(err.contains("31 of 32 pictures have an imported embedding"), "{last}: {err}");
     let (code, out, err) = embeddings(&["remove"]);

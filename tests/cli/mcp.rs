@@ -100,7 +100,8 @@ fn an_assistant_searches_a_folder_and_changes_nothing() {
     assert_eq!(listed["structuredContent"]["datasets"][0]["n_images"], 1);
     let text = listed["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("\"schema\": \"tessera.datasets/1\""), "{text}");
-    let found = assistant.call("search_browse", &json!({"flat": true, "limit": 1}));
+    let arguments = json!({"flat": true, "limit": 1, "sort": "name", "reverse": true});
+    let found = assistant.call("search_browse", &arguments);
     assert_eq!(
         found["result"]["structuredContent"]["previews"][0]["file_name"], "a.png",
         "{found}"

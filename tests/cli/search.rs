@@ -1,6 +1,9 @@
 //! Tests `tessera search` against a real deployment: every kind of search, its pages and faults, and what is saved.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -74,18 +77,48 @@ fn a_local_folder_sorts_its_whole_result_by_files() {
     assert!(code == 2 && err.contains("leave out --sort"), "{code} {err}");
 }
 
-#[test]
-fn media_items_of_several_clusters_are_sorted_by_their_files() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("mixed");
+/// Creates a folder of four pictures. The second and the fourth one differ from the others, so they are in another
+/// cluster.
+fn mixed_folder(home: &Path) -> PathBuf {
+    let folder = home.join("mixed");
     fs::create_dir(&folder).unwrap();
-    // The second and the fourth picture differ from the others, so they are in another cluster.
     for (name, color) in [("a", 0), ("b", 200), ("c", 0), ("d", 200)] {
         let pixel = |x: u32, y: u32| image::Rgb([color, u8::try_from(x * y % 40).unwrap(), 90]);
         image::RgbImage::from_fn(64, 48, pixel)
             .save(folder.join(name).with_extension("png"))
             .unwrap();
     }
+    folder
+}
+
+#[test]
+fn a_saved_search_by_a_picture_keeps_its_maximum_score() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = mixed_folder(home.path());
+    let picture = folder.join("a.png");
+    let ask = |arguments: &[&str]| {
+        let start = ["--folder", folder.to_str().unwrap()];
+        let (code, out, err) = run(home.path(), &[&start, arguments].concat());
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    let id = ask(&["search", "browse", "--flat", "--limit", "1", "--jq", ".previews[].media_id"]);
+    let lines = |out: &str| out.lines().count();
+    for search in [["image", picture.to_str().unwrap()], ["media", id.trim().trim_matches('"')]] {
+        let limited = ["--max-score", "0.05", "--paths", "--save", "near"];
+        let found = ask(&[&["search"], &search[..], &limited].concat());
+        assert_eq!(lines(&found), 2, "{found}");
+        assert_eq!(ask(&["query", "run", "near", "--paths"]), found);
+        let plan = ask(&["media", "trash", "--search", "near", "--dry-run", "--json"]);
+        assert!(plan.contains("a.png") && !plan.contains("b.png"), "{plan}");
+        assert!(lines(&ask(&[&["search"], &search[..], &["--paths"]].concat())) > 2);
+    }
+}
+
+#[test]
+fn media_items_of_several_clusters_are_sorted_by_their_files() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = mixed_folder(home.path());
     let folder = folder.to_str().unwrap();
     let names = |options: &[&str]| {
         let ask = ["--folder", folder, "search", "browse", "--granularity", "0", "--sort", "name"];
@@ -418,6 +451,10 @@ async fn unexpected_search_responses_are_reported() {
     assert!(err.contains("no `clusters`") && err.contains("--raw"), "{err}");
     let (code, out, _, _) = scripted(other, &["caption", "van", "--raw", "--json"]).await;
     assert_eq!((code, &document(&out)["body"]["results"][0]), (1, &1.into()), "{out}");
+
+    let save = ["media", ID, "--max-score", "0.3", "--save", "near"];
+    let (code, _, err, _) = scripted(|_| page(0, 1), &save).await;
+    assert!(code != 0 && err.contains("the maximum score of a search by a picture"), "{err}");
 
     let conflict = |_| Reply::new(409, &[], r#"{"detail": "no model"}"#);
     let (code, _, err, asked) = scripted(conflict, &["media", ID]).await;

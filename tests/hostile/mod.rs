@@ -119,6 +119,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
                 kind: name("IMAGE_TAGGING"),
                 id: Some(name(text)),
                 name: Some(name(text)),
+                description: Some(name(text)),
                 applied_at: Some(name(text)),
                 files: vec![ModelFile { path: name(text), sha256: name(text) }],
             };

@@ -11,8 +11,8 @@ use tessera_interface::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Distribution, EntityType, Facet, Filter, Fraction, Overview, Page, Query, Relevance, SafeText,
-    ScoreKind, Search, Tag, TagId,
+    Anchor, AnchorKind, Distribution, EntityType, Facet, Filter, Fraction, MediaId, Overview, Page,
+    Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
     vql::{ColumnValue, FileProperty, IssueKind, IssueMode, LabelRule, Operator, Property},
 };
 use uuid::Uuid;
@@ -124,6 +124,27 @@ fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
     // Another cut replaces the filter.
     desk.press("g h left enter");
     assert_eq!(search(&desk).filters, [filter(Fraction::new(0.04))]);
+}
+
+#[test]
+fn a_saved_cut_by_a_file_follows_the_file_when_it_is_registered_again() {
+    let mut desk = Desk::with_clusters(9);
+    let anchor =
+        |number| Anchor { media: MediaId(Uuid::from_u128(number)), kind: AnchorKind::Upload };
+    desk.press("F");
+    desk.type_text("~/a.jpg");
+    desk.press("enter");
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor(1)));
+    desk.answer_page(scored(50, &[0.0, 0.12, 1.3]));
+    desk.press("g h left down enter");
+    desk.answer_page(scored(50, &[0.0]));
+    desk.press("3 w");
+    desk.type_text("near");
+    desk.press("enter W enter");
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor(2)));
+    let filter = Filter::Similar { anchor: anchor(2), max_distance: Fraction::new(0.12) };
+    assert_eq!(search(&desk).filters, [filter]);
+    assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(search(&desk).filters));
 }
 
 #[test]

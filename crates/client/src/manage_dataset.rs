@@ -29,6 +29,8 @@ pub enum LocalAddition {
     Filter(&'static str),
     /// The order of a whole result.
     Order(FileOrder),
+    /// The maximum score of a search by a picture, as a filter.
+    MaxScore,
     /// The export of everything except a selection.
     Rest,
 }
@@ -59,6 +61,10 @@ impl LocalAddition {
             Self::Order(order) => (
                 format!("sorting a whole result by {}", order.by.as_str()),
                 "Sort the loaded rows, or open the folder",
+            ),
+            Self::MaxScore => (
+                "the maximum score of a search by a picture".to_owned(),
+                "Remove the maximum score, or open the folder",
             ),
             Self::Rest => (
                 "exporting the rest of a dataset or search".to_owned(),

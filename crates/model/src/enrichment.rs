@@ -47,6 +47,7 @@ pub struct AppliedModel {
     pub kind: SafeText,
     pub id: Option<SafeText>,
     pub name: Option<SafeText>,
+    pub description: Option<SafeText>,
     /// The time as the service writes it.
     pub applied_at: Option<SafeText>,
     pub files: Vec<ModelFile>,

@@ -121,6 +121,37 @@ impl Search {
         }
     }
 
+    /// Returns this search with a maximum score. By a picture, the maximum is a filter, because the API has no parameter
+    /// for it.
+    pub fn with_max_score(mut self, max: Option<Fraction>) -> Self {
+        match &mut self.query {
+            Query::Caption { max_score, .. } => *max_score = max,
+            Query::Similar(anchor) => {
+                let anchor = *anchor;
+                self.filters.retain(
+                    |filter| !matches!(filter, Filter::Similar { anchor: of, .. } if *of == anchor),
+                );
+                let filter = |max| Filter::Similar { anchor, max_distance: Some(max) };
+                self.filters.extend(max.map(filter));
+            }
+            Query::Browse => {}
+        }
+        self
+    }
+
+    /// Returns this search by another anchor. Its filters by the previous anchor follow, because the same picture gets
+    /// another anchor when it is registered again.
+    pub fn with_anchor(mut self, anchor: Anchor) -> Self {
+        for filter in &mut self.filters {
+            if let Filter::Similar { anchor: of, .. } = filter
+                && self.query == Query::Similar(*of)
+            {
+                *of = anchor;
+            }
+        }
+        Self { query: Query::Similar(anchor), ..self }
+    }
+
     pub fn required_operation(&self) -> Operation {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,

@@ -247,7 +247,7 @@ impl CaptionIndexBuilder {
 
     pub fn push(&mut self, row: i64, caption: &str) {
         let first = self.sequence.len();
-        for word in words(caption) {
+        for word in words(caption, self.language) {
             if !self.stemmed.contains_key(&word) {
                 self.stem(&word);
             }

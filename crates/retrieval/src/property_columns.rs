@@ -8,7 +8,7 @@ use std::{
 
 use tessera_model::{
     text::composed,
-    vql::{ColumnValue, ItemValue, Period, format_of_file},
+    vql::{ColumnValue, ItemValue, Period},
 };
 use tessera_store::media::MediaRecord;
 
@@ -45,6 +45,7 @@ impl PropertyColumns {
         let (width, height) = media.cropped_size();
         let date = media.date().unwrap_or(NO_DATE);
         self.push_file(&path, media.size, [width, height], date);
+        self.formats.push(self.texts.number(&media.format()));
         for (name, value) in &media.extra_columns {
             self.push_extra(name, value);
         }
@@ -58,7 +59,6 @@ impl PropertyColumns {
         self.widths.push(width);
         self.heights.push(height);
         self.dates.push(date);
-        self.formats.push(self.texts.number(&format_of_file(name)));
     }
 
     /// Sets a value of the member that was added last.
@@ -98,6 +98,7 @@ impl PropertyColumns {
             self.path(member, &mut path);
             let sides = [self.widths[member], self.heights[member]];
             new.push_file(&path, self.sizes[member], sides, self.dates[member]);
+            new.formats.push(new.texts.number(self.texts.get(self.formats[member])));
             for (name, column) in &self.extra {
                 if let Some(value) = column.value(member, &self.texts) {
                     new.push_extra(name, &value);

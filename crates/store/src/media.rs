@@ -20,7 +20,7 @@ use tessera_media::ingest::{FileStat, IndexedContent};
 use tessera_model::{
     Region, UserTags, keyword_enum,
     text::spellings,
-    vql::{ExtraColumns, Period},
+    vql::{ExtraColumns, Period, format_of_file},
 };
 
 /// The SQL expression for the labels of an item in a table called `media`, as JSON.
@@ -201,6 +201,11 @@ impl MediaRecord {
     /// Returns the name of the file. For a frame, the name is generated.
     pub fn file_name(&self) -> String {
         file_name(&self.path, self.frame)
+    }
+
+    /// Returns the format of the file of the user. A frame has the format of its video or animated picture.
+    pub fn format(&self) -> String {
+        format_of_file(&file_name(&self.path, None))
     }
 
     /// Returns the path. Frames of a video look as if they were in a folder named like the video.

@@ -99,6 +99,7 @@ fn read_model(kind: &str, model: &Value) -> AppliedModel {
         kind: SafeText::name(kind),
         id: name(model.as_str().map(str::to_owned).or_else(|| text(model, "id"))),
         name: name(text(metadata, "name")),
+        description: text(metadata, "description").map(|raw| SafeText::detail(&raw)),
         applied_at: name(text(metadata, "applied_at")),
         files: files
             .filter_map(|file| {

@@ -42,6 +42,8 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
     let addition = LocalAddition::in_filters(&filters);
     let addition = addition.or(options.order().map(LocalAddition::Order));
+    let saves_max_score = options.save.is_some() && cut.max_score.is_some();
+    let addition = addition.or(saves_max_score.then_some(LocalAddition::MaxScore));
     connection.client.require_local(dataset.id, addition).await?;
     let replaced_count = match &options.mark {
         Some(name) => search::selection_size(connection, name, &dataset)?,
@@ -50,14 +52,15 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     let only_anchor = matches!(ranking, RankingSource::Picture(_, true));
     let entry = prepare_ranking(connection, &dataset, ranking, filters, &options).await?;
     context.require_allowed(&dataset, entry.search.required_operation(), options.force)?;
-    search::add_to_history(connection, &entry);
+    let repeatable = repeatable_entry(connection, &entry, cut, saves_max_score);
+    search::add_to_history(connection, &repeatable);
     if only_anchor {
         return context.print(&document::anchor_document(&entry));
     }
     let search = PreparedSearch { connection, kind, dataset, entry, cut, options };
     let mut results = search.fetch_pages(sheet).await?;
     if let Some(name) = &search.options.save {
-        search::save_view(connection, name, &search.entry)?;
+        search::save_view(connection, name, &repeatable)?;
     }
     if let Some(name) = &search.options.mark {
         let entries = std::mem::take(&mut results.selected);
@@ -69,6 +72,20 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
         sheet.draw(connection).await?;
     }
     Ok(exit)
+}
+
+/// Returns the entry of the history, with the maximum score of a search by a picture if the service knows its filter.
+fn repeatable_entry(
+    connection: &Connection<'_>,
+    entry: &HistoryEntry,
+    cut: CutOptions,
+    is_local: bool,
+) -> HistoryEntry {
+    let mut entry = entry.clone();
+    if cut.max_score.is_some() && (is_local || connection.link_form() == LinkForm::Files) {
+        entry.search = entry.search.with_max_score(cut.max_score);
+    }
+    entry
 }
 
 /// Returns the search with its ranking. An image is registered with the service.

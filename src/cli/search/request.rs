@@ -337,9 +337,10 @@ impl SearchRequest {
             (options.sort, options.reverse) = (Some(by), reversed);
         }
         let (kind, ranking) = match (query, file) {
-            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some(file)) => {
+            (query @ Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some(file)) => {
                 let picture = QueryImageOptions { file, region, pixels: None };
                 let picture = PreparedQueryImage::open(picture).await?;
+                let picture = PreparedQueryImage { earlier: query, ..picture };
                 ("image", RankingSource::Picture(picture, false))
             }
             (Query::Similar(anchor), _) => {
@@ -380,6 +381,8 @@ pub struct PreparedQueryImage {
     /// The absolute path of the file, because the file is read again when the search is repeated.
     file: PathBuf,
     region: Option<Region>,
+    /// The search by an earlier registration of the image, if the search is a saved view.
+    earlier: Query,
 }
 
 impl PreparedQueryImage {
@@ -404,7 +407,7 @@ impl PreparedQueryImage {
                 })?)
             }
         };
-        Ok(Self { image, file: absolute_path(&file)?, region })
+        Ok(Self { image, file: absolute_path(&file)?, region, earlier: Query::Browse })
     }
 
     pub async fn register(
@@ -413,7 +416,7 @@ impl PreparedQueryImage {
         dataset: &Dataset,
         search: Search,
     ) -> CliResult<HistoryEntry> {
-        let (client, Self { image, file, region }) = (&connection.client, self);
+        let (client, Self { image, file, region, earlier }) = (&connection.client, self);
         let registered =
             client.register_anchor(dataset.id, image, search.entity, search.granularity, region);
         let anchor = registered.await.map_err(|failure| refused(connection, dataset, failure))?;
@@ -423,7 +426,7 @@ impl PreparedQueryImage {
             similar_to: Some(SafeText::file_name(&format!("{name}{part}"))),
             file: Some(file),
             region,
-            ..HistoryEntry::new(Search { query: Query::Similar(anchor), ..search })
+            ..HistoryEntry::new(Search { query: earlier, ..search }.with_anchor(anchor))
         })
     }
 }

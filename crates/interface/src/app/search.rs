@@ -235,6 +235,11 @@ impl App {
         let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
         };
+        let filters = search.filters.clone();
+        let search = search.with_anchor(anchor);
+        if search.filters != filters {
+            self.query.edit_draft(|draft| draft.adopt_filters(&search.filters), &self.results);
+        }
         self.results.recent_images.add_registered(anchor, image.clone());
         // If only the granularity of the same image has changed, the view is replaced instead of
         // adding one.

@@ -32,6 +32,20 @@ fn granularity_stays_between_0_and_4() {
 }
 
 #[test]
+fn the_maximum_score_of_a_search_by_a_picture_follows_its_anchor() {
+    let anchor =
+        |number| Anchor { media: MediaId(Uuid::from_u128(number)), kind: AnchorKind::Upload };
+    let filter =
+        |number, max| Filter::Similar { anchor: anchor(number), max_distance: Fraction::new(max) };
+    let search = |number, filters| Search { filters, ..browse() }.with_anchor(anchor(number));
+    let limited = search(1, vec![filter(2, 0.5)]).with_max_score(Fraction::new(0.3));
+    assert_eq!(limited, search(1, vec![filter(2, 0.5), filter(1, 0.3)]));
+    let again = limited.with_anchor(anchor(3));
+    assert_eq!(again, search(3, vec![filter(2, 0.5), filter(3, 0.3)]));
+    assert_eq!(again.with_max_score(None), search(3, vec![filter(2, 0.5)]));
+}
+
+#[test]
 fn a_search_needs_what_its_query_and_filters_need() {
     let filter = || vec![Filter::uniqueness(0.5).unwrap()];
     for (query, filters, operation) in [

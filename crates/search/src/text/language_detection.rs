@@ -37,7 +37,7 @@ pub fn detect_language<T: AsRef<str>>(captions: impl IntoIterator<Item = T>) -> 
         }
     };
     for caption in captions {
-        for word in words(caption.as_ref()) {
+        for word in words(caption.as_ref(), Language::default()) {
             add(words::languages_of(&word), WORD_WEIGHT);
             add(languages_of_caption_word(&word), WORD_WEIGHT);
             add(languages_of_letters(&word), 1);

@@ -10,10 +10,10 @@ use super::language::{Language, LanguageSet, WordTable};
 /// Maximum length of a content word, in characters. Longer words are rarely real words.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the words of a text in lower case. Combining marks belong to words, because in Devanagari and Tamil they are
-/// vowels and join consonants.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    let text = normalized(text);
+/// Returns the words of a text in the lower case of its language. Combining marks belong to words, because in Devanagari
+/// and Tamil they are vowels and join consonants.
+pub fn words(text: &str, language: Language) -> impl Iterator<Item = String> {
+    let text = normalized(text, language);
     let words = text
         .split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c))
         .filter(|word| word.contains(char::is_alphanumeric));
@@ -22,7 +22,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// Returns the stems of the words that describe a picture, in order, including repetitions.
 pub fn content_stems(text: &str, language: Language) -> Vec<String> {
-    words(text)
+    words(text, language)
         .filter(|word| is_content_word(word, language))
         .map(|word| language.stem(&word).into_owned())
         .collect()
@@ -30,17 +30,43 @@ pub fn content_stems(text: &str, language: Language) -> Vec<String> {
 
 /// Returns the stems of all words of a text, separated by spaces, as the full-text index contains them.
 pub fn stemmed_text(text: &str, language: Language) -> String {
-    let stems: Vec<String> = words(text).map(|word| language.stem(&word).into_owned()).collect();
+    let stems: Vec<String> =
+        words(text, language).map(|word| language.stem(&word).into_owned()).collect();
     stems.join(" ")
 }
 
 /// Splits a stemmed text into the words by which captions are found, in order and without diacritics. Letters are
-/// folded as by the tokenizer `unicode61` of `SQLite`.
+/// folded as by the tokenizer `unicode61` of `SQLite`, and Latin letters such as œ are spelled out. In scripts that do
+/// not separate words, each character is a word, so that a word is found as a phrase inside longer texts.
 pub fn indexed_words(stemmed: &str) -> Vec<String> {
-    let words = stemmed.split(|c: char| !is_indexed(c));
-    let words = words
-        .map(|word| word.chars().filter(|&c| !is_diacritic(c)).map(without_diacritics).collect());
-    words.filter(|word: &String| !word.is_empty()).collect()
+    let mut words = vec![String::new()];
+    let mut follows_character = false;
+    for c in stemmed.chars().filter(|&c| !is_diacritic(c)) {
+        let is_character = is_in_script_without_words(c);
+        let starts_word = (is_character || follows_character) && !is_combining_mark(c);
+        if starts_word || !is_indexed(c) {
+            words.push(String::new());
+            follows_character = is_character;
+        }
+        if let Some(word) = words.last_mut().filter(|_| is_indexed(c)) {
+            push_folded(c, word);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether a character belongs to a script that does not separate words, or that joins words and their endings.
+fn is_in_script_without_words(c: char) -> bool {
+    matches!(c,
+        // Thai, Lao, Myanmar and Khmer
+        '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
+        | '\u{A9E0}'..='\u{A9FF}' | '\u{AA60}'..='\u{AA7F}'
+        // Hiragana, Katakana and Hangul
+        | '\u{3040}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{AC00}'..='\u{D7A3}' | '\u{FF66}'..='\u{FF9F}'
+        // Han
+        | '\u{3005}'..='\u{3007}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
 }
 
 /// Whether a character belongs to an indexed word. Circled letters are symbols, although they are alphabetic.
@@ -57,24 +83,36 @@ fn is_diacritic(c: char) -> bool {
         | '\u{323}'..='\u{328}' | '\u{32D}' | '\u{32E}' | '\u{330}' | '\u{331}')
 }
 
-/// Returns a character in lower case. A Latin letter with diacritics loses them.
-fn without_diacritics(c: char) -> char {
+/// Appends a character in lower case. A Latin letter with diacritics loses them.
+fn push_folded(c: char, word: &mut String) {
     let folded = folded(c);
     let mut parts = std::iter::once(folded).nfd();
-    match parts.next() {
-        Some(letter) if letter.is_ascii_alphabetic() && parts.all(is_diacritic) => {
-            letter.to_ascii_lowercase()
-        }
-        _ => folded,
+    let letter = parts.next().filter(|_| parts.all(is_diacritic)).unwrap_or(folded);
+    match ascii_spelling(letter) {
+        Some(spelling) => word.push_str(spelling),
+        None if letter.is_ascii_alphabetic() => word.push(letter.to_ascii_lowercase()),
+        None => word.push(folded),
     }
 }
 
-/// Returns the lower case of the capital letter, so that a Greek sigma is the same at the end of a word. The dotless i
-/// of Turkish stays different from the dotted i, with which it shares the capital letter.
+/// Returns how a Latin letter is written on a keyboard that lacks it.
+fn ascii_spelling(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'æ' => "ae",
+        'œ' => "oe",
+        'ß' => "ss",
+        'þ' => "th",
+        'ø' => "o",
+        'ł' => "l",
+        'đ' | 'ð' => "d",
+        'ħ' => "h",
+        _ => return None,
+    })
+}
+
+/// Returns the lower case of the capital letter, so that a Greek sigma is the same at the end of a word, and the dotless
+/// i of Turkish is found by the dotted i, with which it shares the capital letter.
 fn folded(c: char) -> char {
-    if c == 'ı' {
-        return c;
-    }
     let capital = only(c.to_uppercase());
     capital.and_then(|capital| only(capital.to_lowercase())).unwrap_or(c)
 }
@@ -88,12 +126,15 @@ fn only(mut chars: impl Iterator<Item = char>) -> Option<char> {
 /// apostrophe.
 fn is_content_word(word: &str, language: Language) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
-    !letter && word.chars().count() <= MAX_WORD_CHARS && !is_stop_word(word, language)
+    let has_length =
+        word.chars().count() <= MAX_WORD_CHARS || word.contains(is_in_script_without_words);
+    !letter && has_length && !is_stop_word(word, language)
 }
 
-/// Returns a text in lower case with composed characters, and without optional characters.
-fn normalized(text: &str) -> String {
-    if text.is_ascii() {
+/// Returns a text in the lower case of its language with composed characters, and without optional characters.
+fn normalized(text: &str, language: Language) -> String {
+    let is_turkish = language == Language::Turkish;
+    if text.is_ascii() && !is_turkish {
         return text.to_ascii_lowercase();
     }
     let mut composed = String::with_capacity(text.len());
@@ -103,6 +144,7 @@ fn normalized(text: &str) -> String {
             '\u{5F0}' => composed.push_str("\u{5D5}\u{5D5}"),
             '\u{5F1}' => composed.push_str("\u{5D5}\u{5D9}"),
             '\u{5F2}' => composed.push_str("\u{5D9}\u{5D9}"),
+            'I' if is_turkish => composed.push('ı'),
             _ => composed.push(c),
         }
     }
@@ -153,7 +195,7 @@ mod tests {
     use crate::text::words::words;
 
     fn joined(text: &str) -> String {
-        words(text).collect::<Vec<_>>().join(" ")
+        words(text, Language::English).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -184,10 +226,31 @@ mod tests {
     #[test]
     fn indexed_words_are_without_diacritics() {
         let indexed = |text: &str| indexed_words(text).join(" ");
-        assert_eq!(indexed("cafés naïve łódź ấy"), "cafes naive łodz ay");
-        assert_eq!(indexed("λόγος λογοσ ılık"), "λόγοσ λογοσ ılık");
-        assert_eq!(indexed("पार्क किताबें йод 한국 か"), "पार्क किताबें йод 한국 か");
+        assert_eq!(indexed("cafés naïve łódź ấy"), "cafes naive lodz ay");
+        assert_eq!(indexed("λόγος λογοσ ılık"), "λόγοσ λογοσ ilik");
+        assert_eq!(indexed("cœur ǽ straße øl đak"), "coeur ae strasse ol dak");
+        assert_eq!(indexed("पार्क किताबें йод"), "पार्क किताबें йод");
         assert_eq!(indexed("a\u{301}b \u{301} Ⓐ don't"), "ab don t");
+    }
+
+    #[test]
+    fn characters_are_words_in_scripts_that_do_not_separate_words() {
+        let indexed = |text: &str| indexed_words(text).join(" ");
+        assert_eq!(indexed("3只黑猫, usb充电器a1"), "3 只 黑 猫 usb 充 电 器 a1");
+        assert_eq!(indexed("東京タワー の夜景"), "東 京 タ ワ ー の 夜 景");
+        assert_eq!(indexed("고양이가 か\u{3099}"), "고 양 이 가 か\u{3099}");
+        assert_eq!(indexed("ที่นี่ ឆ្កែ ခွေး"), "ที่ นี่ ឆ្ កែ ခွေး");
+        let long = "猫".repeat(65);
+        assert_eq!(content_stems(&long, Language::English), [long]);
+    }
+
+    #[test]
+    fn capitals_of_turkish_are_its_own_letters() {
+        for word in ["kırmızı", "istanbul", "ışık"] {
+            let capitals = word.replace('i', "İ").to_uppercase();
+            let stems = |text: &str| content_stems(text, Language::Turkish);
+            assert_eq!(stems(&capitals), stems(word), "{capitals}");
+        }
     }
 
     #[test]
@@ -205,7 +268,7 @@ mod tests {
             assert_eq!(lists.next(), None, "{language:?}");
             let listed: Vec<&str> = list.split_whitespace().collect();
             assert!((45..=260).contains(&listed.len()), "{language:?}: {}", listed.len());
-            assert_eq!(words(list).collect::<Vec<_>>(), listed, "{language:?}");
+            assert_eq!(words(list, language).collect::<Vec<_>>(), listed, "{language:?}");
             let mut unique = listed.clone();
             unique.sort_unstable();
             unique.dedup();

@@ -6,7 +6,10 @@ use serde_json::json;
 use tessera_media::ingest::video::sample_animation;
 use tessera_service::DeploymentSettings;
 
-use crate::support::{Place, Service};
+use crate::{
+    described::{found, vql},
+    support::{Place, Service},
+};
 
 /// By Pillow: a red frame for a second, a green one for three, and a dark one for two.
 const THREE: [(&str, &[u8]); 3] = [
@@ -53,6 +56,10 @@ async fn animations_are_videos_and_pictures_stay_pictures() {
     let record = service.record().await;
     assert_eq!((&record["n_images"], &record["n_videos"]), (&json!(1), &json!(3)));
     assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+    let filter = json!([{"format": {"op": "is", "value": "gif"}}]);
+    let gifs = found(&service, &vql(&filter)).await;
+    assert!(gifs.contains("one.gif") && gifs.contains("three_000001.jpg"), "{gifs:?}");
+    assert!(gifs.len() < 6, "frames of other animations: {gifs:?}");
     let mut frames: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for cluster in service.clusters("threshold=0").await {
         for preview in cluster["previews"].as_array().unwrap() {

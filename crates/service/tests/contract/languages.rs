@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tessera_service::{DeploymentSettings, EXTRACTOR_VERSION};
 
 use crate::{
-    described::{found, set, vql},
+    described::{escaped, found, set, vql},
     support::{Place, Service, picture},
 };
 
@@ -209,6 +209,23 @@ async fn a_chosen_language_replaces_the_detected_one_until_another_is_chosen() {
     assert_eq!(found(&service, &full_text("haus")).await, set(&[]));
     let record: Value = service.record().await;
     assert_eq!(record["status_new"], "READY");
+}
+
+#[tokio::test]
+async fn words_are_found_in_every_script_and_spelling() {
+    for (captions, word) in [
+        ([("一只黑猫坐在墙上", ""), ("一只狗", "")], "黑猫"),
+        ([("東京タワーの夜景", ""), ("海", "")], "東京"),
+        ([("แมวนอนอยู่บนโซฟา", ""), ("ถ้ำ", "")], "แมว"),
+        ([("Duvarın önünde kırmızı bir araba", ""), ("Mavi bir ev", "")], "KIRMIZI"),
+        ([("Un cœur rouge sur le mur", ""), ("Une maison", "")], "coeur"),
+    ] {
+        let service = Service::at_with(place(&captions), DeploymentSettings::default()).await;
+        let first = set(&["0.png"]);
+        assert_eq!(found(&service, &full_text(word)).await, first, "{word}");
+        let near = format!("caption={}&textual_similarity_threshold=0.5", escaped(word));
+        assert_eq!(found(&service, &near).await, first, "{word}");
+    }
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ fn names_are_found_in_any_shape_and_absence_is_unknown() {
 
 #[test]
 fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
-    let metadata = json!({"description": "", "name": "cats", "applied_at": "2026-11-25T08:00:00",
+    let metadata = json!({"description": "in Turkish", "name": "cats", "applied_at": "2026-11-25T08:00:00",
         "covered_media": 4, "all_media": 2000,
         "files": [{"path": "onnx/model.onnx", "sha256": "ab"}, {"path": 1}, 2]});
     let models =
@@ -56,6 +56,7 @@ fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
         (text(&cats.id).as_deref(), text(&cats.name).as_deref()),
         (Some("own"), Some("cats"))
     );
+    assert_eq!(text(&cats.description).as_deref(), Some("in Turkish"));
     assert_eq!(text(&cats.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
     let file = ModelFile { path: SafeText::name("onnx/model.onnx"), sha256: SafeText::name("ab") };
     assert_eq!(cats.files, [file]);

@@ -87,7 +87,8 @@ impl FilePicker {
     }
 
     fn search(self, app: &mut App, pick_region: bool) {
-        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
+        let Some(view) = app.results.view() else { return };
+        let search = Search { query: Query::Browse, ..view.search.clone() };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
         let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {

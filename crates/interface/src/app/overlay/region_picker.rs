@@ -127,7 +127,8 @@ impl Dialog for RegionPicker {
 
     /// Searches by the region. A whole media item of the dataset is not uploaded.
     fn accept(self: Box<Self>, app: &mut App) {
-        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
+        let Some(view) = app.results.view() else { return };
+        let search = Search { query: Query::Browse, ..view.search.clone() };
         let Self { image, region, .. } = *self;
         app.panes.focus = Pane::Results;
         match (&image.subject, region == Region::WHOLE) {

@@ -262,11 +262,7 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     if let (true, Some(file)) = (upload, view.file) {
         let image = QueryImage { region: view.region, ..QueryImage::file(file) };
         app.panes.focus = Pane::Results;
-        app.results.register_query_image(
-            image,
-            Search { query: Query::Browse, ..search },
-            &mut app.outbox,
-        );
+        app.results.register_query_image(image, search, &mut app.outbox);
     } else {
         app.open_search(search);
         app.results.edit_view(|shown| shown.similar_to = view.similar_to);

@@ -207,7 +207,7 @@ impl Dialog for ScoreHistogram {
 
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
-        let limited = with_limit(search.clone(), self.limit());
+        let limited = search.clone().with_max_score(self.limit());
         if limited != search {
             app.open_search(Search { page: 0, ..limited });
         }
@@ -241,22 +241,6 @@ fn limit_of(search: &Search) -> Option<Fraction> {
         }),
         Query::Browse => None,
     }
-}
-
-fn with_limit(mut search: Search, limit: Option<Fraction>) -> Search {
-    match &mut search.query {
-        Query::Caption { max_score, .. } => *max_score = limit,
-        Query::Similar(anchor) => {
-            let anchor = *anchor;
-            search.filters.retain(
-                |filter| !matches!(filter, Filter::Similar { anchor: other, .. } if *other == anchor),
-            );
-            let filter = |limit| Filter::Similar { anchor, max_distance: Some(limit) };
-            search.filters.extend(limit.map(filter));
-        }
-        Query::Browse => {}
-    }
-    search
 }
 
 impl ScoreHistogram {

@@ -52,12 +52,13 @@ impl KnownValues {
     }
 
     fn record_file(&mut self, preview: &Preview) {
-        let folder =
-            preview.original_uri.as_ref().and_then(|path| path.received().rsplit_once('/'));
-        if let Some((folder, _)) = folder.filter(|_| self.folders.len() < Self::MAX_VALUES) {
+        let path = preview.original_uri.as_ref().map(|path| path.received());
+        let file = path.and_then(|path| path.rsplit_once('/'));
+        if let Some((folder, _)) = file.filter(|_| self.folders.len() < Self::MAX_VALUES) {
             self.folders.insert(SafeText::file_name(folder));
         }
-        let format = format_of_file(preview.file_name.as_str());
+        let name = file.map(|(_, name)| name).or(path);
+        let format = format_of_file(name.unwrap_or(preview.file_name.as_str()));
         if !format.is_empty() && self.formats.len() < Self::MAX_VALUES {
             self.formats.insert(SafeText::name(&format));
         }

@@ -15,7 +15,10 @@ use std::collections::HashMap;
 
 use half::f16;
 
-use super::{language::Language, words::content_stems};
+use super::{
+    language::Language,
+    words::{content_stems, indexed_words},
+};
 use svd::{TextMatrix, add, truncated_svd};
 
 /// Share of the squared length that all texts have in common.
@@ -45,8 +48,7 @@ impl TextSpace {
     /// score bands of the API: 0.0-0.4 is strong, 0.4-0.6 is partial, and anything above is loose.
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
-        let mut words: Vec<usize> =
-            content_stems(text, self.language).into_iter().filter_map(known).collect();
+        let mut words: Vec<usize> = space_words(text, self.language).filter_map(known).collect();
         words.sort_unstable();
         words.dedup();
         let mut sum = vec![0.0_f32; self.vector_length];
@@ -106,6 +108,11 @@ impl TextSpace {
     }
 }
 
+/// Returns the words of a text that the space knows or learns.
+fn space_words(text: &str, language: Language) -> impl Iterator<Item = String> {
+    content_stems(text, language).into_iter().flat_map(|stem| indexed_words(&stem))
+}
+
 const MAX_DIRECTIONS: usize = 128;
 /// Number of words per latent direction. With fewer words, every word would have its own direction and no words would
 /// be related.
@@ -133,7 +140,7 @@ impl TextSpace {
         // Words are numbered and sums are rounded in the order of the texts.
         texts.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
         for text in texts {
-            counts.add(content_stems(text.as_ref(), language));
+            counts.add(space_words(text.as_ref(), language).collect());
         }
         let (vocabulary, texts) = counts.vocabulary();
         if vocabulary.is_empty() {

@@ -16,7 +16,7 @@ use crate::{
 use tessera_model::{
     Granularity, TagId,
     text::composed,
-    vql::{ColumnValue, IssueKind, ItemValue, format_of_file},
+    vql::{ColumnValue, IssueKind, ItemValue},
 };
 use tessera_search::{
     index::DIMENSION,
@@ -225,7 +225,7 @@ impl<'a> TableWriter<'a> {
             media.size,
             width,
             height,
-            format_of_file(&media.file_name()),
+            media.format(),
             media.date(),
             extra_values(media),
             indexed_name(&file_path, member.language).replace('\0', ""),
