@@ -229,6 +229,17 @@ async fn formats_with_columns_have_those_of_the_user() {
 }
 
 #[tokio::test]
+async fn a_column_that_a_spreadsheet_would_calculate_has_an_apostrophe_until_it_is_read() {
+    let row = json!({"file_name": "a.png", "=1+1": 2}).to_string();
+    let service = Service::of(&[("a.png", picture(1)), ("metadata.jsonl", row.into_bytes())]).await;
+    let files = files_of(&service, "csv").await;
+    let csv = text(&files, "metadata.csv");
+    assert!(csv.lines().next().unwrap().ends_with(",'=1+1"), "{csv}");
+    let found = descriptions(&opened(&files).await, "file_name").await;
+    assert_eq!(found["a.png"].columns, [("=1+1".to_owned(), json!(2))].into());
+}
+
+#[tokio::test]
 async fn an_export_of_shards_is_opened_as_it_is() {
     let service = annotated().await;
     let all = descriptions(&service, "image_filename").await;

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::prelude::*;
-use tessera_model::{table_delimiters, text::needs_apostrophe};
+use tessera_model::{table_delimiters, text::without_apostrophe};
 
 use super::{
     annotation_files::{begins, unread},
@@ -106,7 +106,8 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let mut reader =
             csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
         let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
-        let mut names: Vec<String> = header.iter().map(known_name).collect();
+        let header = without_apostrophes(header, header.iter().collect());
+        let mut names: Vec<String> = header.into_iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
             let has_classes = false;
@@ -163,7 +164,7 @@ fn read_table(
             diagnostics.report(NOT_UTF_8);
             continue;
         };
-        let row = without_apostrophes(&names, row);
+        let row = without_apostrophes(names.iter().map(String::as_str), row);
         let Some(name) = row.get(file_name).filter(|name| !name.trim().is_empty()) else {
             diagnostics.report("it has no file_name");
             continue;
@@ -328,14 +329,15 @@ fn whole_label(cell: &str) -> Cow<'_, str> {
 /// The column that marks the rows of an export of this program.
 const EXPORT_MARK: &str = "media_id";
 
-/// Returns the cells of a row as they were before an export put apostrophes in front of some, so that no spreadsheet
-/// calculates them. The cells of other programs and of users stay as they are.
-fn without_apostrophes<'a>(names: &[String], mut row: Vec<&'a str>) -> Vec<&'a str> {
-    let mut cells = names.iter().zip(&row);
+/// Returns the cells of a row or header as they were before an export put apostrophes in front of some, so that no
+/// spreadsheet calculates them. The cells of other programs and of users stay as they are.
+fn without_apostrophes<'a, 'n>(
+    names: impl IntoIterator<Item = &'n str>,
+    mut row: Vec<&'a str>,
+) -> Vec<&'a str> {
+    let mut cells = names.into_iter().zip(&row);
     if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
-        for cell in &mut row {
-            *cell = cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell);
-        }
+        row.iter_mut().for_each(|cell| *cell = without_apostrophe(cell));
     }
     row
 }
