@@ -97,7 +97,7 @@ const COLUMNS: [Column; 22] = [
 
 /// Returns the time of the last change of the file, unless its source does not know it.
 fn modified_at(entry: &ExportEntry) -> Cell {
-    if entry.media.modified <= 0 { Cell::Absent } else { Cell::Int(entry.media.modified / 1_000) }
+    entry.media.modified().map_or(Cell::Absent, |nanos| Cell::Int(nanos.div_euclid(1_000)))
 }
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Cell {

@@ -30,7 +30,7 @@ fn cell_json(kind: FieldKind, cell: &Cell) -> Value {
         (_, Cell::Bool(value)) => (*value).into(),
         (_, Cell::Float(number)) => (*number).into(),
         (_, Cell::Double(number)) => (*number).into(),
-        (FieldKind::Timestamp, Cell::Int(micros)) => format_iso8601(*micros).into(),
+        (FieldKind::Timestamp, Cell::Int(micros)) => (format_iso8601(*micros) + "+00:00").into(),
         (_, Cell::Int(number)) => (*number).into(),
         (FieldKind::List(element), Cell::List(items)) => {
             items.iter().map(|item| cell_json(*element, item)).collect()
