@@ -157,6 +157,11 @@ impl MediaRecord {
         join_names(&self.tags, &self.given.tags)
     }
 
+    /// Returns the rating that users have given, 1 to 5.
+    pub fn rating(&self) -> Option<u8> {
+        Some(self.given.rating).filter(|rating| *rating > 0)
+    }
+
     /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
         join_names(&self.labels, &self.model_labels)

@@ -31,7 +31,7 @@ const FORMATS: [&str; 9] = [
 ];
 
 /// The files of an archive, with the members of its shards.
-async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
     let query = format!("file_name=a&export_format={format}&include_images=true");
     let (_, mut zip) = archive(service, &query).await;
     let mut files = Vec::new();
@@ -51,7 +51,7 @@ async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-async fn opened(files: &[(String, Vec<u8>)]) -> Service {
+pub(crate) async fn opened(files: &[(String, Vec<u8>)]) -> Service {
     let files: Vec<_> = files.iter().map(|(name, bytes)| (&**name, bytes.clone())).collect();
     Service::of(&files).await
 }
@@ -385,7 +385,7 @@ async fn files_of_annotations_have_names_of_their_own() {
     assert!(csv.contains(",'=A cat,"), "{csv}");
 }
 
-async fn preview(service: &Service, format: &str, body: Option<&Value>) -> (u16, Value) {
+pub(crate) async fn preview(service: &Service, format: &str, body: Option<&Value>) -> (u16, Value) {
     let query = format!("export_format={format}&include_images=true");
     let path = format!("/local/dataset/{}/export_preview?{query}", service.dataset);
     let request = service.post(&path);

@@ -5,6 +5,7 @@ use roxmltree::{Document, Node};
 
 use super::text_rules::{
     BlockText, PERSON, date_labels_of_text, decode_text, joined_caption, metadata_label,
+    rating_label,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
@@ -48,10 +49,8 @@ fn read_document(document: &Document) -> BlockText {
         .map(|date| date_labels_of_text(&date))
         .find(|labels| !labels.is_empty())
         .unwrap_or_default();
-    // A rating of 0 means no rating, and -1 means rejected.
-    let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
-    let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
-    labels.extend(rating.map(|stars| metadata_label("rating", stars.round())));
+    let rating = first(XMP, "Rating").and_then(|text| text.trim().parse().ok());
+    labels.extend(rating.and_then(rating_label));
     let persons = values(document, IPTC_EXTENSION, "PersonInImage");
     labels.extend(
         persons.iter().chain(&face_names(document)).map(|name| metadata_label(PERSON, name.trim())),

@@ -9,7 +9,9 @@ use tessera_model::{table_delimiters, text::without_apostrophe};
 
 use super::{
     annotation_files::{begins, unread},
-    extra_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
+    extra_columns::{
+        CAPTION_ALIASES, USER_RATING, known_name, name_file_column, name_label_column, push_cell,
+    },
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
@@ -245,6 +247,7 @@ fn describe_cells<'a>(
         if has_decimal_commas { cell.replace(',', ".").parse().ok() } else { cell.parse().ok() }
     };
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
+    let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
     let has_box = BOX_COLUMNS.iter().all(|name| find(name).is_some());
     if has_box {
@@ -281,6 +284,7 @@ fn describe_cells<'a>(
     if let Some(caption) = caption {
         description.push_caption(caption);
     }
+    description.push_rating(rating);
     (description, is_export)
 }
 
