@@ -33,6 +33,7 @@ TYPES = {
     "caption": pa.string(),
     "labels": pa.list_(pa.string()),
     "user_tags": pa.list_(pa.string()),
+    "user_rating": pa.int32(),
     "issues": pa.list_(ISSUE),
     "objects": pa.list_(OBJECT),
 }

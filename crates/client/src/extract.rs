@@ -14,6 +14,7 @@ use rustix::{
     io::Errno,
 };
 use serde_json::Value;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::{
     bounded_unpack::{
@@ -21,11 +22,16 @@ use crate::{
         into_failure,
     },
     image_folder_row::image_folder_row,
-    inspect::write_joined_rows,
+    inspect::{export_format, write_joined_rows},
     local_files::{Originals, PictureSharing},
     part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
-use tessera_model::{Extraction, Failure, local_files::safe_relative_path};
+use tessera_model::{
+    Extraction, Failure,
+    export::NameSample,
+    local_files::{is_system_entry, safe_relative_path},
+    text::count_with_noun,
+};
 
 const ROWS_FILE: &str = "rows.jsonl";
 /// The table of an image folder, and the metadata from which it is made.
@@ -51,7 +57,8 @@ impl ExtractOptions {
 
 /// Extracts `archive` into `folder`, which is created if it is missing. Blocks on the disk. Pictures with a
 /// `metadata.json` become an image folder: `metadata.jsonl` is written from it. Fails before anything is written if a
-/// file exists and is kept, or if there is too little disk space.
+/// file exists and is kept, if the folder has files that an archive with pictures lacks, or if there is too little disk
+/// space.
 pub fn extract(
     archive: &Path,
     folder: &Path,
@@ -62,6 +69,9 @@ pub fn extract(
     let open_archive = || File::open(archive).map_err(|error| disk_failure(archive, &error));
     let contents = check_contents(open_archive()?, folder, existing, join)
         .map_err(|error| into_failure(archive, error))?;
+    if folder.is_dir() && (contents.has_pictures || contents.has_packed_pictures) {
+        contents.require_no_others(archive, folder)?;
+    }
     let sharing = match originals {
         Some(originals) if contents.has_pictures => Some(PictureSharing::new(archive, originals)?),
         _ => None,
@@ -102,6 +112,44 @@ struct Contents {
     has_pictures: bool,
     /// Whether the metadata is a file that other programs do not read as the table of an image folder.
     has_json: bool,
+    /// Whether there are files with several pictures, such as shards.
+    has_packed_pictures: bool,
+    /// The files that are written.
+    names: NameSet,
+}
+
+impl Contents {
+    /// Refuses a folder with files of another export. Programs would read their pictures and labels as a part of this
+    /// export.
+    fn require_no_others(&self, archive: &Path, folder: &Path) -> Result<(), Failure> {
+        let archive = fs::canonicalize(archive).ok();
+        let mut others = NameSample::default();
+        let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+        for entry in entries.filter_entry(is_visible) {
+            let entry = entry.map_err(|error| disk_failure(folder, &error.into()))?;
+            let path = entry.path();
+            let name = path.strip_prefix(folder).unwrap_or(path);
+            let name = name.to_string_lossy();
+            let is_other = path.is_file() && !self.names.contains(&name);
+            // The archive itself may be in the folder.
+            if is_other && fs::canonicalize(path).ok() != archive {
+                others.add(&name);
+            }
+        }
+        if others.count == 0 {
+            return Ok(());
+        }
+        let files = count_with_noun(others.count, "file is", "files are");
+        let failure =
+            local_failure(folder, &format!("{files} not in the archive: {}", others.listed()));
+        Err(failure.with_remedy("Choose another folder, or remove these files"))
+    }
+}
+
+/// Whether a file or folder could belong to a dataset.
+fn is_visible(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    entry.depth() == 0 || !(name.starts_with('.') || is_system_entry(&name))
 }
 
 /// Checks all entries before anything is written.
@@ -118,23 +166,27 @@ fn check_contents(
         }
         Ok(())
     };
+    let mut contents = Contents::default();
     if join {
         require_free(&folder.join(ROWS_FILE))?;
+        contents.names.insert(ROWS_FILE);
     }
-    let mut contents = Contents::default();
     for_each_entry(file, |entry| {
         if let Ok(path) = safe_relative_path(&entry.name)
             && !entry.is_dir()
         {
             contents.size = contents.size.saturating_add(entry.size());
             contents.has_pictures |= path.starts_with(IMAGES_PREFIX);
+            contents.has_packed_pictures |= export_format(&entry.name).embeds_images();
             contents.has_json |= path == Path::new(METADATA_FILE);
+            contents.names.insert(&path.to_string_lossy());
             require_free(&folder.join(path))?;
         }
         Ok(())
     })?;
     if contents.has_pictures && contents.has_json {
         require_free(&folder.join(TABLE_FILE))?;
+        contents.names.insert(TABLE_FILE);
     }
     Ok(contents)
 }
@@ -172,7 +224,7 @@ impl<'a> TargetFolder<'a> {
 
     fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {
         let mut extraction = Extraction { folder: folder.to_owned(), ..Extraction::default() };
-        let mut used_names = UsedNames::default();
+        let mut used_names = NameSet::default();
         for_each_entry(archive, |entry| {
             let name = entry.name.clone();
             match self.extract_entry(entry, &mut used_names) {
@@ -196,7 +248,7 @@ impl<'a> TargetFolder<'a> {
     fn extract_entry(
         &self,
         entry: ArchiveEntry<'_>,
-        used_names: &mut UsedNames,
+        used_names: &mut NameSet,
     ) -> Result<Option<ExtractedFile>, EntryError> {
         let invalid = |reason: &str| EntryError::Invalid(reason.to_owned());
         let path = safe_relative_path(&entry.name).map_err(invalid)?;
@@ -209,7 +261,8 @@ impl<'a> TargetFolder<'a> {
         if !entry.is_plain() {
             return Err(invalid("not a regular file"));
         }
-        if !used_names.insert(&path) {
+        // Some file systems ignore case.
+        if !used_names.insert(&path.to_string_lossy().to_lowercase()) {
             return Err(invalid("duplicate name, ignoring case"));
         }
         let refused = |error| match error {
@@ -277,17 +330,21 @@ impl<'a> TargetFolder<'a> {
     }
 }
 
-/// The names of extracted files in lower case, for case-insensitive file systems.
+/// A set of names. An archive can have millions, so only their hashes are in memory.
 #[derive(Default)]
-struct UsedNames {
+struct NameSet {
     hasher: NameHasher,
     hashes: HashSet<u64>,
 }
 
-impl UsedNames {
-    /// Records a name. Returns whether the name was unused.
-    fn insert(&mut self, path: &Path) -> bool {
-        self.hashes.insert(self.hasher.hash(&path.to_string_lossy().to_lowercase()))
+impl NameSet {
+    /// Adds a name. Returns whether the name is new.
+    fn insert(&mut self, name: &str) -> bool {
+        self.hashes.insert(self.hasher.hash(name))
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.hashes.contains(&self.hasher.hash(name))
     }
 }
 

@@ -153,7 +153,7 @@ impl ArchiveListing {
 
 /// Returns the format to which a file with this name belongs. Files without a format of their own belong to JSON or
 /// Parquet.
-fn export_format(name: &str) -> ExportFormat {
+pub(super) fn export_format(name: &str) -> ExportFormat {
     let starts = [
         ("annotations/", ExportFormat::Coco),
         ("Annotations/", ExportFormat::Voc),

@@ -281,6 +281,16 @@ impl NameSample {
             self.first.push(SafeText::file_name(name));
         }
     }
+
+    /// Returns the first names, and the number of the others: `a, b and 3 more`.
+    pub fn listed(&self) -> String {
+        const SHOWN: usize = 5;
+        let first: Vec<&str> = self.first.iter().take(SHOWN).map(SafeText::as_str).collect();
+        match self.count.saturating_sub(first.len() as u64) {
+            0 => first.join(", "),
+            more => format!("{} and {more} more", first.join(", ")),
+        }
+    }
 }
 
 impl Inspection {

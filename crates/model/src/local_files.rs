@@ -184,6 +184,16 @@ pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     Ok(path)
 }
 
+/// Returns the name of a file with as few changes as [`safe_relative_path`] and file systems need. The name is not
+/// shortened.
+pub fn safe_file_name(name: &str) -> String {
+    let is_refused = |c: char| c.is_control() || r#"/\<>:"|?*"#.contains(c);
+    let name: String = name.chars().map(|c| if is_refused(c) { '_' } else { c }).collect();
+    let name = name.trim_end_matches(['.', ' ']);
+    let is_safe = safe_relative_path(name).is_ok_and(|path| path.as_os_str() == name);
+    if is_safe && !name.is_empty() { name.to_owned() } else { format!("_{name}") }
+}
+
 /// Returns the path of an archive member like [`safe_relative_path`], if it is safe on this system.
 pub fn local_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     if name.chars().any(char::is_control) {

@@ -177,6 +177,16 @@ pub fn needs_apostrophe(cell: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err()
 }
 
+/// Returns a cell of a table, with an apostrophe if it needs one.
+pub fn with_apostrophe(cell: &str) -> Cow<'_, str> {
+    if needs_apostrophe(cell) { format!("'{cell}").into() } else { cell.into() }
+}
+
+/// Returns a cell without the apostrophe that [`with_apostrophe`] has added.
+pub fn without_apostrophe(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
+}
+
 pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(
     count: N,
     one: &str,

@@ -147,7 +147,11 @@ pub fn distributions(
     dataset: DatasetId,
     entity: EntityType,
 ) -> Result<Vec<Distribution>> {
-    let modified_day = format!("modified / {NANOSECONDS_OF_DAY}");
+    // A division rounds towards 1970.
+    let modified_day = format!(
+        "CASE WHEN modified < -1 THEN (modified + 1) / {NANOSECONDS_OF_DAY} - 1
+              ELSE modified / {NANOSECONDS_OF_DAY} END"
+    );
     let dates =
         count_values(connection, dataset, entity, &[picture_labels!(), &modified_day], |row| {
             let date = date(

@@ -78,7 +78,7 @@ const DELETE_MODEL_LABELS: &str = "DELETE FROM model_label WHERE media = ?1";
 const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const FORGET_MODIFIED: &str =
-    "UPDATE media SET modified = -1 WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+    "UPDATE media SET modified = ?3 WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE parent IN (SELECT row FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL)";
 
@@ -233,10 +233,13 @@ pub fn update_stats(
     Ok(())
 }
 
+/// The time of the last change of a file that has to be read again.
+pub(crate) const FORGOTTEN: i64 = -1;
+
 /// Forgets when a file was changed, so that the next comparison of its folder reads the file again. Zero would mean an
 /// object of a manifest, of which nothing can be compared.
 pub fn forget_modified(connection: &Connection, source: i64, path: &Path) -> Result<()> {
-    query::execute(connection, FORGET_MODIFIED, params![source, path_to_bytes(path)])
+    query::execute(connection, FORGET_MODIFIED, params![source, path_to_bytes(path), FORGOTTEN])
 }
 
 pub fn remove_files<'a>(

@@ -14,6 +14,7 @@ use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::decode_f16,
     extra_columns::extra_columns,
+    indexed_files::FORGOTTEN,
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
@@ -156,6 +157,11 @@ impl MediaRecord {
         join_names(&self.tags, &self.given.tags)
     }
 
+    /// Returns the rating that users have given, 1 to 5.
+    pub fn rating(&self) -> Option<u8> {
+        Some(self.given.rating).filter(|rating| *rating > 0)
+    }
+
     /// Returns the labels of the dataset, followed by those labels of the model that are not among them.
     pub fn all_labels(&self) -> impl Iterator<Item = &String> {
         join_names(&self.labels, &self.model_labels)
@@ -171,6 +177,11 @@ impl MediaRecord {
     /// `None` if its source does not know either.
     pub fn date(&self) -> Option<i64> {
         date(self.taken, self.modified)
+    }
+
+    /// Returns when the file was changed, in nanoseconds since 1970. Returns `None` if its source does not know it.
+    pub fn modified(&self) -> Option<i64> {
+        known_time(self.modified)
     }
 
     /// Returns a text that changes with the content of the file.
@@ -296,7 +307,12 @@ pub(super) fn camera(labels: &[String]) -> Option<String> {
 
 /// Returns the day on which a picture was taken, or else when its file was changed, in milliseconds since 1970.
 pub(super) fn date(taken: Option<i64>, modified: i64) -> Option<i64> {
-    taken.or((modified > 0).then_some(modified / 1_000_000))
+    taken.or_else(|| Some(known_time(modified)?.div_euclid(1_000_000)))
+}
+
+/// Returns the time of the last change of a file in nanoseconds since 1970, unless it is unknown or forgotten.
+fn known_time(modified: i64) -> Option<i64> {
+    (modified != 0 && modified != FORGOTTEN).then_some(modified)
 }
 
 /// Reads the region of an object. Images and frames have none.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::prelude::*;
 use super::{
     export::ExportChoices,
-    media::{file_name, model_labels, read_frame},
+    media::{file_name, model_labels, read_frame, user_given},
 };
 use tessera_model::Annotation;
 
@@ -19,7 +19,10 @@ pub struct MediaContent {
     pub has_caption: bool,
     /// Whether the image or frame has labels, also of a model.
     pub has_labels: bool,
+    /// Whether the image or frame has tags, of sidecars or of users.
     pub has_tags: bool,
+    /// Whether users have rated the image or frame.
+    pub is_rated: bool,
     /// The number of rows with columns of the user's own: 1 or 0.
     pub extra_columns: u64,
     /// The annotation of an object.
@@ -31,7 +34,10 @@ const COLUMNS: &str = concat!(
      media.labels, media.tags, media.annotation, ",
     model_labels!(),
     ", (SELECT count(*) FROM extra_columns WHERE extra_columns.media = media.row),
-     require(media.intact)"
+     require(media.intact), ",
+    user_given!("tags", "'[]'"),
+    ", ",
+    user_given!("rating", "0"),
 );
 
 /// The number of pictures whose content is in memory at a time.
@@ -66,13 +72,14 @@ pub fn for_each_content<E: From<QueryError>>(
 
 fn read_content(row: &Row) -> Result<MediaContent> {
     let is_object: bool = row.get(3)?;
-    let [labels, tags, model_labels]: [Vec<String>; 3] =
-        [from_json(row, 5)?, from_json(row, 6)?, from_json(row, 8)?];
+    let [labels, tags, model_labels, given_tags]: [Vec<String>; 4] =
+        [from_json(row, 5)?, from_json(row, 6)?, from_json(row, 8)?, from_json(row, 11)?];
     Ok(MediaContent {
         file_name: file_name(&path_from_bytes(row.get(0)?), read_frame(row, 1)?),
         has_caption: row.get(4)?,
         has_labels: !is_object && labels.len() + model_labels.len() > 0,
-        has_tags: !tags.is_empty(),
+        has_tags: !is_object && tags.len() + given_tags.len() > 0,
+        is_rated: !is_object && row.get::<i64>(12)? > 0,
         extra_columns: row.get(9)?,
         label: is_object.then(|| labels.into_iter().next().unwrap_or_default()),
         annotation: from_json::<Option<_>>(row, 7)?.unwrap_or_default(),

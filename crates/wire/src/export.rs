@@ -88,6 +88,7 @@ pub mod column {
     pub const CAPTION: &str = "caption";
     pub const LABELS: &str = "labels";
     pub const USER_TAGS: &str = "user_tags";
+    pub const USER_RATING: &str = "user_rating";
     pub const OBJECTS: &str = "objects";
 }
 

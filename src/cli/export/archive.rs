@@ -331,11 +331,5 @@ pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool
 }
 
 pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
-    const SHOWN: usize = 5;
-    let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();
-    let text = format!("{} {problem}: {}", named.count, first.join(", "));
-    match named.count.saturating_sub(first.len() as u64) {
-        0 => text,
-        more => format!("{text} and {more} more"),
-    }
+    format!("{} {problem}: {}", named.count, named.listed())
 }

@@ -158,6 +158,39 @@ fn nothing_is_written_if_one_file_exists() {
 }
 
 #[test]
+fn a_folder_with_pictures_that_the_archive_lacks_is_refused() {
+    let fixture = ExtractFixture::new(&[
+        stored_member("data.yaml", b"names:"),
+        stored_member("images/a.jpg", b"new"),
+        stored_member("labels/a.txt", b""),
+    ]);
+    fixture.extract(ExistingFile::Keep).unwrap();
+    fs::write(fixture.folder().join(".hidden"), "").unwrap();
+    fs::copy(fixture.0.path().join("x.zip"), fixture.folder().join("x.zip")).unwrap();
+    let inside = fixture.folder().join("x.zip");
+    let options = ExtractOptions::new(ExistingFile::Replace, false);
+    assert_eq!(extract(&inside, &fixture.folder(), &options).unwrap().files, 3);
+    fs::remove_file(inside).unwrap();
+
+    fs::write(fixture.folder().join("images/a.jpg"), "old").unwrap();
+    for name in ["images/A.jpg", "labels/A.txt"] {
+        fs::write(fixture.folder().join(name), "old").unwrap();
+    }
+    let failure = fixture.extract(ExistingFile::Replace).unwrap_err().to_string();
+    let expected = "into: 2 files are not in the archive: images/A.jpg, labels/A.txt. \
+                    Choose another folder, or remove these files";
+    assert!(failure.ends_with(expected), "{failure}");
+    assert_eq!(fs::read(fixture.folder().join("images/a.jpg")).unwrap(), b"old");
+
+    for (member, is_refused) in [("shard-000000.tar", true), ("metadata.json", false)] {
+        let other = ExtractFixture::new(&[stored_member(member, b"")]);
+        fs::create_dir_all(other.folder()).unwrap();
+        fs::write(other.folder().join("shard-000001.tar"), "old").unwrap();
+        assert_eq!(other.extract(ExistingFile::Replace).is_err(), is_refused, "{member}");
+    }
+}
+
+#[test]
 fn refused_entries_count_toward_the_limit_of_the_archive() {
     let members = [deflated_zeros("bomb", 80 << 20), deflated_zeros("small", 3_000)];
     let done = ExtractFixture::new(&members).extract(ExistingFile::Keep).unwrap();

@@ -24,7 +24,8 @@ use tessera_model::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     pub size: u64,
-    /// Nanoseconds since 1970. For an object in a bucket, the digits below the second are derived from its entity tag.
+    /// Nanoseconds since 1970, or 0 if the time is unknown. For an object in a bucket, the digits below the second are
+    /// derived from its entity tag.
     pub modified: i64,
 }
 
@@ -244,7 +245,8 @@ pub(super) fn modified_nanos(metadata: &Metadata) -> i64 {
 pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 fn nanos_since_1970(seconds: i128, nanos: i128) -> i64 {
-    i64::try_from((seconds * 1_000_000_000 + nanos).max(0)).unwrap_or(i64::MAX)
+    let nanos = seconds * 1_000_000_000 + nanos;
+    i64::try_from(nanos.clamp(i64::MIN.into(), i64::MAX.into())).unwrap_or_default()
 }
 
 /// A file to open, with its content hash if known.

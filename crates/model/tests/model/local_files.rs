@@ -108,6 +108,26 @@ fn plain_names_stay_as_they_are() {
 }
 
 #[test]
+fn the_name_of_a_file_becomes_safe_by_few_changes() {
+    for (name, expected) in [
+        ("été 1.jpg", "été 1.jpg"),
+        (" lead..x.jpg", " lead..x.jpg"),
+        ("a:b?.jpg", "a_b_.jpg"),
+        ("pic.jpg ", "pic.jpg"),
+        ("photo. .", "photo"),
+        ("aux.jpg", "_aux.jpg"),
+        ("nul .b.png", "_nul .b.png"),
+        ("CON.", "_CON"),
+        (".hidden.jpg", "_.hidden.jpg"),
+        ("...", "_"),
+        ("", "_"),
+    ] {
+        assert_eq!(safe_file_name(name), expected);
+        assert_eq!(safe_relative_path(expected), Ok(PathBuf::from(expected)));
+    }
+}
+
+#[test]
 fn names_and_paths_as_long_and_deep_as_allowed_are_accepted_and_longer_ones_rejected() {
     let name = |length: usize| "n".repeat(length);
     // Three names of 255 bytes, one of 200 and one of 55, with four slashes between them.

@@ -53,6 +53,7 @@ fn media_item(item: &MetadataRow) -> Value {
         column::UNIQUENESS_SCORE: uniqueness(&item.entry),
         column::HEIGHT: media.height,
         column::WIDTH: media.width,
+        column::USER_RATING: media.rating(),
         column::URL: item.url,
         column::CLUSTER_ID: item.entry.cluster.map(|id| id.to_string()),
         column::METADATA_ITEMS: metadata_items(item),

@@ -56,7 +56,7 @@ const OBJECT: &[Field<'static>] = &[
 ];
 
 /// The columns in the order of the file.
-const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 23] = [
     (Field::required(column::MEDIA_ID, Text), |row| Cell::text(row.entry.media.id.to_string())),
     (Field::required(column::MEDIA_TYPE, Text), |row| Cell::text(media_type(row.entry.media.kind))),
     (Field::optional(column::FILE_NAME, Text), |row| Cell::optional_text(row.file_name.clone())),
@@ -86,6 +86,9 @@ const COLUMNS: [Column; 22] = [
     }),
     (Field::required(column::LABELS, List(&Text)), |row| texts(row.entry.media.all_labels())),
     (Field::required(column::USER_TAGS, List(&Text)), |row| texts(row.entry.media.all_tags())),
+    (Field::optional(column::USER_RATING, Int32), |row| {
+        row.entry.media.rating().map_or(Cell::Absent, |rating| Cell::Int(rating.into()))
+    }),
     (Field::required(column::OBJECTS, List(&Struct(OBJECT))), |row| {
         Cell::List(row.objects.iter().map(object).collect())
     }),
@@ -97,7 +100,7 @@ const COLUMNS: [Column; 22] = [
 
 /// Returns the time of the last change of the file, unless its source does not know it.
 fn modified_at(entry: &ExportEntry) -> Cell {
-    if entry.media.modified <= 0 { Cell::Absent } else { Cell::Int(entry.media.modified / 1_000) }
+    entry.media.modified().map_or(Cell::Absent, |nanos| Cell::Int(nanos.div_euclid(1_000)))
 }
 
 fn texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Cell {

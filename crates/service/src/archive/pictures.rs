@@ -12,7 +12,8 @@ use crate::task_error::TaskError;
 use tessera_media::ingest::{SourceFile, is_source_failure};
 use tessera_model::{
     ExportFormat::{self, Voc, WebDataset, Yolo, YoloPose, YoloSegment},
-    local_files::MAX_NAME_BYTES,
+    local_files::{MAX_NAME_BYTES, safe_file_name},
+    search_form,
 };
 use tessera_retrieval::stored_pictures::TASK_LIMIT;
 use tessera_store::{
@@ -179,8 +180,8 @@ fn copy_indexed(
     }
 }
 
-/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case is ignored. If each
-/// picture has a file of its own in the format, names are unique even without their extensions.
+/// Names inside `images/` that are safe to unpack anywhere, and that are unique even if case and Unicode normalization
+/// are ignored. If each picture has a file of its own in the format, names are unique even without their extensions.
 #[derive(Debug)]
 pub(super) struct UniqueNames {
     used: HashSet<String>,
@@ -194,10 +195,7 @@ impl UniqueNames {
 
     /// Returns a unique name. The same calls in the same order return the same names.
     pub(super) fn unique(&mut self, file_name: &str) -> String {
-        let safe: String = file_name
-            .chars()
-            .map(|c| if c.is_control() || r#"/\<>:"|?*"#.contains(c) { '_' } else { c })
-            .collect();
+        let safe = safe_file_name(file_name);
         let (stem, extension) = match safe.rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
             _ => (safe.as_str(), String::new()),
@@ -208,13 +206,17 @@ impl UniqueNames {
         let with_files = [Voc, WebDataset, Yolo, YoloPose, YoloSegment].contains(&self.format);
         let compared = |stem: &str| {
             let extension = if with_files { "" } else { &extension };
-            format!("{stem}{extension}").to_lowercase()
+            search_form(&format!("{stem}{extension}"))
         };
         // The files beside a picture have its stem.
         let room = MAX_NAME_BYTES.saturating_sub(extension.len().max(".json".len()));
         let with_end = |end: &str| {
             let length = room.saturating_sub(end.len());
-            stem[..stem.floor_char_boundary(length)].to_owned() + end
+            let start = &stem[..stem.floor_char_boundary(length)];
+            // Without an extension, a name that is cut off could end in a space.
+            let start =
+                if extension.is_empty() { start.trim_end_matches(['.', ' ']) } else { start };
+            start.to_owned() + end
         };
         let mut unique = with_end("");
         let mut number = 2;
@@ -263,6 +265,22 @@ mod tests {
         assert_eq!((&unique[0], unique[1].len()), (&long, 254));
         assert_eq!(unique[11], "ü".repeat(123) + "_12.jpg");
         assert_eq!(names.unique(&("n".repeat(251) + ".jpg")), "n".repeat(250) + ".jpg");
+    }
+
+    #[test]
+    fn names_that_cannot_be_extracted_everywhere_are_changed() {
+        let mut names = UniqueNames::of(ExportFormat::Csv);
+        for (name, expected) in [
+            ("aux.jpg", "_aux.jpg"),
+            ("AUX.jpg", "_AUX_2.jpg"),
+            ("pic.jpg ", "pic.jpg"),
+            ("photo.", "photo"),
+            ("caf\u{e9}.jpg", "caf\u{e9}.jpg"),
+            ("cafe\u{301}.jpg", "cafe\u{301}_2.jpg"),
+        ] {
+            assert_eq!(names.unique(name), expected);
+        }
+        assert_eq!(names.unique(&("n".repeat(249) + " nnn")), "n".repeat(249));
     }
 
     #[test]

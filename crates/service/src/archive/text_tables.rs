@@ -1,7 +1,7 @@
 //! Writes the columns of `metadata.parquet` as text: `metadata.csv` for spreadsheets, and `metadata.jsonl`, the table
 //! of an image folder of the library `datasets`. The members of a shard of `WebDataset` are such rows, too.
 
-use std::{borrow::Cow, io::Write};
+use std::io::Write;
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use super::{
     parquet_table::{Cell, Field, FieldKind},
 };
 use crate::task_error::TaskError;
-use tessera_model::{Annotation, text::needs_apostrophe};
+use tessera_model::{Annotation, text::with_apostrophe};
 use tessera_wire::fields::format_iso8601;
 
 /// Returns a row as a JSON object.
@@ -30,7 +30,7 @@ fn cell_json(kind: FieldKind, cell: &Cell) -> Value {
         (_, Cell::Bool(value)) => (*value).into(),
         (_, Cell::Float(number)) => (*number).into(),
         (_, Cell::Double(number)) => (*number).into(),
-        (FieldKind::Timestamp, Cell::Int(micros)) => format_iso8601(*micros).into(),
+        (FieldKind::Timestamp, Cell::Int(micros)) => (format_iso8601(*micros) + "+00:00").into(),
         (_, Cell::Int(number)) => (*number).into(),
         (FieldKind::List(element), Cell::List(items)) => {
             items.iter().map(|item| cell_json(*element, item)).collect()
@@ -67,7 +67,8 @@ pub(super) fn write_csv(
     let failed = |cause: csv::Error| TaskError::archive(cause.into());
     let mut table = csv::Writer::from_writer(out);
     let columns = TableColumns::of_text(content)?;
-    table.write_record(columns.fields().map(|field| field.name)).map_err(failed)?;
+    let header: Vec<_> = columns.fields().map(|field| with_apostrophe(field.name)).collect();
+    table.write_record(header.iter().map(|name| name.as_bytes())).map_err(failed)?;
     for_each_row(content, missing, |mut row| {
         for object in &mut row.objects {
             let score = object.annotation.score;
@@ -84,15 +85,14 @@ pub(super) fn write_csv(
 fn cell_text(kind: FieldKind, cell: &Cell) -> String {
     let text = match (kind, cell) {
         (_, Cell::Absent) => return String::new(),
-        (FieldKind::Text, Cell::Text(text)) => Cow::from(text),
-        (FieldKind::List(FieldKind::Text), Cell::List(names)) => names_text(names).into(),
+        (FieldKind::List(FieldKind::Text), Cell::List(names)) => names_text(names),
         (kind, cell) => match cell_json(kind, cell) {
-            Value::String(text) => text.into(),
+            Value::String(text) => text,
             Value::Array(list) if list.is_empty() => return String::new(),
             value => return value.to_string(),
         },
     };
-    if needs_apostrophe(&text) { format!("'{text}") } else { text.into_owned() }
+    with_apostrophe(&text).into_owned()
 }
 
 /// Joins names by `|`. Names that contain a separator make the cell a JSON list.

@@ -25,7 +25,7 @@ use crate::{
 use tessera_media::{ingest::disk_quota::ClaimedFile, object_storage::archive_name};
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, EntityType, ExportFormat, ExportPreview, ExportSpec,
-    ExportTaskId, Granularity, MediaId, Operation, Search, SelectionItem, text::needs_apostrophe,
+    ExportTaskId, Granularity, MediaId, Operation, Search, SelectionItem, text::with_apostrophe,
 };
 use tessera_retrieval::SearchRanking;
 use tessera_search::member_search::Grouping;
@@ -459,8 +459,8 @@ impl Deployment {
                 }
                 for item in items {
                     let name = item.file_name();
-                    let name = if needs_apostrophe(&name) { format!("'{name}") } else { name };
-                    table.write_record([name, item.id.to_string()]).map_err(failed)?;
+                    let id = item.id.to_string();
+                    table.write_record([&*with_apostrophe(&name), &id]).map_err(failed)?;
                 }
             }
             table.flush().map_err(ServiceError::export_file)

@@ -140,7 +140,7 @@ impl Deployment {
 
     /// Makes the next comparison of the folder read a file again, even if its size and time are the indexed ones.
     fn forget_modified(&self, record: &MediaRecord) -> Result<(), ServiceError> {
-        if record.modified > 0 {
+        if record.modified().is_some() {
             self.store
                 .write_rows(|tx| indexed_files::forget_modified(tx, record.source, &record.path))?;
         }

@@ -31,7 +31,7 @@ const FORMATS: [&str; 9] = [
 ];
 
 /// The files of an archive, with the members of its shards.
-async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
     let query = format!("file_name=a&export_format={format}&include_images=true");
     let (_, mut zip) = archive(service, &query).await;
     let mut files = Vec::new();
@@ -51,7 +51,7 @@ async fn files_of(service: &Service, format: &str) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-async fn opened(files: &[(String, Vec<u8>)]) -> Service {
+pub(crate) async fn opened(files: &[(String, Vec<u8>)]) -> Service {
     let files: Vec<_> = files.iter().map(|(name, bytes)| (&**name, bytes.clone())).collect();
     Service::of(&files).await
 }
@@ -229,6 +229,17 @@ async fn formats_with_columns_have_those_of_the_user() {
 }
 
 #[tokio::test]
+async fn a_column_that_a_spreadsheet_would_calculate_has_an_apostrophe_until_it_is_read() {
+    let row = json!({"file_name": "a.png", "=1+1": 2}).to_string();
+    let service = Service::of(&[("a.png", picture(1)), ("metadata.jsonl", row.into_bytes())]).await;
+    let files = files_of(&service, "csv").await;
+    let csv = text(&files, "metadata.csv");
+    assert!(csv.lines().next().unwrap().ends_with(",'=1+1"), "{csv}");
+    let found = descriptions(&opened(&files).await, "file_name").await;
+    assert_eq!(found["a.png"].columns, [("=1+1".to_owned(), json!(2))].into());
+}
+
+#[tokio::test]
 async fn an_export_of_shards_is_opened_as_it_is() {
     let service = annotated().await;
     let all = descriptions(&service, "image_filename").await;
@@ -374,7 +385,7 @@ async fn files_of_annotations_have_names_of_their_own() {
     assert!(csv.contains(",'=A cat,"), "{csv}");
 }
 
-async fn preview(service: &Service, format: &str, body: Option<&Value>) -> (u16, Value) {
+pub(crate) async fn preview(service: &Service, format: &str, body: Option<&Value>) -> (u16, Value) {
     let query = format!("export_format={format}&include_images=true");
     let path = format!("/local/dataset/{}/export_preview?{query}", service.dataset);
     let request = service.post(&path);

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 
 use crate::{
     described::{found, refused, set, vql},
+    export::{archive, content},
     support::{Place, Service, answer, encoded, picture},
 };
 
@@ -289,6 +290,22 @@ async fn the_day_in_a_picture_comes_before_the_date_of_its_file() {
         ];
         assert_eq!(facts, expected, "{search:?}");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_before_1970_has_its_date() {
+    let place = Place::new(&[("old.png", picture(0)), ("new.png", picture(1))]);
+    let file = File::options().append(true).open(place.picture("old.png")).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH - Duration::from_micros(1_500_001)).unwrap();
+    let service = Service::compatible(place, true, true).await;
+    let query = vql(&json!([{"date": {"op": "at_most", "value": "1970"}}]));
+    assert_eq!(found(&service, &query).await, set(&["old.png"]));
+    let path = format!("/api/v1/explore/{}/exploration_metadata", service.dataset);
+    let counted = service.good(&path).await["distributions"].to_string();
+    assert!(counted.contains(r#""from":"1969""#), "{counted}");
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=csv").await;
+    let csv = String::from_utf8(content(&mut zip, "metadata.csv")).unwrap();
+    assert!(csv.contains(",1969-12-31T23:59:58.499999+00:00,"), "{csv}");
 }
 
 #[tokio::test]

@@ -6,7 +6,11 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tessera_model::{Filter, Search, TagId, TagTarget};
 
-use crate::support::{Place, Service, answer, picture};
+use crate::{
+    annotation_formats::{files_of, opened, preview},
+    round_trip::{Description, descriptions},
+    support::{Place, Service, answer, picture},
+};
 
 const FILE: &str = ".tessera/tags.jsonl";
 
@@ -117,6 +121,24 @@ async fn a_tag_is_found_counted_shown_and_exported_at_once() {
     assert!(metadata.to_string().contains(r#"{"tag_name":"night"}"#), "{metadata}");
     let place = service.stop().await;
     assert_eq!(tagged_files(&place), [r#""a.png" ["night"] 4"#, r#""b.png" ["night"] 4"#]);
+}
+
+#[tokio::test]
+async fn a_rating_is_exported_and_read_again_as_a_label() {
+    let service = Service::of(&named()).await;
+    let two = service.selection(&["a.png", "b.png"]).await;
+    let body = json!({"add": ["night"], "rating": 4, "media_selection": two});
+    service.change("change", body).await;
+    for format in ["json", "parquet", "csv", "imagefolder", "webdataset", "hf-parquet"] {
+        let again = opened(&files_of(&service, format).await).await;
+        let found = descriptions(&again, "file_name").await;
+        let is_rated = |it: &&Description| it.labels.contains(&"rating:4".to_owned());
+        assert_eq!(found.values().filter(is_rated).count(), 2, "{format}: {found:?}");
+    }
+    let (_, preview) = preview(&service, "coco", None).await;
+    for lost in ["images without your ratings: 2", "images without their user tags: 2"] {
+        assert!(preview.to_string().contains(lost), "{preview}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node};
 
 use super::text_rules::{
     BlockText, Dates, PERSON, date_labels_of_text, decode_text, first_date, joined_caption,
-    metadata_label,
+    metadata_label, rating_label,
 };
 use crate::ingest::documents::{XmlLimits, parse_xml};
 
@@ -46,11 +46,8 @@ fn read_document(document: &Document) -> BlockText {
         original: first_date(original.into_iter().flatten()),
         digitized: first_date(first(XMP, "CreateDate")),
     };
-    let mut labels = Vec::new();
-    // A rating of 0 means no rating, and -1 means rejected.
-    let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
-    let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
-    labels.extend(rating.map(|stars| metadata_label("rating", stars.round())));
+    let rating = first(XMP, "Rating").and_then(|text| text.trim().parse().ok());
+    let mut labels: Vec<String> = rating.and_then(rating_label).into_iter().collect();
     let persons = values(document, IPTC_EXTENSION, "PersonInImage");
     labels.extend(
         persons.iter().chain(&face_names(document)).map(|name| metadata_label(PERSON, name.trim())),

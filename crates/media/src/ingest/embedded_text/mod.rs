@@ -13,6 +13,7 @@ use tessera_picture::EmbeddedMetadata;
 use super::sidecar::push_name;
 use editor_texts::{parse_xmp, read_iptc, read_png_texts, read_xmp};
 use exif::read_exif;
+pub(crate) use text_rules::rating_label;
 use text_rules::{BlockText, PERSON, date_labels_of_text, joined_caption, metadata_label};
 
 /// The texts in a picture file, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).

@@ -149,6 +149,11 @@ pub(super) fn metadata_label(kind: &str, value: impl Display) -> String {
     format!("{kind}:{value}")
 }
 
+/// Returns a label such as `rating:4`. A rating of 0 means no rating, and -1 means rejected.
+pub(crate) fn rating_label(stars: f64) -> Option<String> {
+    (1.0..=5.0).contains(&stars).then(|| metadata_label("rating", stars.round()))
+}
+
 /// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist. Only the year is known if the
 /// day is 0, as IPTC prescribes.
 fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {

@@ -5,11 +5,13 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::prelude::*;
-use tessera_model::{table_delimiters, text::needs_apostrophe};
+use tessera_model::{table_delimiters, text::without_apostrophe};
 
 use super::{
     annotation_files::{begins, unread},
-    extra_columns::{CAPTION_ALIASES, known_name, name_file_column, name_label_column, push_cell},
+    extra_columns::{
+        CAPTION_ALIASES, USER_RATING, known_name, name_file_column, name_label_column, push_cell,
+    },
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
@@ -106,7 +108,8 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
         let mut reader =
             csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(bytes);
         let header = reader.headers().map_err(|_| format!("line {line}: {NOT_UTF_8}"))?;
-        let mut names: Vec<String> = header.iter().map(known_name).collect();
+        let header = without_apostrophes(header, header.iter().collect());
+        let mut names: Vec<String> = header.into_iter().map(known_name).collect();
         if let Some(file_name) = name_file_column(&mut names) {
             let lines = LineCounter { bytes, offset: 0, line };
             let has_classes = false;
@@ -163,7 +166,7 @@ fn read_table(
             diagnostics.report(NOT_UTF_8);
             continue;
         };
-        let row = without_apostrophes(&names, row);
+        let row = without_apostrophes(names.iter().map(String::as_str), row);
         let Some(name) = row.get(file_name).filter(|name| !name.trim().is_empty()) else {
             diagnostics.report("it has no file_name");
             continue;
@@ -244,6 +247,7 @@ fn describe_cells<'a>(
         if has_decimal_commas { cell.replace(',', ".").parse().ok() } else { cell.parse().ok() }
     };
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
+    let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
     let has_box = BOX_COLUMNS.iter().all(|name| find(name).is_some());
     if has_box {
@@ -280,6 +284,7 @@ fn describe_cells<'a>(
     if let Some(caption) = caption {
         description.push_caption(caption);
     }
+    description.push_rating(rating);
     (description, is_export)
 }
 
@@ -328,14 +333,15 @@ fn whole_label(cell: &str) -> Cow<'_, str> {
 /// The column that marks the rows of an export of this program.
 const EXPORT_MARK: &str = "media_id";
 
-/// Returns the cells of a row as they were before an export put apostrophes in front of some, so that no spreadsheet
-/// calculates them. The cells of other programs and of users stay as they are.
-fn without_apostrophes<'a>(names: &[String], mut row: Vec<&'a str>) -> Vec<&'a str> {
-    let mut cells = names.iter().zip(&row);
+/// Returns the cells of a row or header as they were before an export put apostrophes in front of some, so that no
+/// spreadsheet calculates them. The cells of other programs and of users stay as they are.
+fn without_apostrophes<'a, 'n>(
+    names: impl IntoIterator<Item = &'n str>,
+    mut row: Vec<&'a str>,
+) -> Vec<&'a str> {
+    let mut cells = names.into_iter().zip(&row);
     if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
-        for cell in &mut row {
-            *cell = cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell);
-        }
+        row.iter_mut().for_each(|cell| *cell = without_apostrophe(cell));
     }
     row
 }

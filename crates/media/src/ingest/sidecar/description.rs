@@ -2,6 +2,7 @@
 //! for descriptions are defined here.
 
 use super::stated_size::StatedSize;
+use crate::ingest::embedded_text::rating_label;
 use tessera_model::{
     Annotation, LabeledRegion, Region, composed, is_metadata_label, region::Vec2, vql::ExtraColumns,
 };
@@ -169,6 +170,13 @@ impl MediaDescription {
 
     pub(crate) fn push_caption(&mut self, text: &str) {
         push_caption(&mut self.caption, text);
+    }
+
+    /// Adds the rating of a row of an export as a label, as ratings in pictures are read.
+    pub(crate) fn push_rating(&mut self, stars: Option<f64>) {
+        if let Some(label) = stars.and_then(rating_label) {
+            push_name(&mut self.labels, &label);
+        }
     }
 
     /// Says which limits the texts reach, because more than that is not kept.

@@ -50,6 +50,7 @@ struct MediaItem<'a> {
     file_name: Option<String>,
     width: Option<f64>,
     height: Option<f64>,
+    user_rating: Option<f64>,
     #[serde(borrow)]
     metadata_items: Option<&'a RawValue>,
     /// The columns of the user's own.
@@ -94,6 +95,7 @@ fn read_item(
         });
         diagnostics.check(read.ok_or("its metadata_items are not a list"));
     }
+    description.push_rating(item.user_rating);
     for (name, value) in &item.columns {
         push_json(&mut description.extra_columns, name, value, false, &mut diagnostics.refused);
     }

@@ -32,7 +32,7 @@ const KNOWN: [&str; 13] = [
     "metadata_items",
 ];
 /// Further columns of exports. They win against columns of the user's own with the same names.
-const EXPORTED: [&str; 13] = [
+const EXPORTED: [&str; 14] = [
     "media_type",
     "image_filename",
     "file_path",
@@ -45,8 +45,12 @@ const EXPORTED: [&str; 13] = [
     "sharpness",
     "brightness",
     "issues",
+    USER_RATING,
     "cluster_id",
 ];
+
+/// The column of exports with the rating that a user has given.
+pub(crate) const USER_RATING: &str = "user_rating";
 
 /// Why a column is not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! Converts one row of a metadata table, as in image folder datasets, to a description. A row may have the columns
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
-//! has a `media_id`, and its boxes are in pixels of a picture of its `width` and `height`.
+//! has a `media_id` and a `user_rating`, and its boxes are in pixels of a picture of its `width` and `height`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::prelude::*;
 use super::{
     description::{LabeledBox, MAX_OBJECTS},
-    extra_columns::{CAPTION_ALIASES, FILE_NAME, file_alias, known_name, push_json},
+    extra_columns::{CAPTION_ALIASES, FILE_NAME, USER_RATING, file_alias, known_name, push_json},
 };
 
 /// A row of JSON values, by the names of their columns.
@@ -111,6 +111,8 @@ pub(crate) fn describe_row(
         }
     }
     let is_export = row.get("media_id").is_some();
+    let rating = row.get(USER_RATING).filter(|_| is_export);
+    description.push_rating(rating.and_then(documents::parse_number));
     for (name, value) in &row.0 {
         push_json(&mut description.extra_columns, name, value, is_export, &mut diagnostics.refused);
     }

@@ -71,6 +71,11 @@ fn only_the_apostrophes_of_an_export_are_removed() {
         let exported = read(&format!("m,{escaped},{escaped}"));
         assert_eq!(exported, [describe("1.jpg", text, text, "", "")]);
     }
+    for (mark, name) in [("media_id", "=1"), ("place", "'=1")] {
+        folder.write("metadata.csv", format!("file_name,{mark},text,'=1\n1.jpg,m,a,b\n"));
+        let found = folder.read_sidecars().descriptions;
+        assert!(found[Path::new("1.jpg")].extra_columns.contains_key(name), "{found:?}");
+    }
 }
 
 #[test]
