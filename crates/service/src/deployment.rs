@@ -212,7 +212,7 @@ impl Deployment {
     /// Returns the record of a new dataset. An archive whose name without the extension is taken, such as the export of
     /// a folder, has its whole name.
     fn new_record(&self, given: &Path, folder: &Path) -> Result<DatasetRecord, LocalError> {
-        let mut record = new_record(folder);
+        let mut record = new_record(folder, &self.store.folder_identity(folder));
         if folder.starts_with(self.store.opened_archives_dir()) {
             let others = self.store.read(dataset::all)?;
             let is_taken = |name: &str| others.iter().any(|other| other.name == name);
@@ -478,8 +478,8 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     Err(LocalError::NoPictures(path.to_owned(), scan.files.len(), example.unwrap_or_default()))
 }
 
-fn new_record(folder: &Path) -> DatasetRecord {
+fn new_record(folder: &Path, identity: &[u8]) -> DatasetRecord {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
-    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes());
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, identity);
     DatasetRecord::new(DatasetId(id), &name.to_string_lossy(), folder, EXTRACTOR_VERSION)
 }
