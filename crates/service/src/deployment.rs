@@ -17,6 +17,7 @@ use crate::{
     tag_file::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
+use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
         ANNEX_POINTER, EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir,
@@ -272,10 +273,18 @@ impl Deployment {
         Ok(known.map(|record| record.id))
     }
 
-    /// Whether the folder of a dataset is missing or empty.
-    pub fn is_folder_missing(&self, id: DatasetId) -> Result<bool, LocalError> {
-        let record = self.store.read(|c| dataset::find(c, id))?;
-        Ok(record.is_some_and(|record| Self::folder_is_missing(&record)))
+    /// Returns the folders of this machine that a dataset needs and that are missing. The folder of the dataset also
+    /// counts if it is empty.
+    pub fn missing_folders(&self, id: DatasetId) -> Result<Vec<PathBuf>, LocalError> {
+        let mut sources = self.store.read(|c| source::all(c, id))?;
+        sources.retain(|source| {
+            let folder = &source.folder;
+            let is_packed = || folder.with_file_name(ARCHIVE_FILE_NAME).exists();
+            let is_lost = || !folder.exists() && !is_packed();
+            storage_location(folder).is_none()
+                && if source.is_dataset_folder { is_missing(folder) } else { is_lost() }
+        });
+        Ok(sources.into_iter().map(|source| source.folder).collect())
     }
 
     /// Stores the language that was chosen for a dataset. Returns whether the dataset is indexed in a different

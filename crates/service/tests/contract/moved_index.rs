@@ -1,4 +1,4 @@
-//! Index folders that were moved or copied. Uploads and opened archives are in them.
+//! Index folders that were moved, copied, or restored without an upload. Uploads and opened archives are in them.
 
 use std::{fs, process::Command};
 
@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use crate::{
     change::{archived, new, uploads, zip},
-    export::archive,
-    restart::media_ids,
-    support::{Place, Service, pictures},
+    export::{archive, metadata},
+    restart::{batch_dir, media_ids},
+    support::{Place, Service, answer, assert_no_path, picture, pictures},
 };
 
 /// The same place with a copy of its index folder, and the original folder.
@@ -69,4 +69,34 @@ async fn an_opened_archive_is_the_same_dataset_in_a_moved_index_folder() {
     let datasets = deployment.datasets().unwrap();
     let found: Vec<_> = datasets.iter().map(|it| (it.id, it.name.as_str(), it.n_images)).collect();
     assert_eq!((again, found), (dataset, vec![(dataset, "set", 3)]));
+}
+
+#[tokio::test]
+async fn a_lost_upload_is_named_and_left_out_of_exports() {
+    let service = Service::of_pictures().await;
+    service.added(uploads(12..14).text("auto_reindex", "true")).await;
+    let lost = batch_dir(&service.place);
+    fs::remove_dir_all(&lost).unwrap();
+    let canonical = service.place.data.path().canonicalize().unwrap();
+    let name = format!("uploads/{}", lost.file_name().unwrap().to_str().unwrap());
+    let missing = service.deployment.missing_folders(service.dataset).unwrap();
+    assert_eq!(missing, [canonical.join(&name)]);
+
+    let (task, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    let rows = metadata(&mut zip)["media_items"].as_array().unwrap().len();
+    assert_eq!((rows, &task["result_message"]), (14, &Value::Null));
+    let expected = format!(
+        "2 pictures could not be read and were left out: n012.png, n013.png; \
+         the folder {name} cannot be opened. Restore it, and export again"
+    );
+    assert_eq!(missing_in_export(&service).await, expected);
+
+    service.place.put("new.png", &picture(20));
+    let rescan = format!("/local/dataset/{}/rescan", service.dataset);
+    assert_eq!(answer(service.post(&rescan)).await.0, 200);
+    service.deployment.wait_until_idle().await;
+    let reason = service.record().await["fatal_error_msg"].take();
+    let expected = format!("the folder {name} cannot be opened (entity not found)");
+    assert!(reason.as_str().unwrap().starts_with(&expected), "{reason}");
+    assert_no_path(&reason, &service.place);
 }
