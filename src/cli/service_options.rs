@@ -159,7 +159,8 @@ pub struct ServeOptions {
     /// 127.0.0.1].
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_listening_address)]
     pub listen: Option<SocketAddr>,
-    /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable.
+    /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable. A name alone is allowed
+    /// with any port.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,
     /// Write a line of JSON for each request to a file, or to standard output with -.

@@ -227,6 +227,7 @@ fn wrong_options_are_refused_with_what_would_be_right() {
         (["--metrics", ":9090"], "or a port alone"),
         (["--allow-path", "/no/such/folder"], "--allow-path /no/such/folder"),
         (["--allow-host", "user@host"], "--allow-host user@host: expected NAME"),
+        (["--allow-host", "*.example"], "--allow-host *.example: expected NAME"),
     ] {
         let (code, out, err) = run(home.path(), &["serve", folder, arguments[0], arguments[1]]);
         assert_eq!((code, out.as_str()), (2, ""), "{err}");

@@ -242,10 +242,11 @@ impl FailureContext<'_> {
                 "this service requires a login",
                 Some("A hosted deployment needs an API key and its secret"),
             ),
-            403 if self.login != SentLogin::None => {
-                (FailureKind::Forbidden, "the service refuses it: the login lacks permission", None)
-            }
-            403 => (FailureKind::Forbidden, "the service does not allow it", None),
+            403 => (
+                FailureKind::Forbidden,
+                "the service does not allow it",
+                (self.login != SentLogin::None).then_some("The login may lack permission"),
+            ),
             404 | 410 => (FailureKind::NotFound, rule.not_found_text, None),
             407 => (FailureKind::Unreachable, PROXY_LOGIN, Some(PROXY_LOGIN_REMEDY)),
             409 => {

@@ -17,6 +17,7 @@ use crate::{
     tag_file::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
+use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
         ANNEX_POINTER, EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir,
@@ -212,7 +213,7 @@ impl Deployment {
     /// Returns the record of a new dataset. An archive whose name without the extension is taken, such as the export of
     /// a folder, has its whole name.
     fn new_record(&self, given: &Path, folder: &Path) -> Result<DatasetRecord, LocalError> {
-        let mut record = new_record(folder);
+        let mut record = new_record(folder, &self.store.folder_identity(folder));
         if folder.starts_with(self.store.opened_archives_dir()) {
             let others = self.store.read(dataset::all)?;
             let is_taken = |name: &str| others.iter().any(|other| other.name == name);
@@ -272,10 +273,18 @@ impl Deployment {
         Ok(known.map(|record| record.id))
     }
 
-    /// Whether the folder of a dataset is missing or empty.
-    pub fn is_folder_missing(&self, id: DatasetId) -> Result<bool, LocalError> {
-        let record = self.store.read(|c| dataset::find(c, id))?;
-        Ok(record.is_some_and(|record| Self::folder_is_missing(&record)))
+    /// Returns the folders of this machine that a dataset needs and that are missing. The folder of the dataset also
+    /// counts if it is empty.
+    pub fn missing_folders(&self, id: DatasetId) -> Result<Vec<PathBuf>, LocalError> {
+        let mut sources = self.store.read(|c| source::all(c, id))?;
+        sources.retain(|source| {
+            let folder = &source.folder;
+            let is_packed = || folder.with_file_name(ARCHIVE_FILE_NAME).exists();
+            let is_lost = || !folder.exists() && !is_packed();
+            storage_location(folder).is_none()
+                && if source.is_dataset_folder { is_missing(folder) } else { is_lost() }
+        });
+        Ok(sources.into_iter().map(|source| source.folder).collect())
     }
 
     /// Stores the language that was chosen for a dataset. Returns whether the dataset is indexed in a different
@@ -478,8 +487,8 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     Err(LocalError::NoPictures(path.to_owned(), scan.files.len(), example.unwrap_or_default()))
 }
 
-fn new_record(folder: &Path) -> DatasetRecord {
+fn new_record(folder: &Path, identity: &[u8]) -> DatasetRecord {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
-    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes());
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, identity);
     DatasetRecord::new(DatasetId(id), &name.to_string_lossy(), folder, EXTRACTOR_VERSION)
 }

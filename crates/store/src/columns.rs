@@ -2,6 +2,7 @@
 //! lists as JSON.
 
 use std::{
+    borrow::Cow,
     ffi::OsString,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
@@ -18,6 +19,32 @@ pub(super) fn path_to_bytes(path: &Path) -> &[u8] {
 
 pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// Begins a stored folder that is inside the index folder. No path of a file in a dataset begins so.
+const IN_INDEX_FOLDER: &str = "./";
+
+/// Returns the form in which columns store the folder of a source. Uploads and opened archives are stored without the
+/// path of the index folder, so that the index folder can be moved and copied.
+pub(super) fn folder_to_bytes<'a>(index_folder: &Path, folder: &'a Path) -> Cow<'a, [u8]> {
+    let inside = folder.strip_prefix(index_folder).ok();
+    match inside.filter(|inside| inside.starts_with("uploads") || inside.starts_with("archives")) {
+        Some(inside) => [IN_INDEX_FOLDER.as_bytes(), path_to_bytes(inside)].concat().into(),
+        None => path_to_bytes(folder).into(),
+    }
+}
+
+pub(super) fn folder_from_bytes(index_folder: &Path, stored: Vec<u8>) -> PathBuf {
+    let stored = path_from_bytes(stored);
+    match path_in_index_folder(&stored) {
+        Some(inside) => index_folder.join(inside),
+        None => stored,
+    }
+}
+
+/// Returns the path below the index folder, if a stored folder is inside the index folder.
+pub(super) fn path_in_index_folder(stored: &Path) -> Option<&Path> {
+    stored.strip_prefix(IN_INDEX_FOLDER).ok()
 }
 
 /// Encodes a vector in little-endian order.

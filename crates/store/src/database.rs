@@ -1,6 +1,7 @@
 //! Opens, reads and writes the store, whichever engine it uses.
 
 use std::{
+    borrow::Cow,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -100,7 +101,7 @@ impl Store {
         Ok(Self {
             data: data.to_owned(),
             location,
-            writer: Mutex::new(writer),
+            writer: Mutex::new(writer.of_index_folder(data)),
             pool: ConnectionPool::default(),
             outage: Outage::default(),
             id,
@@ -112,10 +113,11 @@ impl Store {
     }
 
     fn connect(&self) -> Result<Connection> {
-        match &self.location {
+        let connection = match &self.location {
             Location::File(file) => file.connect(),
             Location::Server(server) => server.connect(),
-        }
+        };
+        Ok(connection?.of_index_folder(&self.data))
     }
 
     fn file(&self) -> Option<&DatabaseFile> {
@@ -303,6 +305,11 @@ impl Store {
         self.data.join("archives")
     }
 
+    /// Returns what identifies a folder, which stays the same when the index folder is moved.
+    pub fn folder_identity<'a>(&self, folder: &'a Path) -> Cow<'a, [u8]> {
+        folder_to_bytes(&self.data, folder)
+    }
+
     /// Returns the folder with files that are derived from the database and make searches fast.
     pub fn indexes_dir(&self) -> PathBuf {
         self.data.join("indexes")
@@ -364,8 +371,8 @@ impl Drop for Store {
     }
 }
 
-/// Creates the index folder (mode 0700) and its subfolders if needed. Returns its canonical path, because the store
-/// knows uploads by their paths, and another process may reach the folder through a link.
+/// Creates the index folder (mode 0700) and its subfolders if needed. Returns its canonical path, because the
+/// folders in it are recognized by their paths, and another process may reach the folder through a link.
 fn prepare_directory(data: &Path) -> Result<PathBuf, StoreError> {
     let prepare = || {
         for folder in ["", "exports", "uploads"] {

@@ -78,11 +78,11 @@ const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created
                               FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id
                               LEFT JOIN tag_state ON tag_state.dataset = id";
 
-fn read_dataset(row: &Row) -> Result<DatasetRecord> {
+fn read_dataset(index_folder: &Path, row: &Row) -> Result<DatasetRecord> {
     Ok(DatasetRecord {
         id: DatasetId(row.get(0)?),
         name: row.get(1)?,
-        folder: path_from_bytes(row.get(2)?),
+        folder: folder_from_bytes(index_folder, row.get(2)?),
         status: Status::parse(row.get_ref(3)?.as_str()?),
         progress: row.get(4)?,
         created_at: row.get(5)?,
@@ -107,17 +107,20 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
 /// Returns all datasets, the oldest first.
 pub fn all(connection: &Connection) -> Result<Vec<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} ORDER BY dataset.created_at, dataset.id");
-    query::all(connection, &sql, params![], read_dataset)
+    query::all(connection, &sql, params![], |row| read_dataset(connection.index_folder(), row))
 }
 
 pub fn find(connection: &Connection, id: DatasetId) -> Result<Option<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} WHERE id = ?1");
-    query::find(connection, &sql, params![id.0], read_dataset)
+    query::find(connection, &sql, params![id.0], |row| read_dataset(connection.index_folder(), row))
 }
 
 pub fn find_by_folder(connection: &Connection, folder: &Path) -> Result<Option<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} WHERE folder = ?1");
-    query::find(connection, &sql, params![path_to_bytes(folder)], read_dataset)
+    let folder = folder_to_bytes(connection.index_folder(), folder);
+    query::find(connection, &sql, params![folder], |row| {
+        read_dataset(connection.index_folder(), row)
+    })
 }
 
 /// Inserts a dataset with its folder, or changes the name, the model and the patterns of the existing one.
@@ -132,7 +135,7 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
         params![
             dataset.id.0,
             dataset.name,
-            path_to_bytes(&dataset.folder),
+            folder_to_bytes(connection.index_folder(), &dataset.folder),
             dataset.status.as_str(),
             dataset.progress,
             dataset.created_at,

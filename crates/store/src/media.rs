@@ -338,7 +338,9 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
-    query::find(connection, &sql, params![id.0], read_with_folder)
+    query::find(connection, &sql, params![id.0], |row| {
+        read_with_folder(connection.index_folder(), row)
+    })
 }
 
 /// Finds the picture of a media item by its row: the item itself, or the image that contains an object. Returns it with
@@ -348,7 +350,9 @@ pub fn picture_of(connection: &Connection, row: i64) -> Result<Option<(MediaReco
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.row = (SELECT coalesce(parent, row) FROM media WHERE row = ?1)"
     );
-    query::find(connection, &sql, params![row], read_with_folder)
+    query::find(connection, &sql, params![row], |row| {
+        read_with_folder(connection.index_folder(), row)
+    })
 }
 
 /// Finds the image, or the first frame, of a file below the folder of a source. If there is no such file, the name is
@@ -394,11 +398,13 @@ pub fn for_each_with_duplicates<E: From<QueryError>>(
          WHERE media.dataset = ?1 AND media.kind = 'IMAGE' AND place.twin > 0
          ORDER BY place.rank_0, media.path, media.row"
     );
-    query::for_each(connection, &sql, params![dataset.0], |row| each(read_similar(row)?))
+    query::for_each(connection, &sql, params![dataset.0], |row| {
+        each(read_similar(connection.index_folder(), row)?)
+    })
 }
 
-fn read_similar(row: &Row) -> Result<SimilarImage> {
-    let (media, folder) = read_with_folder(row)?;
+fn read_similar(index_folder: &Path, row: &Row) -> Result<SimilarImage> {
+    let (media, folder) = read_with_folder(index_folder, row)?;
     Ok(SimilarImage {
         media,
         folder,
@@ -408,8 +414,8 @@ fn read_similar(row: &Row) -> Result<SimilarImage> {
     })
 }
 
-fn read_with_folder(row: &Row) -> Result<(MediaRecord, PathBuf)> {
-    Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
+fn read_with_folder(index_folder: &Path, row: &Row) -> Result<(MediaRecord, PathBuf)> {
+    Ok((read_media(row)?, folder_from_bytes(index_folder, row.get(MEDIA_COLUMN_COUNT)?)))
 }
 
 /// Returns the folder of the source of a media item, and the path of its file in this folder.
@@ -417,7 +423,8 @@ pub fn location(connection: &Connection, id: MediaId) -> Result<Option<(PathBuf,
     let sql = "SELECT source.folder, media.path, require(media.intact)
                FROM media JOIN source ON source.row = media.source WHERE media.id = ?1";
     query::find(connection, sql, params![id.0], |row| {
-        Ok((path_from_bytes(row.get(0)?), path_from_bytes(row.get(1)?)))
+        let folder = folder_from_bytes(connection.index_folder(), row.get(0)?);
+        Ok((folder, path_from_bytes(row.get(1)?)))
     })
 }
 

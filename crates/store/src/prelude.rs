@@ -2,7 +2,9 @@
 //! form of the values in columns.
 
 pub(crate) use super::{
-    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
+    columns::{
+        folder_from_bytes, folder_to_bytes, from_json, path_from_bytes, path_to_bytes, to_json,
+    },
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
     query,
 };

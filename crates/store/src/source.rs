@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::prelude::*;
+use super::{columns::path_in_index_folder, prelude::*};
 use tessera_model::PatternLists;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct SourceFolder {
     pub row: i64,
     pub dataset: DatasetId,
     pub folder: PathBuf,
+    /// The folder as it is stored, which stays the same when the index folder is moved.
+    stored_folder: PathBuf,
     pub is_dataset_folder: bool,
     /// Which files belong to the dataset. Folders of added media have no patterns.
     pub patterns: PatternLists,
@@ -21,11 +23,18 @@ impl SourceFolder {
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
         if !self.is_dataset_folder {
-            name.extend_from_slice(path_to_bytes(&self.folder));
+            name.extend_from_slice(path_to_bytes(&self.stored_folder));
             name.push(b'/');
         }
         name.extend_from_slice(path_to_bytes(file));
         MediaId(uuid::Uuid::new_v5(&self.dataset.0, &name))
+    }
+
+    /// Returns the name of the folder for clients, which must not learn where the folders of this machine are.
+    pub fn public_name(&self) -> String {
+        let name = || Path::new(self.folder.file_name().unwrap_or_default());
+        let name = path_in_index_folder(&self.stored_folder).unwrap_or_else(name);
+        name.to_string_lossy().into_owned()
     }
 
     /// Returns the identifier of a frame of the video at `file`, which depends on its time.
@@ -41,11 +50,13 @@ const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
                              require(source.intact)
                       FROM source JOIN dataset ON dataset.id = source.dataset";
 
-fn read_source(row: &Row) -> Result<SourceFolder> {
+fn read_source(index_folder: &Path, row: &Row) -> Result<SourceFolder> {
+    let stored: Vec<u8> = row.get(2)?;
     Ok(SourceFolder {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
-        folder: path_from_bytes(row.get(2)?),
+        folder: folder_from_bytes(index_folder, stored.clone()),
+        stored_folder: path_from_bytes(stored),
         is_dataset_folder: row.get(3)?,
         patterns: from_json(row, 4)?,
     })
@@ -53,7 +64,8 @@ fn read_source(row: &Row) -> Result<SourceFolder> {
 
 /// Adds a folder to a dataset, unless the dataset has the folder already. Returns the row of the folder.
 pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Result<i64> {
-    let params = params![dataset.0, path_to_bytes(folder)];
+    let folder = folder_to_bytes(connection.index_folder(), folder);
+    let params = params![dataset.0, folder];
     // The existing row is not updated, because an update would read all media, which refer to it.
     let insert = "INSERT INTO source (dataset, folder) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     query::execute(connection, insert, params)?;
@@ -77,12 +89,14 @@ pub fn find_or_insert_for_folder(
 /// Returns the folders of a dataset. The folder of the dataset itself comes first.
 pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
-    query::all(connection, &sql, params![dataset.0], read_source)
+    let read = |row: &Row| read_source(connection.index_folder(), row);
+    query::all(connection, &sql, params![dataset.0], read)
 }
 
 pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
-    query::find(connection, &sql, params![row], read_source)
+    let read = |row: &Row| read_source(connection.index_folder(), row);
+    query::find(connection, &sql, params![row], read)
 }
 
 /// Adds the folders of uploads that the database does not know, because it is new or an older copy. In that case,
@@ -107,6 +121,6 @@ pub fn add_unknown_uploads(
 }
 
 pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
-    let read = |row: &Row| row.get(0).map(path_from_bytes);
+    let read = |row: &Row| Ok(folder_from_bytes(connection.index_folder(), row.get(0)?));
     query::all(connection, "SELECT folder, require(intact) FROM source", params![], read)
 }

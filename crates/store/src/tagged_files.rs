@@ -19,6 +19,7 @@ use tessera_model::UserTags;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaggedFile {
     /// The path of the file relative to the folder of the dataset, or absolute if the file is in another folder.
+    /// The path of an upload begins with `./` and is relative to the index folder.
     pub path: PathBuf,
     /// The position of a frame in its video.
     pub seconds: Option<f64>,

@@ -267,7 +267,7 @@ impl LocalService {
     }
 }
 
-/// Opens a folder as a dataset. Warns if the folder is missing.
+/// Opens a folder as a dataset. Warns if the folder, or one of its uploads, is missing.
 fn open_folder(
     deployment: &Deployment,
     folder: &Path,
@@ -278,7 +278,7 @@ fn open_folder(
         FolderOpening::Update | FolderOpening::Watch => None,
     };
     let id = known.map_or_else(|| deployment.add_folder(folder, None), Ok)?;
-    if deployment.is_folder_missing(id)? {
+    for folder in deployment.missing_folders(id)? {
         write_message(&format!(
             "the folder {} is missing or empty; its index can be searched until the folder is back.",
             folder.display()

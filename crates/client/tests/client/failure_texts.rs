@@ -36,7 +36,11 @@ async fn each_status_has_a_kind_a_reason_and_a_way_out() {
             "the credentials were rejected (401). Check the API key and its secret",
         ),
         (402, Kind::Unexpected, "unexpected response (402)"),
-        (403, Kind::Forbidden, "the service refuses it: the login lacks permission (403)"),
+        (
+            403,
+            Kind::Forbidden,
+            "the service does not allow it (403). The login may lack permission",
+        ),
         (404, Kind::NotFound, "dataset not found, or no access to it (404)"),
         (
             407,
@@ -207,6 +211,7 @@ async fn documented_messages_have_a_code_and_a_remedy() {
         ),
         (403, "Add media feature is not enabled", "add_media_disabled"),
         (403, "You do not have write access to dataset 95233006", "no_write_access"),
+        (403, "This service does not serve this Host header", "host_not_allowed"),
         (500, "The pipeline could not be triggered", "trigger_failed"),
         (500, "Upload to storage failed", "upload_failed"),
         (400, "invalid s3 uri", "no_media_at_uri"),
@@ -217,6 +222,15 @@ async fn documented_messages_have_a_code_and_a_remedy() {
         assert_eq!(failure.code, Some(code), "{message}");
         assert!(failure.remedy.is_some(), "{message}");
     }
+}
+
+#[tokio::test]
+async fn no_owner_is_asked_for_write_access_to_a_read_only_service() {
+    let message = "You do not have write access to dataset 95233006: the service is read-only";
+    let failure = rejected(403, message).await;
+    let remedy = failure.remedy.as_ref().map(SafeText::as_str).unwrap_or_default();
+    assert_eq!(failure.code, Some("no_write_access"));
+    assert!(remedy.contains("without --read-only"), "{remedy}");
 }
 
 #[tokio::test]

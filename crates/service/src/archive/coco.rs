@@ -39,7 +39,7 @@ pub(super) fn write_coco(
     let overview = write_images(content, zip, missing)?;
     begin_list(zip, "annotations")?;
     let (mut image, mut annotations) = (0_u64, List::default());
-    for_each_row(content, missing, |row| {
+    for_each_image(content, missing, |row| {
         image += 1;
         for object in &row.objects {
             let label = object_label(&object.media);
@@ -81,12 +81,21 @@ fn write_captions(
     write_images(content, zip, missing)?;
     begin_list(zip, "annotations")?;
     let (mut image, mut list) = (0_u64, List::default());
-    for_each_row(content, missing, |row| {
+    for_each_image(content, missing, |row| {
         image += 1;
         let Some(caption) = &row.entry.media.caption else { return Ok(()) };
         list.push_numbered(zip, json!({ "caption": caption }), &[("image_id", image)])
     })?;
     zip.write_all(b"\n]}\n").map_err(TaskError::archive)
+}
+
+/// Calls `each` with every row, except those whose picture the archive lacks.
+fn for_each_image(
+    content: &ArchiveContent,
+    missing: &MissingPictures,
+    mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
+) -> Result<(), TaskError> {
+    for_each_row(content, missing, |row| if row.file_name.is_some() { each(row) } else { Ok(()) })
 }
 
 /// Begins a document, and writes its images.
@@ -104,7 +113,7 @@ fn write_images(
     });
     write!(zip, "{{\"info\":{info},\"licenses\":[],\"images\":[").map_err(TaskError::archive)?;
     let (mut overview, mut list) = (Overview::default(), List::default());
-    for_each_row(content, missing, |row| {
+    for_each_image(content, missing, |row| {
         overview.has_captions |= row.entry.media.caption.is_some();
         for object in row.objects.iter().filter(|it| !it.annotation.keypoints.is_empty()) {
             let label = object_label(&object.media).to_owned();

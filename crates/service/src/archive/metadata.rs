@@ -2,7 +2,7 @@
 //! same rows.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     io,
     path::PathBuf,
 };
@@ -60,19 +60,38 @@ impl LinkSigning {
     }
 }
 
-/// The open sources of a dataset, by the row of the source. Empty if no pictures are written.
+/// The sources of a dataset by their rows: the open files, or the name of a folder that cannot be opened. Empty if no
+/// pictures are written.
 #[derive(Default)]
-pub(crate) struct SourceFolders(HashMap<i64, Box<dyn OriginalFiles>>);
+pub(crate) struct SourceFolders(HashMap<i64, Result<Box<dyn OriginalFiles>, String>>);
 
 impl SourceFolders {
-    pub fn open(originals: &Originals, sources: &[SourceFolder]) -> io::Result<Self> {
-        let open = |source: &SourceFolder| Ok((source.row, originals.open(&source.folder)?));
-        Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
+    /// Opens the sources. Added folders and uploads may be missing, but not the folder of the dataset, whose disk may
+    /// not be connected.
+    pub fn open(originals: &Originals, sources: &[SourceFolder]) -> Result<Self, TaskError> {
+        let open = |source: &SourceFolder| match originals.open(&source.folder) {
+            Ok(files) => Ok((source.row, Ok(files))),
+            Err(cause)
+                if source.is_dataset_folder || storage_location(&source.folder).is_some() =>
+            {
+                let (name, kind) = (source.public_name(), cause.kind());
+                Err(TaskError::Failed(format!("the folder {name} cannot be opened ({kind})")))
+            }
+            Err(_) => Ok((source.row, Err(source.public_name()))),
+        };
+        Ok(Self(sources.iter().map(open).collect::<Result<_, _>>()?))
     }
 
     pub(super) fn file(&self, media: &MediaRecord) -> io::Result<Box<dyn SourceFile>> {
-        let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
-        folder.open_file(&media.path)
+        match self.0.get(&media.source) {
+            Some(Ok(folder)) => folder.open_file(&media.path),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Returns the name of the folder of a picture, if the folder cannot be opened.
+    pub(super) fn unopened(&self, media: &MediaRecord) -> Option<String> {
+        self.0.get(&media.source)?.as_ref().err().cloned()
     }
 }
 
@@ -247,6 +266,8 @@ impl Categories {
 pub(crate) struct MissingPictures {
     /// The pictures that could not be read, by row.
     pub unreadable: BTreeMap<i64, MediaRecord>,
+    /// The folders of unreadable pictures that cannot be opened.
+    pub folders: BTreeSet<String>,
     /// The pictures whose files have changed since they were indexed, by row.
     pub changed: BTreeMap<i64, MediaRecord>,
 }
@@ -270,6 +291,9 @@ impl MissingPictures {
                 first_names(&self.unreadable)
             ));
         }
+        parts.extend(self.folders.iter().map(|folder| {
+            format!("the folder {folder} cannot be opened. Restore it, and export again")
+        }));
         if !self.changed.is_empty() {
             let count = count_with_noun(self.changed.len() as u64, "picture", "pictures");
             parts.push(format!(

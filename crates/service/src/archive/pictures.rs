@@ -91,6 +91,7 @@ fn open_picture(
         Ok(file) => Ok(Some(Picture::File(file))),
         Err(cause) if is_source_failure(&cause) => Err(TaskError::storage(&cause)),
         Err(_) => {
+            missing.folders.extend(content.folders.unopened(media));
             missing.unreadable.insert(media.row, media.clone());
             Ok(None)
         }

@@ -156,7 +156,8 @@ impl ServerLimits {
     }
 }
 
-/// A host name: `NAME`, `NAME:PORT`, or the origin that a TLS proxy presents to its clients (`https://NAME`).
+/// A host name: `NAME` at any port, `NAME:PORT`, or the origin that a TLS proxy presents to its clients
+/// (`https://NAME`).
 #[derive(Clone, Debug)]
 pub struct AllowedHost {
     scheme: Option<Scheme>,
@@ -164,17 +165,17 @@ pub struct AllowedHost {
 }
 
 impl AllowedHost {
-    /// Returns the start of links for a client that connects to `port` and names `host`, or `None` if this host is not
-    /// allowed.
+    /// Returns the start of links for a client that names `host`, or `None` if this host is not allowed.
     ///
     /// The origin comes from the settings, because any client could send forwarding headers.
-    pub(super) fn origin(&self, host: &Authority, port: u16) -> Option<String> {
+    pub(super) fn origin(&self, host: &Authority) -> Option<String> {
         if host.as_str().contains('@') || !host.host().eq_ignore_ascii_case(self.authority.host()) {
             return None;
         }
         let Some(scheme) = &self.scheme else {
-            let expected = self.authority.port_u16().unwrap_or(port);
-            return (host.port_u16().unwrap_or(80) == expected).then(|| format!("http://{host}"));
+            let is_expected = |port| host.port_u16().unwrap_or(80) == port;
+            let is_allowed = self.authority.port_u16().is_none_or(is_expected);
+            return is_allowed.then(|| format!("http://{host}"));
         };
         let default = if *scheme == Scheme::HTTPS { 443 } else { 80 };
         let expected = self.authority.port_u16().unwrap_or(default);
@@ -194,9 +195,14 @@ impl FromStr for AllowedHost {
             Some(("https", rest)) => (Some(Scheme::HTTPS), rest),
             _ => (None, raw),
         };
-        let authority: Option<Authority> = rest.parse().ok().filter(|_| !rest.contains('@'));
+        let is_name = |authority: &Authority| {
+            let has_port = authority.port_u16().is_some();
+            !rest.contains(['@', '*']) && (has_port || authority.as_str() == authority.host())
+        };
+        let authority = rest.parse().ok().filter(is_name);
         let allowed = authority.map(|authority| Self { scheme, authority });
-        allowed.ok_or_else(|| "expected NAME, NAME:PORT or https://NAME".to_owned())
+        allowed
+            .ok_or_else(|| "expected NAME, NAME:PORT or https://NAME, without wildcards".to_owned())
     }
 }
 
@@ -226,7 +232,8 @@ mod tests {
     fn the_configured_scheme_decides_over_ports_and_links() {
         for (allowed, host, expected) in [
             ("media.example", "media.example:8080", Some("http://media.example:8080")),
-            ("media.example", "media.example", None),
+            ("media.example", "media.example", Some("http://media.example")),
+            ("media.example:8080", "media.example", None),
             ("media.example:80", "media.example", Some("http://media.example")),
             ("http://media.example", "media.example", Some("http://media.example")),
             ("https://media.example", "media.example", Some("https://media.example")),
@@ -244,17 +251,25 @@ mod tests {
             ("https://media.example", "user@media.example", None),
             ("https://[2001:db8::1]", "[2001:db8::1]", Some("https://[2001:db8::1]")),
         ] {
-            let origin =
-                allowed.parse::<AllowedHost>().unwrap().origin(&host.parse().unwrap(), 8080);
+            let origin = allowed.parse::<AllowedHost>().unwrap().origin(&host.parse().unwrap());
             assert_eq!(origin.as_deref(), expected, "{allowed} {host}");
         }
     }
 
     #[test]
     fn only_hosts_and_their_origins_are_accepted() {
-        let refused =
-            ["", "https://", "ftp://media.example", "https://media.example/", "https://a@b", "a b"];
-        for raw in refused {
+        for raw in [
+            "",
+            ":80",
+            "https://",
+            "ftp://media.example",
+            "https://media.example/",
+            "https://a@b",
+            "a b",
+            "*.example",
+            "https://*.example",
+            "media.example:99999",
+        ] {
             assert!(raw.parse::<AllowedHost>().is_err(), "{raw}");
         }
     }

@@ -36,7 +36,7 @@ pub(crate) async fn check_origin(
     let origin_of = |host: &Authority| {
         let local_origin = is_own_host(local, host).then(|| format!("http://{host}"));
         let mut allowed = state.allowed_hosts.iter();
-        local_origin.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
+        local_origin.or_else(|| allowed.find_map(|allowed| allowed.origin(host)))
     };
     match trusted_origin(origin_of, request.uri(), request.headers()) {
         Ok(origin) => {

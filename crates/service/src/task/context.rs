@@ -160,9 +160,10 @@ impl WorkerContext {
             let remedy = if self.store.is_on_server() {
                 "every worker needs it at the same path, or it has to be in object storage"
             } else {
-                "restore it and open it again"
+                "restore it and open the dataset again"
             };
-            TaskError::Failed(format!("its folder cannot be opened ({}); {remedy}", cause.kind()))
+            let (name, kind) = (source.public_name(), cause.kind());
+            TaskError::Failed(format!("the folder {name} cannot be opened ({kind}); {remedy}"))
         })
     }
 

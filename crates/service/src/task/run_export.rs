@@ -218,10 +218,11 @@ fn write_snapshot(
 ) -> Result<(u64, MissingPictures), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
-    let folders =
-        SourceFolders::open(originals, &source::all(connection, dataset.id)?).map_err(|cause| {
-            TaskError::Failed(format!("its folder cannot be opened ({})", cause.kind()))
-        })?;
+    let folders = if export.spec.include_images {
+        SourceFolders::open(originals, &source::all(connection, dataset.id)?)?
+    } else {
+        SourceFolders::default()
+    };
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);

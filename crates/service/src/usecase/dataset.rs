@@ -138,7 +138,9 @@ impl Deployment {
         if self.settings.write_access {
             return Ok(());
         }
-        let message = format!("You do not have write access to dataset {}", record.id);
+        let id = record.id;
+        let message =
+            format!("You do not have write access to dataset {id}: the service is read-only");
         Err(ServiceError::Forbidden(message))
     }
 

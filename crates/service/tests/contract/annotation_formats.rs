@@ -266,6 +266,29 @@ async fn an_export_of_shards_is_opened_as_it_is() {
     assert_eq!(paths, expected);
 }
 
+#[tokio::test]
+async fn formats_describe_only_the_pictures_in_the_archive() {
+    let service = annotated().await;
+    std::fs::remove_file(service.place.picture("a/cat.png")).unwrap();
+    for format in FORMATS {
+        let files = files_of(&service, format).await;
+        if format == "coco" {
+            let named = |file: &str, list: &str, field: &str| -> Vec<Value> {
+                let document: Value = serde_json::from_str(&text(&files, file)).unwrap();
+                document[list].as_array().unwrap().iter().map(|it| it[field].clone()).collect()
+            };
+            let instances = "annotations/instances.json";
+            assert_eq!(named(instances, "images", "file_name"), ["cat_2.png", "cat.jpg"]);
+            assert_eq!(named(instances, "annotations", "image_id"), [1]);
+            assert_eq!(named("annotations/captions.json", "annotations", "image_id"), [2]);
+        }
+        let found = descriptions(&opened(&files).await, "file_name").await;
+        assert_eq!(found.len(), 2, "{format}: {:?}", found.keys());
+        let captions = found.values().filter(|it| !it.captions.is_empty()).count();
+        assert!(captions <= 1, "{format}");
+    }
+}
+
 /// A folder with all that annotations have.
 async fn annotated() -> Service {
     let object = |label: &str, annotation: Annotation| {

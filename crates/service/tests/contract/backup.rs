@@ -74,12 +74,9 @@ async fn a_store_is_restored_from_a_dump_and_its_uploads() {
     let uploads = place.data.path().join("uploads");
     fs::rename(&uploads, &saved_uploads).unwrap();
 
-    for entry in fs::read_dir(place.data.path()).unwrap().map(|entry| entry.unwrap().path()) {
-        if entry.is_dir() { fs::remove_dir_all(entry) } else { fs::remove_file(entry) }.unwrap();
-    }
-
+    let place = Place { data: tempfile::tempdir().unwrap(), ..place };
     restore(&place, &server, &file);
-    fs::rename(&saved_uploads, &uploads).unwrap();
+    fs::rename(&saved_uploads, place.data.path().join("uploads")).unwrap();
     let service = Service::at(place, true).await;
     assert_eq!(responses(&service).await, expected);
     assert_eq!(exported(&service).await, names);

@@ -79,7 +79,7 @@ async fn only_our_own_host_passes() {
 }
 
 #[tokio::test]
-async fn an_allowed_host_passes_at_its_own_port() {
+async fn an_allowed_host_passes_at_the_port_that_was_given_or_at_any() {
     let names = ["media.example", "proxied.example:8443"];
     let service = Service::serving(Place::new(&pictures(4)), |access| {
         let allowed_hosts = names.map(|name| name.parse().unwrap()).to_vec();
@@ -92,7 +92,8 @@ async fn an_allowed_host_passes_at_its_own_port() {
         (format!("MEDIA.example:{port}"), 200),
         ("proxied.example:8443".to_owned(), 200),
         (format!("127.0.0.1:{port}"), 200),
-        ("media.example".to_owned(), 403),
+        ("media.example".to_owned(), 200),
+        ("proxied.example".to_owned(), 403),
         (format!("proxied.example:{port}"), 403),
         (format!("user@media.example:{port}"), 403),
         (format!("www.media.example:{port}"), 403),

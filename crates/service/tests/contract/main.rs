@@ -64,6 +64,7 @@ mod map;
 mod media;
 mod metrics;
 mod model_labels;
+mod moved_index;
 mod objects;
 mod onprem;
 mod original_paths;

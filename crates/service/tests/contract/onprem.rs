@@ -221,7 +221,7 @@ async fn a_folder_that_becomes_a_link_before_it_is_read_adds_nothing() {
         assert_eq!(place.count("media"), 3, "{link}");
         assert_eq!(place.count("skipped"), 0, "{link}: not even names are revealed");
         let error: Option<String> = place.row("SELECT fatal_error FROM dataset", |row| row.get(0));
-        let expected = "its folder cannot be opened";
+        let expected = "the folder today cannot be opened";
         assert!(error.as_deref().unwrap_or_default().starts_with(expected), "{error:?}");
     }
 }

@@ -163,13 +163,13 @@ const LOSSES: &[(&str, Damage)] = &[
     }),
 ];
 
-fn media_ids(service: &Service) -> Vec<Uuid> {
+pub fn media_ids(service: &Service) -> Vec<Uuid> {
     let sql = "SELECT id FROM media ORDER BY id";
     query::all(&service.place.database(), sql, params![], |row| row.get(0)).unwrap()
 }
 
 /// The only batch of added media.
-fn batch_dir(place: &Place) -> PathBuf {
+pub fn batch_dir(place: &Place) -> PathBuf {
     let entries = fs::read_dir(place.data.path().join("uploads")).unwrap();
     let mut dirs = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
     let only = dirs.next().unwrap();

@@ -5,6 +5,7 @@ use std::{
     error::Error,
     fmt,
     ops::{ControlFlow, Deref},
+    path::{Path, PathBuf},
     sync::atomic::AtomicBool,
 };
 
@@ -141,19 +142,31 @@ pub(crate) struct SqlDialect {
 
 /// A connection to the database, whichever engine it has.
 #[derive(Debug)]
-pub struct Connection(Box<dyn EngineConnection>);
+pub struct Connection {
+    engine: Box<dyn EngineConnection>,
+    /// The folder in which uploads and opened archives are. It is empty for a connection outside a store.
+    index_folder: PathBuf,
+}
 
 impl Connection {
     pub(crate) fn new(connection: impl EngineConnection + 'static) -> Self {
-        Self(Box::new(connection))
+        Self { engine: Box::new(connection), index_folder: PathBuf::new() }
+    }
+
+    pub(crate) fn of_index_folder(self, folder: &Path) -> Self {
+        Self { index_folder: folder.to_owned(), ..self }
+    }
+
+    pub(crate) fn index_folder(&self) -> &Path {
+        &self.index_folder
     }
 
     pub(crate) fn engine(&self) -> &dyn EngineConnection {
-        &*self.0
+        &*self.engine
     }
 
     pub(crate) fn dialect(&self) -> &'static SqlDialect {
-        self.0.dialect()
+        self.engine.dialect()
     }
 
     /// Whether other processes may use the database.
@@ -179,17 +192,17 @@ impl Connection {
 
     /// Runs statements that have neither parameters nor results, separated by semicolons.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
-        self.0.execute_batch(sql)
+        self.engine.execute_batch(sql)
     }
 
     /// Runs one statement that takes long, such as building an index. A server cancels the statement when `stop` is
     /// set.
     pub fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
-        self.0.execute_batch_until(sql, stop)
+        self.engine.execute_batch_until(sql, stop)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.0.is_closed()
+        self.engine.is_closed()
     }
 
     fn start(&self, sql: &str) -> Result<Transaction<'_>> {
