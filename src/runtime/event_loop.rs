@@ -183,6 +183,10 @@ impl EventLoop<'_> {
             terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
             // The replies may have changed what was decided before all of them had arrived.
             self.delete_pictures()?;
+            // A terminal that does not know the query of the version may have printed another one, or scrolled.
+            if capabilities.version.is_none() {
+                self.screen.frames.invalidate();
+            }
             self.screen.set_keyboard(capabilities.keyboard)?;
             let settings = GraphicsSettings {
                 in_tmux: capabilities.in_tmux,

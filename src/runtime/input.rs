@@ -14,7 +14,7 @@ use tessera_interface::app::{Event, Mouse, MouseKind};
 use tessera_picture::Protocol;
 use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::runtime::probe::{Capabilities, Environment, Probe};
+use crate::runtime::probe::{Capabilities, Environment, INTERFACE_QUERIES, Probe};
 
 pub(super) struct InputReader {
     probe: Option<Probe>,
@@ -44,7 +44,7 @@ impl InputReader {
         environment: Environment,
         forced: Option<Protocol>,
     ) -> io::Result<()> {
-        self.probe = Some(Probe::start(environment, forced)?);
+        self.probe = Some(Probe::start(environment, forced, INTERFACE_QUERIES)?);
         Ok(())
     }
 

@@ -82,9 +82,9 @@ def read_web_dataset(folder: Path) -> Boxes:
         rows.append(row)
         picture = next(sample[end] for end in ("jpg", "png") if end in sample)
         assert picture.size == (row["width"], row["height"])
-        assert sample.get("txt") == row["caption"]
-        boxes[Path(row["file_path"]).name] = [(it["label"], corners(*it["bbox"])) for it in row["objects"]]
-    check_columns(rows)
+        assert sample["txt"] == row.get("caption", "")
+        boxes[Path(row["file_path"]).name] = [(it["label"], corners(*it["bbox"])) for it in row.get("objects", [])]
+    check_columns([{"weather": None, **row} for row in rows])
     return boxes
 
 

@@ -46,6 +46,7 @@ fn errors_name_the_unknown_word() {
         ("[nowhere]\nquit = ['q']", "nowhere"),
         ("[everywhere]\nfly = ['q']", "fly"),
         ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
+        ("[everywhere]\nfirst = ['g then g']", "one space between its keys, as in `g g`"),
         ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
         ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "is a prefix of"),
     ] {

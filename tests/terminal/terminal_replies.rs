@@ -97,6 +97,35 @@ fn the_last_query_comes_after_everything_that_the_terminal_has_sent() {
 }
 
 #[test]
+fn a_terminal_that_may_have_printed_a_query_gets_a_whole_frame_again() {
+    for (reply, is_whole) in [("\x1b[?6c", true), (REPLY, false)] {
+        let mut program = Program::in_half_blocks();
+        program.wait_for_any(&["\x1b[c"]);
+        let before = program.output().len();
+        program.press(reply);
+        program.press("?");
+        program.wait_for("In Results");
+        assert_eq!(program.output()[before..].contains("\x1b[2J"), is_whole, "{reply:?}");
+        program.press("qq");
+        program.wait();
+    }
+}
+
+#[test]
+fn the_queries_of_a_command_leave_the_screen_as_it_was() {
+    let mut program = pty::Program::command(tempfile::tempdir().unwrap(), |command, _| {
+        command.args(["doctor", "--offline"]);
+    });
+    program.wait_for_any(&["\x1b[c\r\x1b[K"]);
+    // Some terminals take these queries as orders to scroll the screen and to move the cursor.
+    for query in ["\x1b[?2;1;0S", "\x1b[?2;4;0S", "\x1b[?u"] {
+        assert!(!program.output().contains(query), "{query:?}");
+    }
+    program.press(REPLY);
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
 fn a_silent_terminal_delays_the_end_for_a_limited_time() {
     let mut program = Program::in_half_blocks();
     program.wait_for_any(&["\x1b[c"]);

@@ -174,15 +174,22 @@ impl Mask {
         let [height, width] = size.map(u64::from);
         let (left, top) = (u64::from(left), u64::from(top));
         let rows = pixels.chunks(part_width);
+        let positions = (left..width).zip(0..part_width).flat_map(|(x, column)| {
+            let column = rows.clone().map(move |row| row.get(column) == Some(&true));
+            let inside = (top..height).zip(column).filter(|(_, is_inside)| *is_inside);
+            inside.map(move |(y, _)| x * height + y)
+        });
+        Self::from_positions(size, positions)
+    }
+
+    /// Encodes pixels, which are numbered column by column, in their order.
+    fn from_positions(size: [u32; 2], positions: impl Iterator<Item = u64>) -> Self {
+        let [height, width] = size.map(u64::from);
         let mut spans: Vec<(u64, u64)> = Vec::new();
-        for (x, column) in (left..width).zip(0..part_width) {
-            let column = rows.clone().map(|row| row.get(column) == Some(&true));
-            for (y, _) in (top..height).zip(column).filter(|(_, is_inside)| *is_inside) {
-                let position = x * height + y;
-                match spans.last_mut() {
-                    Some((_, end)) if *end == position => *end += 1,
-                    _ => spans.push((position, position + 1)),
-                }
+        for position in positions {
+            match spans.last_mut() {
+                Some((_, end)) if *end == position => *end += 1,
+                _ => spans.push((position, position + 1)),
             }
         }
         let (mut runs, mut before) = (Vec::new(), 0);
@@ -194,6 +201,47 @@ impl Mask {
             runs.push(height * width - before);
         }
         Self::from_runs(size, &runs)
+    }
+
+    /// Turns the mask into a picture of this height and width. `turn` moves points in fractions of both pictures.
+    /// Returns `None` if the mask is damaged, has more than `max_area` pixels, or gets run lengths that are too long.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "coordinates in a picture"
+    )]
+    #[must_use]
+    pub fn turned(
+        &self,
+        size: [u32; 2],
+        max_area: u64,
+        turn: impl Fn(Vec2) -> Vec2,
+    ) -> Option<Self> {
+        let ([height, width], [new_height, new_width]) =
+            (self.size.map(u64::from), size.map(u64::from));
+        let center = |pixel: u64, side: u64| (pixel as f64 + 0.5) / side as f64;
+        let pixel = |center: f64, side: u64| (center * side as f64) as u64;
+        let place = |position: u64| {
+            let (x, y) =
+                turn((center(position / height, width), center(position % height, height)));
+            pixel(x, new_width) * new_height + pixel(y, new_height)
+        };
+        let runs = self.runs()?;
+        let pixels = runs.iter().try_fold(0_u64, |sum, run| sum.checked_add(*run))?;
+        if pixels > height * width || self.area() > max_area {
+            return None;
+        }
+        let (mut positions, mut start) = (Vec::new(), 0);
+        for (number, run) in runs.into_iter().enumerate() {
+            if number % 2 == 1 {
+                positions.extend((start..start + run).map(place));
+            }
+            start += run;
+        }
+        positions.sort_unstable();
+        let mask = Self::from_positions(size, positions.into_iter());
+        (mask.counts.len() <= MAX_MASK_BYTES).then_some(mask)
     }
 
     /// Decodes the run lengths. Returns `None` if the text is damaged. A length is written in groups of five bits, the

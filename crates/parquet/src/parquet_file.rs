@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use parquet::{
-    basic::{ConvertedType, LogicalType, Repetition, Type as PhysicalType},
+    basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as PhysicalType},
     column::reader::ColumnReader,
     errors::ParquetError,
     file::{
         metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData},
         reader::RowGroupReader,
     },
-    record::reader::TreeBuilder,
+    record::{Field, reader::TreeBuilder},
     schema::types::{SchemaDescriptor, Type, TypePtr},
 };
 use serde_json::{Map, Value};
@@ -102,7 +102,13 @@ impl ParquetFile {
             fields.filter(|field| columns.contain(field)).map(Arc::clone).collect();
         let schema =
             Type::group_type_builder(root.name()).with_fields(fields).build().map_err(described)?;
-        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema)));
+        let dates: Vec<&str> = schema
+            .get_fields()
+            .iter()
+            .filter(|it| has_nanoseconds(it))
+            .map(|it| it.name())
+            .collect();
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema.clone())));
         let open = schema.num_columns().max(1) as u64;
         self.file.begin_pages((MAX_PAGE_MEMORY / (2 * open)).clamp(1, MAX_PAGE_BYTES));
         for metadata in self.metadata.row_groups() {
@@ -115,7 +121,13 @@ impl ParquetFile {
             }
             let builder = TreeBuilder::new().with_batch_size(BATCH_RECORDS);
             for row in builder.as_iter(Arc::clone(&schema), &group).map_err(described)? {
-                visit(row.map_err(described)?.to_json_value())?;
+                let mut row = row.map_err(described)?.to_json_value();
+                for date in &dates {
+                    if let Some(nanoseconds) = row[date].as_i64() {
+                        row[date] = date_text(nanoseconds).into();
+                    }
+                }
+                visit(row)?;
             }
         }
         Ok(())
@@ -189,6 +201,23 @@ impl ParquetFile {
 
     pub(crate) fn schema(&self) -> &SchemaDescriptor {
         self.metadata.file_metadata().schema_descr()
+    }
+}
+
+/// Whether a column contains dates in nanoseconds, which the library reads as numbers.
+fn has_nanoseconds(field: &Type) -> bool {
+    matches!(
+        field.get_basic_info().logical_type_ref(),
+        Some(LogicalType::Timestamp(date)) if date.unit == TimeUnit::NANOS
+    )
+}
+
+/// Returns a date as the library writes dates in microseconds, with further digits if it has them.
+fn date_text(nanoseconds: i64) -> String {
+    let text = Field::TimestampMicros(nanoseconds.div_euclid(1_000)).to_string();
+    match nanoseconds.rem_euclid(1_000) {
+        0 => text,
+        digits => text.replace(" +", &format!("{digits:03} +")),
     }
 }
 

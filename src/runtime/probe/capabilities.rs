@@ -58,6 +58,9 @@ impl Capabilities {
     }
 }
 
+/// The terminal whose sixel pictures stay where text is written later, so that they would cover the interface.
+const KEEPS_SIXELS: &str = "Konsole";
+
 /// Combines all facts. `forced` overrides the best protocol.
 pub(super) fn decide_capabilities(
     environment: &Environment,
@@ -77,7 +80,7 @@ pub(super) fn decide_capabilities(
         Protocol::Kitty
     } else if iterm {
         Protocol::Iterm
-    } else if sixel {
+    } else if sixel && !version.starts_with(KEEPS_SIXELS) {
         Protocol::Sixel
     } else {
         Protocol::HalfBlock
@@ -350,6 +353,15 @@ mod tests {
         assert_eq!(decide(&xterm(), b"\x1b[?64;14c", None).protocol, Protocol::HalfBlock);
         let iterm = Environment { program: "iTerm.app".into(), ..xterm() };
         assert_eq!(decide(&iterm, b"\x1b[?62;4c", None).protocol, Protocol::Iterm);
+    }
+
+    #[test]
+    fn sixels_that_text_does_not_erase_are_drawn_only_on_request_or_at_the_cursor() {
+        let reply = b"\x1bP>|Konsole 22.12.3\x1b\\\x1b[?62;1;4c";
+        let konsole = decide(&xterm(), reply, None);
+        assert_eq!(konsole.protocol, Protocol::HalfBlock);
+        assert_eq!(konsole.cursor_protocols(), [Protocol::Sixel, Protocol::HalfBlock]);
+        assert_eq!(decide(&xterm(), reply, Some(Protocol::Sixel)).protocol, Protocol::Sixel);
     }
 
     #[test]

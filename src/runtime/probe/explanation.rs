@@ -65,6 +65,9 @@ impl Capabilities {
             ("half-blocks, because this terminal would print queries".to_owned(), false)
         } else if !self.has_replied {
             ("half-blocks, because the terminal did not reply to queries".to_owned(), true)
+        } else if self.kitty || self.sixel {
+            let stay = "would stay where text is written later";
+            (format!("half-blocks, because pictures of {name} {stay}"), false)
         } else {
             let text = "half-blocks, because it reports neither kitty, iTerm2 nor sixel pictures";
             (text.replace("it reports", &format!("{name} reports")), false)
@@ -214,6 +217,8 @@ mod tests {
         );
         let wide = explained(&xterm(), &["[9;3R", "[?64;4c"], None);
         assert!(wide[0].contains("sixel pictures") && wide[2].contains("in 2 columns"), "{wide:?}");
+        let konsole = explained(&xterm(), &["P>|Konsole 22.12.3", "_Gi=31;OK", "[?62;1;4c"], None);
+        assert!(konsole[0].contains("pictures of Konsole 22.12.3 would stay"), "{konsole:?}");
         let silent = explained(&xterm(), &[], None);
         assert!(silent[0].contains("did not reply"), "{silent:?}");
     }

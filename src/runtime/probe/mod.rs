@@ -36,15 +36,18 @@ pub use capabilities::{Capabilities, Environment, OuterTerminal};
 pub use explanation::TerminalExplanation;
 pub use replies::TerminalReplies;
 
-/// Queries kitty graphics, name and version, cell size, the present and the largest size of sixel pictures, and the
-/// keyboard protocol.
-const QUERIES: &str =
-    "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b[?2;1;0S\x1b[?2;4;0S\x1b[?u";
+/// Queries name and version, and cell size.
+const IDENTITY_QUERIES: &str = "\x1b[>q\x1b[16t";
+/// Queries what only the interface uses: the present and the largest size of sixel pictures, and the keyboard protocol.
+/// Some terminals scroll the screen or move the cursor instead, which the interface repairs by drawing a whole frame.
+pub(in crate::runtime) const INTERFACE_QUERIES: &str = "\x1b[?2;1;0S\x1b[?2;4;0S\x1b[?u";
 const KITTY_QUERY: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// Queries the background color. The bell ends the query, because `ESC \` would end what screen passes on.
 const BACKGROUND_QUERY: &str = "\x1b]11;?\x07";
-/// Draws an ambiguous character, queries the column of the cursor, and clears the line.
-const WIDTH_QUERY: &str = "\r\u{2502}\x1b[6n\r\x1b[K";
+/// Draws an ambiguous character, and queries the column of the cursor.
+const WIDTH_QUERY: &str = "\r\u{2502}\x1b[6n\r";
+/// Clears the line of the width query, and the kitty query where an old terminal has printed it.
+const CLEAR_LINE: &str = "\r\x1b[K";
 /// The usual cell size, which is used for terminals that do not report theirs.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 
@@ -64,10 +67,15 @@ pub(in crate::runtime) struct Probe {
 }
 
 impl Probe {
-    /// Sends the queries that are safe for the terminal. In tmux, this first asks tmux about the outer terminal.
-    pub fn start(environment: Environment, forced: Option<Protocol>) -> io::Result<Self> {
+    /// Sends the queries that are safe for the terminal, and `own_queries`, which only its caller needs. In tmux, this
+    /// first asks tmux about the outer terminal.
+    pub fn start(
+        environment: Environment,
+        forced: Option<Protocol>,
+        own_queries: &str,
+    ) -> io::Result<Self> {
         let outer = environment.in_tmux.then(OuterTerminal::of_tmux).flatten();
-        let queries = queries(&environment, outer.as_ref());
+        let queries = queries(&environment, outer.as_ref(), own_queries);
         let missing = queries.matches(ATTRIBUTES_QUERY).count();
         let mut out = io::stdout();
         out.write_all(queries.as_bytes())?;
@@ -113,12 +121,16 @@ impl Probe {
 
 /// Returns the queries for this terminal. A multiplexer replies to the attributes itself, and its outer terminal
 /// replies later, if at all.
-fn queries(environment: &Environment, outer: Option<&OuterTerminal>) -> String {
+fn queries(environment: &Environment, outer: Option<&OuterTerminal>, own_queries: &str) -> String {
     if !environment.can_be_queried() {
         return String::new();
     }
     if !environment.is_multiplexed() {
-        return format!("{QUERIES}{BACKGROUND_QUERY}{ATTRIBUTES_QUERY}");
+        // rxvt would print the kitty query.
+        let kitty = if environment.term.starts_with("rxvt") { "" } else { KITTY_QUERY };
+        return format!(
+            "{kitty}{IDENTITY_QUERIES}{own_queries}{BACKGROUND_QUERY}{ATTRIBUTES_QUERY}"
+        );
     }
     let passed_on = match outer {
         Some(outer) if outer.passes_sequences => {
@@ -139,7 +151,7 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     if !is_terminal {
         let silent = Environment { term: "dumb".to_owned(), ..environment.clone() };
-        return Ok(Probe::start(silent, None)?.give_up());
+        return Ok(Probe::start(silent, None, "")?.give_up());
     }
     let signals = EndingSignals::hold_back()?;
     let probed = crossterm::terminal::enable_raw_mode().and_then(|()| {
@@ -158,10 +170,12 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
 /// Waits for all replies, and returns whether the user pressed Ctrl-C meanwhile.
 fn read_replies(environment: Environment) -> io::Result<(Capabilities, bool)> {
     let input = io::stdin();
-    if environment.can_be_queried() {
-        io::stdout().write_all(WIDTH_QUERY.as_bytes())?;
-    }
-    let mut probe = Probe::start(environment, None)?;
+    let (width_query, clear_line) =
+        if environment.can_be_queried() { (WIDTH_QUERY, CLEAR_LINE) } else { ("", "") };
+    io::stdout().write_all(width_query.as_bytes())?;
+    let mut probe = Probe::start(environment, None, "")?;
+    io::stdout().write_all(clear_line.as_bytes())?;
+    io::stdout().flush()?;
     let (mut splitter, mut bytes, mut is_interrupted) =
         (SequenceSplitter::default(), [0; 1024], false);
     let interrupt = Chord { ctrl: true, ..Chord::plain(Key::Char('c')) };
@@ -194,4 +208,22 @@ pub fn cell_size() -> Option<(u16, u16)> {
     let width = size.ws_xpixel.checked_div(size.ws_col)?;
     let height = size.ws_ypixel.checked_div(size.ws_row)?;
     (width > 0 && height > 0).then_some((width, height))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_query_that_it_is_known_to_print() {
+        let queries = |term: &str| {
+            let environment = Environment { term: term.to_owned(), ..Environment::default() };
+            queries(&environment, None, INTERFACE_QUERIES)
+        };
+        assert_eq!(queries("linux"), "");
+        assert!(queries("xterm-256color").contains(KITTY_QUERY));
+        for term in ["rxvt-unicode-256color", "screen"] {
+            assert!(!queries(term).contains(KITTY_QUERY), "{term}");
+        }
+    }
 }

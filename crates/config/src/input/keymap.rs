@@ -59,7 +59,9 @@ pub struct Keymap {
 
 /// Parses a key sequence such as `g g`.
 pub fn parse_sequence(written: &str) -> Result<Vec<Chord>, String> {
-    written.split(' ').map(str::parse).collect()
+    let chords: Result<_, String> = written.split(' ').map(str::parse).collect();
+    chords
+        .map_err(|error| format!("{error}; a sequence has one space between its keys, as in `g g`"))
 }
 
 impl Keymap {

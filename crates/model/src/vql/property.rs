@@ -400,6 +400,13 @@ impl ColumnValue {
             },
         }
     }
+
+    /// Returns the start of a day or a time in microseconds since 1970, which is more exact than [`Self::item`].
+    pub fn microseconds(&self) -> Option<i64> {
+        let Self::Text(text) = self else { return None };
+        let (start, _) = Period::parse_day_or_time(text.trim())?;
+        i64::try_from(start.unix_timestamp_nanos().div_euclid(1_000)).ok()
+    }
 }
 
 impl fmt::Display for ColumnValue {

@@ -2,6 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
+
+use parquet::{
+    data_type::Int64Type, file::writer::SerializedFileWriter, schema::parser::parse_message_type,
+};
 use serde_json::{Value, json};
 use tessera_parquet::{Columns, Error, FileColumn, ParquetFile};
 
@@ -49,6 +54,30 @@ fn files_are_read_in_every_compression() {
         let columns = ParquetFile::open(bytes.to_vec()).unwrap().column_names();
         assert_eq!(columns, ["file_name", "caption", "labels", "objects"]);
     }
+}
+
+#[test]
+fn dates_in_nanoseconds_are_dates() {
+    let schema = "message rows { optional int64 at (TIMESTAMP(NANOS,true)); required int64 n; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let dates = [1_715_904_000_000_000_000, 1_715_904_000_123_456_789, -1];
+    for (values, defined) in [(&dates[..], Some(&[1, 1, 1, 0][..])), (&[1, 2, 3, 4], None)] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(values, defined, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    file.close().unwrap();
+    let expected = [
+        json!({"at": "2024-05-17 00:00:00.000000 +00:00", "n": 1}),
+        json!({"at": "2024-05-17 00:00:00.123456789 +00:00", "n": 2}),
+        json!({"at": "1969-12-31 23:59:59.999999999 +00:00", "n": 3}),
+        json!({"at": null, "n": 4}),
+    ];
+    assert_eq!(rows(&bytes, Columns::All).unwrap(), expected);
 }
 
 #[test]

@@ -204,7 +204,9 @@ fn extra_cell(column: ColumnType, value: Option<&ColumnValue>) -> Cell {
         #[expect(clippy::cast_possible_truncation, reason = "the type is only for whole numbers")]
         (ColumnType::Integer, ItemValue::Number(number)) => Cell::Int(number as i64),
         (ColumnType::Number, ItemValue::Number(number)) => Cell::double(Some(number)),
-        (ColumnType::Date, ItemValue::Date(at)) => Cell::Int(at.saturating_mul(1_000)),
+        (ColumnType::Date, ItemValue::Date(_)) => {
+            value.microseconds().map_or(Cell::Absent, Cell::Int)
+        }
         _ => Cell::text(value.to_string()),
     }
 }

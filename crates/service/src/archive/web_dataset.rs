@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use serde_json::Value;
 use tar::{Builder, Header};
 use zip::{CompressionMethod, write::SimpleFileOptions};
 
@@ -28,6 +29,11 @@ pub(super) fn write_shards(
     let options = SimpleFileOptions::default().large_file(true);
     let options = options.compression_method(CompressionMethod::Stored);
     let columns = TableColumns::of_text(content)?;
+    let mut has_captions = false;
+    for_each_row(content, &MissingPictures::default(), |row| {
+        has_captions |= row.entry.media.caption.is_some();
+        Ok(())
+    })?;
     let (mut shards, mut shard_bytes, mut rows) = (0_u32, SHARD_BYTES, 0_u64);
     for_each_row(content, &MissingPictures::default(), |row| {
         rows += 1;
@@ -35,7 +41,9 @@ pub(super) fn write_shards(
         let Some(picture) = read_picture(content, &row.entry.media, &mut missing)? else {
             return Ok(());
         };
-        let members = members(&columns, &row, &picture).map_err(TaskError::archive)?;
+        // `datasets` refuses shards whose first samples have different members.
+        let caption = row.entry.media.caption.as_deref().or(has_captions.then_some(""));
+        let members = members(&columns, &row, &picture, caption).map_err(TaskError::archive)?;
         if shard_bytes >= SHARD_BYTES {
             if shards > 0 {
                 zip.write_all(&TAR_END).map_err(TaskError::archive)?;
@@ -53,7 +61,12 @@ pub(super) fn write_shards(
 }
 
 /// Returns the members of a shard for a picture, without the end of the archive.
-fn members(columns: &TableColumns, row: &MetadataRow, picture: &[u8]) -> std::io::Result<Vec<u8>> {
+fn members(
+    columns: &TableColumns,
+    row: &MetadataRow,
+    picture: &[u8],
+    caption: Option<&str>,
+) -> std::io::Result<Vec<u8>> {
     let name = row.image.as_deref().unwrap_or_default();
     let (key, extension) = name.rsplit_once('.').unwrap_or((name, "bin"));
     let mut tar = Builder::new(Vec::with_capacity(picture.len() + (16 << 10)));
@@ -64,11 +77,27 @@ fn members(columns: &TableColumns, row: &MetadataRow, picture: &[u8]) -> std::io
         tar.append_data(&mut header, format!("{key}.{extension}"), bytes)
     };
     append(&extension.to_lowercase(), picture)?;
-    append("json", row_json(columns, row).to_string().as_bytes())?;
-    if let Some(caption) = &row.entry.media.caption {
+    let mut row = row_json(columns, row);
+    remove_empty(&mut row);
+    append("json", row.to_string().as_bytes())?;
+    if let Some(caption) = caption {
         append("txt", caption.as_bytes())?;
     }
     let mut members = tar.into_inner()?;
     members.truncate(members.len() - TAR_END.len());
     Ok(members)
+}
+
+/// Removes nulls and empty lists from objects. `datasets` takes the types of columns from the first samples, and fails
+/// if a column without a type has a value later.
+fn remove_empty(value: &mut Value) {
+    let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    match value {
+        Value::Object(fields) => fields.retain(|_, value| {
+            remove_empty(value);
+            !is_empty(value)
+        }),
+        Value::Array(items) => items.iter_mut().for_each(remove_empty),
+        _ => {}
+    }
 }

@@ -210,14 +210,17 @@ async fn formats_with_columns_have_those_of_the_user() {
         || csv.lines().filter(|line| line.contains("wall.png") || line.starts_with("media_id"));
     let ends: Vec<_> = lines().map(|line| line.split_once("url").unwrap_or(("", line)).1).collect();
     assert_eq!(ends[0], r#","Weather, today",at,count,distance,mixed,night,seen"#);
-    assert!(ends[1].ends_with(",fog,2024-05-17T10:20:30Z,3,2.5,1,false,2024-05-17"), "{csv}");
+    assert!(
+        ends[1].ends_with(",fog,2024-05-17T10:20:30.123456Z,3,2.5,1,false,2024-05-17"),
+        "{csv}"
+    );
     // A column of a table has one type, so a number in a column of texts is a text.
     let sample: Value =
         serde_json::from_str(&text(&files_of(&service, "webdataset").await, "wall.json")).unwrap();
     let values = ["at", "Weather, today", "count", "distance", "mixed", "night", "seen"]
         .map(|name| sample[name].clone());
     let expected = [
-        json!("2024-05-17T10:20:30Z"),
+        json!("2024-05-17T10:20:30.123456Z"),
         json!("fog"),
         json!(3),
         json!(2.5),
@@ -237,6 +240,20 @@ async fn a_column_that_a_spreadsheet_would_calculate_has_an_apostrophe_until_it_
     assert!(csv.lines().next().unwrap().ends_with(",'=1+1"), "{csv}");
     let found = descriptions(&opened(&files).await, "file_name").await;
     assert_eq!(found["a.png"].columns, [("=1+1".to_owned(), json!(2))].into());
+}
+
+#[tokio::test]
+async fn samples_of_a_shard_have_the_same_members_and_no_empty_values() {
+    let service = described::served().await;
+    let files = files_of(&service, "webdataset").await;
+    assert_eq!(text(&files, "wall.txt"), "A red wall by the sea.");
+    assert_eq!(text(&files, "dark.txt"), "");
+    let row = text(&files, "dark.json");
+    assert!(!row.contains("null") && !row.contains("[]"), "{row}");
+    let found = descriptions(&opened(&files).await, "file_name").await;
+    assert!(found["dark.png"].captions.is_empty());
+    let plain = Service::of(&[("a.png", picture(0)), ("b.png", picture(4))]).await;
+    assert!(files_of(&plain, "webdataset").await.iter().all(|(name, _)| !name.ends_with(".txt")));
 }
 
 #[tokio::test]
@@ -399,6 +416,7 @@ async fn files_of_annotations_have_names_of_their_own() {
         "cat.txt",
         "cat_2.png",
         "cat_2.json",
+        "cat_2.txt",
         "cat_3.jpg",
         "cat_3.json",
         "cat_3.txt",

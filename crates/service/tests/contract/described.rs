@@ -17,7 +17,7 @@ pub fn place() -> Place {
         json!({"file_name": "wall.png", "caption": "A red wall by the sea.",
                "labels": ["wall", "sea"], "tags": ["keep"], "objects": [door(0.0, 0.0)],
                "Weather, today": "fog", "distance": 2.5, "count": 3, "night": false,
-               "seen": "2024-05-17", "at": "2024-05-17T10:20:30Z", "mixed": 1}),
+               "seen": "2024-05-17", "at": "2024-05-17T10:20:30.123456Z", "mixed": 1}),
         json!({"file_name": "doors.png", "caption": "Two red doors in an old wall.",
                "labels": ["door", "wall"], "tags": ["keep", "front"],
                "objects": [scored_door, door(0.5, 0.5)]}),

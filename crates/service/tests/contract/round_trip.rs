@@ -8,8 +8,7 @@ use std::{
 
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
-use tessera_model::vql::Period;
-use tessera_model::{Annotation, Mask};
+use tessera_model::{Annotation, Mask, vql::ColumnValue};
 use walkdir::WalkDir;
 
 use crate::{
@@ -101,8 +100,9 @@ pub(crate) fn are_close(one: &Annotation, other: &Annotation) -> bool {
 
 /// A value of a column, without how a date is written, and with numbers of a column of texts as texts.
 fn plain(value: &Value) -> Value {
-    match value.as_str().map(|text| (text, Period::parse_exact(text))) {
-        Some((_, Some(date))) => date.start.into(),
+    let date = |text: &str| ColumnValue::Text(text.to_owned()).microseconds();
+    match value.as_str().map(|text| (text, date(text))) {
+        Some((_, Some(date))) => date.into(),
         Some(("1", None)) => json!(1),
         _ => value.clone(),
     }

@@ -239,7 +239,8 @@ impl<'a> FileIndex<'a> {
         // `frame.0001.caption.txt` belongs to `frame.0001.jpg` alone.
         let whole_name = named.with_extension("");
         let name = PictureName { path: &whole_name, sidecar, folder: None };
-        let same_name = in_folder_of(sidecar, &self.with_media_extension(&name));
+        let mut same_name = in_folder_of(sidecar, &self.with_media_extension(&name));
+        keep_best(&mut same_name, |file| usize::from(has_same_spelling(file, &whole_name)));
         if !same_name.is_empty() {
             return same_name;
         }
@@ -255,7 +256,10 @@ impl<'a> FileIndex<'a> {
             let name = PictureName { path: named, sidecar, folder: None };
             let mut files = self.ending_like(named, &name);
             files.retain(|file| self.is_media(file));
-            if files.is_empty() { self.with_media_extension(&name) } else { files }
+            let mut files = if files.is_empty() { self.with_media_extension(&name) } else { files };
+            // Names that only differ in case or normalization are those of different files.
+            keep_best(&mut files, |file| usize::from(has_same_spelling(file, named)));
+            files
         };
         let found = find(&named);
         let decoded = percent_decode_str(named.to_str().unwrap_or_default()).decode_utf8();
@@ -452,6 +456,11 @@ fn reversed(path: &Path, parts: usize) -> String {
         key.push('/');
     }
     key
+}
+
+/// Whether a file has this very path, with or without its extension.
+fn has_same_spelling(file: &Path, named: &Path) -> bool {
+    file == named || file.with_extension("") == named
 }
 
 /// Returns the number of parts at the end of two paths that are the same.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use image::metadata::Orientation;
-use tessera_model::region::Vec2;
+use tessera_model::{Mask, region::Vec2};
 
 use super::{
     description::{BoundingBox, LabeledBox, MediaDescription},
@@ -39,6 +39,8 @@ impl StatedSize {
 
 /// The maximum relative difference of aspects that count as the same, because tools round sizes in different ways.
 const ASPECT_TOLERANCE: f64 = 0.02;
+/// The maximum number of pixels in the masks of a picture that are turned.
+const MAX_TURNED_PIXELS: u64 = 1 << 25;
 /// The number of bytes in which the orientation of a picture is searched.
 const HEADER_BYTES: u64 = 1 << 20;
 
@@ -146,7 +148,8 @@ fn place(
         if exchanges_sides(*orientation) { may_be_turned } else { is_stored && is_scaled }
     };
     let orientation = (is_stored || may_be_turned).then(orientation).flatten();
-    let turn = orientation.filter(explains_size).and_then(turn_upright);
+    let orientation = orientation.filter(explains_size);
+    let turn = orientation.and_then(turn_upright);
     if turn.is_none() && stated_size == size {
         return Ok(());
     }
@@ -160,12 +163,35 @@ fn place(
         description.objects.clear();
         return Err(problem("boxes"));
     };
-    let mut has_masks = false;
-    description.objects.retain_mut(|object| {
-        has_masks |= object.annotation.mask.take().is_some();
-        place_object(object, stated_size, turn).is_some()
-    });
-    if has_masks { Err(problem("masks")) } else { Ok(()) }
+    let same_size = if orientation.is_some_and(exchanges_sides) { turned_size } else { size };
+    let masks = if stated_size == same_size {
+        turn_masks(description, stated_size, [height, width], turn)
+    } else {
+        let masks = description.objects.iter_mut().filter_map(|it| it.annotation.mask.take());
+        if masks.count() == 0 { Ok(()) } else { Err(problem("masks")) }
+    };
+    description.objects.retain_mut(|object| place_object(object, stated_size, turn).is_some());
+    masks
+}
+
+/// Turns the masks of a picture to the upright picture of this height and width. The error says what is left out.
+fn turn_masks(
+    description: &mut MediaDescription,
+    stated_size: Vec2,
+    upright: [u32; 2],
+    turn: Turn,
+) -> Result<(), String> {
+    let (mut pixels_left, mut is_complete) = (MAX_TURNED_PIXELS, true);
+    for annotation in description.objects.iter_mut().map(|object| &mut object.annotation) {
+        let Some(mask) = annotation.mask.take() else { continue };
+        let [height, width] = mask.size.map(f64::from);
+        let fits = (width, height) == stated_size;
+        annotation.mask = fits.then(|| mask.turned(upright, pixels_left, turn)).flatten();
+        is_complete &= annotation.mask.is_some();
+        pixels_left -= annotation.mask.as_ref().map_or(0, Mask::area);
+    }
+    let why = "its masks cannot be turned like the picture, so they are left out";
+    if is_complete { Ok(()) } else { Err(why.to_owned()) }
 }
 
 fn has_same_aspect(one: Vec2, other: Vec2) -> bool {

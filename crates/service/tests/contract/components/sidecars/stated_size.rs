@@ -8,6 +8,8 @@ use tessera_media::ingest::{
     sidecar::{SidecarData, place_boxes},
 };
 
+use tessera_model::Mask;
+
 use super::TestFolder;
 
 /// The header of a JPEG whose Exif data have an orientation.
@@ -88,6 +90,52 @@ fn boxes_are_scaled_and_turned_like_their_picture() {
         };
         assert!(is_corner(x, region.x, region.width, shown.0), "{case}");
         assert!(is_corner(y, region.y, region.height, shown.1), "{case}");
+    }
+}
+
+/// A mask, and the pixels of its object.
+fn mask(pixels: &image::GrayImage) -> Mask {
+    let inside: Vec<bool> = pixels.pixels().map(|pixel| pixel.0[0] > 0).collect();
+    let width = usize::try_from(pixels.width()).unwrap();
+    Mask::of_part([pixels.height(), pixels.width()], [0, 0], width, &inside)
+}
+
+#[test]
+fn masks_are_turned_like_their_picture() {
+    // The turned picture shows that all annotations are of stored pictures.
+    let mut pixels = image::GrayImage::new(40, 30);
+    for (x, y) in (2..9).map(|x| (x, 3)).chain((3..20).map(|y| (2, y))) {
+        pixels.put_pixel(x, y, image::Luma([255]));
+    }
+    let images = ["a.jpg", "turned.jpg"]
+        .map(|name| json!({"id": name, "file_name": name, "width": 40, "height": 30}));
+    let object = |name: &str, mask: &Mask| {
+        json!({"image_id": name, "category_id": 1, "bbox": [2, 3, 7, 17], "iscrowd": 1,
+               "segmentation": {"size": mask.size, "counts": mask.counts}})
+    };
+    let categories = json!([{"id": 1, "name": "bolt"}]);
+    for orientation in 1..=8 {
+        let folder = TestFolder::with_media(&[]);
+        folder.write("a.jpg", jpeg(orientation, (40, 30)));
+        folder.write("turned.jpg", jpeg(6, (40, 30)));
+        let smaller = mask(&image::GrayImage::new(4, 3));
+        let annotations = [object("a.jpg", &mask(&pixels)), object("turned.jpg", &smaller)];
+        let file = json!({"images": images, "annotations": annotations, "categories": categories});
+        folder.write("x.json", file.to_string());
+        let mut turned = image::DynamicImage::from(pixels.clone());
+        turned.apply_orientation(image::metadata::Orientation::from_exif(orientation).unwrap());
+        let mut data = folder.read_sidecars();
+        let sandbox = SandboxedDir::open(&folder.path("")).unwrap();
+        let sizes = [("a.jpg", (turned.width(), turned.height())), ("turned.jpg", (30, 40))];
+        place_boxes(
+            &sandbox,
+            &mut data,
+            sizes.map(|(path, size)| (Path::new(path), size)).into_iter(),
+        );
+        let found = &data.descriptions[Path::new("a.jpg")].objects[0].annotation.mask;
+        assert_eq!(found.as_ref(), Some(&mask(&turned.into_luma8())), "{orientation}");
+        let why = "turned.jpg: its masks cannot be turned like the picture, so they are left out";
+        assert_eq!(data.problems[Path::new("x.json")], why, "{orientation}");
     }
 }
 

@@ -60,6 +60,21 @@ fn a_sample_with_several_pictures_ends_its_name_at_the_first_dot() {
 }
 
 #[test]
+fn a_sidecar_belongs_only_to_the_picture_of_its_own_spelling() {
+    let names = ["A", "a", "cafe\u{301}", "caf\u{e9}"];
+    for end in [".json", ".jpg.json", ".meta.json"] {
+        let folder = TestFolder::with_media(&[]);
+        let mut expected = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            folder.write(&format!("{name}.jpg"), "");
+            folder.write(&format!("{name}{end}"), format!(r#"{{"caption": "{number}"}}"#));
+            expected.push(describe(&format!("{name}.jpg"), &number.to_string(), "", "", ""));
+        }
+        assert_eq!(folder.descriptions(), expected, "{end}");
+    }
+}
+
+#[test]
 fn a_shard_that_was_unpacked_is_not_a_label() {
     let folder = TestFolder::with_media(&["0.tar/0.jpg", "cat/0.tar/0.jpg"]);
     let expected = [describe("cat/0.tar/0.jpg", "", "cat", "", "")];
