@@ -128,6 +128,15 @@ impl Context {
         })
     }
 
+    /// Returns the deployment that the options or the environment name, without the settings.
+    pub(super) fn named_target(&self) -> CliResult<Option<ServiceTarget>> {
+        let GlobalOptions { profile, base_url, folder, .. } = &self.global;
+        if profile.is_none() && base_url.is_none() && folder.is_none() {
+            return Ok(None);
+        }
+        deployment::select_target(&self.global, &self.settings)
+    }
+
     /// Returns a command to suggest, with the options that select the deployment, so that the command works when it is
     /// copied.
     pub(super) fn suggestion(&self, command: impl Into<ShellCommand>) -> ShellCommand {
