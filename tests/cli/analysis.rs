@@ -346,7 +346,7 @@ fn a_folder_becomes_sets_for_a_training() {
     let coco: Value = serde_json::from_str(&written).unwrap();
     assert!(coco["images"].as_array().unwrap().len() > 15, "{coco}");
     done(&["check", "--max-duplicates", "0", "--max-blur", "1", "--min-media", "28"]);
-    done(&["media", "undo"]);
+    done(&["media", "undo", "--yes"]);
     assert_eq!(on_disk(), 26, "the copies came back");
 }
 
