@@ -135,7 +135,8 @@ impl Connection<'_> {
     pub(super) fn local_service(&self, option: &str) -> CliResult<&LocalService> {
         self.local.as_ref().ok_or_else(|| {
             CliError::usage(format!(
-                "{option} needs a local profile; the files of this deployment may be on another machine"
+                "{option} needs a local folder: --folder DIR, or a local profile; the files of this service may be on \
+                 another machine"
             ))
         })
     }

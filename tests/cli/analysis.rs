@@ -415,7 +415,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     let elsewhere = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
     let import = ["dataset", "embeddings", "import", file];
     let (code, _, err) = run(home, &[&import[..], &elsewhere].concat());
-    assert!(code == 2 && err.contains("needs a local profile"), "{code} {err}");
+    assert!(code == 2 && err.contains("needs a local folder"), "{code} {err}");
 }
 
 /// Each tutorial begins with a new folder.

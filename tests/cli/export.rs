@@ -587,7 +587,7 @@ fn options_for_files_of_this_machine_need_a_local_profile() {
     for options in [&["--list", "rows.jsonl"][..], &["--extract", "out", "--link"]] {
         let start = [&["export", "start"], options].concat();
         let (code, _, err) = json(home, &serving, &start);
-        assert!(code == 2 && err.contains("needs a local profile"), "{err}");
+        assert!(code == 2 && err.contains("needs a local folder"), "{err}");
     }
     let (_, listed, _) = json(home, &serving, &["export", "list"]);
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(0), "nothing was sent: {listed}");

@@ -298,7 +298,7 @@ fn acting_needs_a_choice_a_local_folder_and_permission() {
     for arguments in [&["media", "trash", "--media", &media, "--yes"][..], &["duplicates"][..]] {
         let (code, _, err) = outcome(&mut serving.asked(world.home.path(), arguments));
         assert_eq!(code, 2, "{err}");
-        assert!(err.contains("needs a local profile"), "{err}");
+        assert!(err.contains("needs a local folder"), "{err}");
     }
     assert_eq!(world.files(), before);
 }

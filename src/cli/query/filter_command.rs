@@ -75,7 +75,7 @@ pub(super) enum FilterCommand {
         #[arg(long, value_name = "0-1")]
         max_distance: Option<f64>,
     },
-    /// Path in the folder of the dataset. Local deployments only, like all commands below.
+    /// Path in the folder of the dataset. Local services only, like all commands below.
     ///
     /// `train` matches everything in this folder, `train/*.jpg` files, `**/x_?.png` files in any folder.
     #[command(mut_args = with_operators_of(FileProperty::Path))]
