@@ -24,8 +24,6 @@ const MAX_CLOCK_SKEW_SECS: u64 = 30;
 pub struct Connection<'a> {
     pub context: &'a Context,
     pub client: Client,
-    /// The name under which selections, jobs and views are saved.
-    pub deployment_name: String,
     pub state: StateFolder,
     dry_run: Option<DryRun>,
     /// The local deployment in this process, which lives as long as the command.
@@ -59,7 +57,6 @@ impl Context {
         Ok(Connection {
             context: self,
             client: self.with_listeners(client),
-            deployment_name: target.profile.name.clone(),
             state: target_state(target),
             dry_run,
             local,
@@ -138,7 +135,8 @@ impl Connection<'_> {
     pub(super) fn local_service(&self, option: &str) -> CliResult<&LocalService> {
         self.local.as_ref().ok_or_else(|| {
             CliError::usage(format!(
-                "{option} needs a local profile; the files of this deployment may be on another machine"
+                "{option} needs a local folder: --folder DIR, or a local profile; the files of this service may be on \
+                 another machine"
             ))
         })
     }
@@ -193,7 +191,7 @@ impl Connection<'_> {
 }
 
 pub(super) fn target_state(target: &ServiceTarget) -> StateFolder {
-    tessera_config::state_dir(&target.profile.name).map(StateFolder::in_dir).unwrap_or_default()
+    target.state_dir().map(StateFolder::in_dir).unwrap_or_default()
 }
 
 pub fn clock_skew_warning(client: &Client) -> Option<String> {

@@ -21,6 +21,7 @@ use crate::cli::{
     CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
     messages::{Messages, write_stderr},
     output::{Document, Output},
+    values::similar_folder,
 };
 
 /// The time limit for checking the service after the user has interrupted a command.
@@ -120,12 +121,33 @@ impl Context {
     }
 
     pub(super) fn target(&self) -> CliResult<ServiceTarget> {
-        deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
-            let message =
-                "no deployment is selected; give --folder DIR, --profile NAME, or --base-url URL --kind KIND";
-            CliError::usage(message)
-                .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
-        })
+        let target = deployment::select_target(&self.global, &self.settings)?;
+        target.ok_or_else(|| self.no_deployment())
+    }
+
+    /// Without a deployment, the name of a dataset is mostly a mistyped folder.
+    fn no_deployment(&self) -> CliError {
+        let GlobalOptions { dataset, dataset_argument, .. } = &self.global;
+        let unknown = dataset_argument.as_ref().or(dataset.as_ref()).map(|name| {
+            let similar = similar_folder(Path::new(name));
+            let similar = similar.map(|it| format!(", did you mean {}?", it.display()));
+            let similar = similar.unwrap_or_default();
+            format!("there is no folder or dataset `{name}`{similar}; ")
+        });
+        CliError::usage(format!(
+            "{}no deployment is selected; give --folder DIR, --profile NAME, or --base-url URL --kind KIND",
+            unknown.unwrap_or_default()
+        ))
+        .with_remedy("tessera open FOLDER")
+    }
+
+    /// Returns the deployment that the options or the environment name, without the settings.
+    pub(super) fn named_target(&self) -> CliResult<Option<ServiceTarget>> {
+        let GlobalOptions { profile, base_url, folder, .. } = &self.global;
+        if profile.is_none() && base_url.is_none() && folder.is_none() {
+            return Ok(None);
+        }
+        deployment::select_target(&self.global, &self.settings)
     }
 
     /// Returns a command to suggest, with the options that select the deployment, so that the command works when it is

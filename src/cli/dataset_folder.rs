@@ -38,8 +38,10 @@ pub(super) fn with_folder_option(
     positions.into_iter().find_map(without).unwrap_or(matches)
 }
 
-/// Makes a folder that is given with `--dataset`, or by its variable, the folder of the command.
+/// Makes a folder that is given with `--dataset`, or by its variable, the folder of the command. The options also get
+/// the dataset argument, for the error of a dataset without a deployment.
 pub(super) fn replace_dataset_option(global: &mut GlobalOptions, matches: &ArgMatches) {
+    global.dataset_argument = dataset_argument(matches);
     if let Some(folder) = global.dataset.take_if(|it| is_folder(it, matches)) {
         global.folder = Some(PathBuf::from(folder));
     }

@@ -24,7 +24,6 @@ use crate::{
 /// The deployment of a command.
 #[derive(Clone, Debug)]
 pub struct ServiceTarget {
-    /// The profile. Its name is the one under which selections, jobs and views are saved.
     pub profile: Profile,
     /// Whether the profile is in the settings. Another profile stands for an address or a folder of the command line.
     pub is_saved: bool,
@@ -44,6 +43,26 @@ impl ServiceTarget {
         Self { profile, is_saved: true }
     }
 
+    fn unsaved(
+        name: &str,
+        deployment: DeploymentConfig,
+        global: &GlobalOptions,
+        settings: &Settings,
+    ) -> Self {
+        let options = ProfileOptions {
+            text_search_path: settings.search.text_search_path.clone(),
+            ..with_global_options(ProfileOptions::default(), global)
+        };
+        let profile = Profile { options, ..Profile::new(name, deployment) };
+        Self { profile, is_saved: false }
+    }
+
+    /// Returns the local deployment of a folder without a profile.
+    pub(super) fn of_folder(folder: PathBuf, global: &GlobalOptions, settings: &Settings) -> Self {
+        let deployment = DeploymentConfig::Local { folder, model: settings.model.clone() };
+        Self::unsaved(LOCAL_NAME, deployment, global, settings)
+    }
+
     /// Returns the profile if it is saved.
     pub fn into_saved(self) -> Option<Profile> {
         self.is_saved.then_some(self.profile)
@@ -54,6 +73,14 @@ impl ServiceTarget {
         match &self.profile.deployment {
             DeploymentConfig::Local { folder, model } => Some((folder, model.as_deref())),
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => None,
+        }
+    }
+
+    /// Returns the folder in which selections, jobs and views are saved.
+    pub(super) fn state_dir(&self) -> Option<PathBuf> {
+        match self.local_folder() {
+            Some(_) => tessera_config::local_state_dir(),
+            None => tessera_config::state_dir(&self.profile.name),
         }
     }
 
@@ -73,17 +100,8 @@ pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
 ) -> CliResult<Option<ServiceTarget>> {
-    let unsaved = |name: &str, deployment| {
-        let options = ProfileOptions {
-            text_search_path: settings.search.text_search_path.clone(),
-            ..with_global_options(ProfileOptions::default(), global)
-        };
-        let profile = Profile { options, ..Profile::new(name, deployment) };
-        ServiceTarget { profile, is_saved: false }
-    };
     if let Some(folder) = &global.folder {
-        let (folder, model) = (folder.clone(), settings.model.clone());
-        return Ok(Some(unsaved(LOCAL_NAME, DeploymentConfig::Local { folder, model })));
+        return Ok(Some(ServiceTarget::of_folder(folder.clone(), global, settings)));
     }
     // A named profile takes precedence over an address from the environment.
     if let (Some(address), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
@@ -94,7 +112,7 @@ pub fn select_target(
             DeploymentKind::Local => return Err(no_address()),
         };
         let name = address.trim_start_matches("https://").trim_start_matches("http://");
-        return Ok(Some(unsaved(name, deployment)));
+        return Ok(Some(ServiceTarget::unsaved(name, deployment, global, settings)));
     }
     let named = global.profile.as_ref().or(settings.default_profile.as_ref());
     let profile = match (named, settings.profiles.as_slice()) {

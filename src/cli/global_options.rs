@@ -52,6 +52,9 @@ pub struct GlobalOptions {
         value_name = "ID|NAME"
     )]
     pub dataset: Option<String>,
+    /// The dataset argument of the command, which is not a folder.
+    #[arg(skip)]
+    pub dataset_argument: Option<String>,
     /// Reject every change, and do not offer any in the interface.
     #[arg(long, global = true, env = "TESSERA_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,

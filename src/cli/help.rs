@@ -94,8 +94,15 @@ pub(super) fn unknown_word(
         // A folder cannot be in the place of a subcommand.
         return None;
     }
+    if let Some(group) = group_of(word, definition) {
+        let message = format!("there is no command `{word}`; there is `{group} {word}`");
+        let help = ShellCommand::new("tessera").word(group).word(word).text("--help");
+        return Some(CliError::usage(message).with_remedy(help));
+    }
     let command = match error.get(ContextKind::SuggestedSubcommand) {
-        Some(ContextValue::Strings(commands)) => commands.last(),
+        Some(ContextValue::Strings(commands)) => {
+            commands.iter().rev().find(|it| is_misspelled(word, it))
+        }
         _ => None,
     };
     let similarity = |other: &str| strsim::jaro_winkler(word, other);
@@ -111,6 +118,17 @@ pub(super) fn unknown_word(
     };
     let message = format!("there is no command `{word}`, and no folder of this name");
     Some(CliError::usage(message).with_remedy(remedy))
+}
+
+/// Returns the first group that has a command of this name: `dataset` for `split`.
+fn group_of<'d>(word: &str, definition: &'d Command) -> Option<&'d str> {
+    let mut groups = definition.get_subcommands().filter(|group| !group.is_hide_set());
+    groups.find(|group| group.find_subcommand(word).is_some()).map(Command::get_name)
+}
+
+/// Whether a word is the beginning of a command, or a command with a mistake in every third letter at most.
+fn is_misspelled(word: &str, command: &str) -> bool {
+    command.starts_with(word) || strsim::osa_distance(word, command) <= (word.len() / 3).max(1)
 }
 
 /// Options that commands do not have, with the command and what it offers instead.

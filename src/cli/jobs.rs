@@ -15,8 +15,10 @@ use tokio::time::timeout;
 
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, ServiceTarget,
-        deployment::{self, LOCAL_NAME},
+        CliError, CliResult, Connection, Context, Document, Exit, FolderOpening, LocalService,
+        ServiceTarget,
+        deployment::LOCAL_NAME,
+        local_settings,
         polling::Poller,
         values::{format_timestamp, timestamp_now},
     },
@@ -63,11 +65,15 @@ pub enum JobsCommand {
 /// The age from which ended jobs are listed only with `--all`.
 const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
-struct DeploymentJobs {
+pub(super) struct DeploymentJobs {
     deployment_name: String,
+    /// The deployment that the command line names.
+    named: Option<ServiceTarget>,
+    /// A profile of the deployment. The profile of a local folder also reaches the datasets of all others.
     profile: Option<Profile>,
+    is_local: bool,
     state: StateFolder,
-    jobs: Vec<StoredJob>,
+    pub(super) jobs: Vec<StoredJob>,
 }
 
 pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
@@ -89,29 +95,29 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
     }
 }
 
-fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
-    let (global, settings) = (&context.global, &context.settings);
-    let named = global.profile.is_some() || global.base_url.is_some() || global.folder.is_some();
-    let target = if named { deployment::select_target(global, settings)? } else { None };
-    let folders: Vec<PathBuf> = match &target {
-        Some(target) => tessera_config::state_dir(&target.profile.name).into_iter().collect(),
+/// Loads the jobs of the deployment that the command line names, or of all deployments.
+pub(super) fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
+    let named = context.named_target()?;
+    let folders: Vec<PathBuf> = match &named {
+        Some(target) => target.state_dir().into_iter().collect(),
         None => tessera_config::state_dirs()
             .map_err(|error| CliError::io("list the state folders", &error))?,
     };
+    let profiles = context.settings.profiles.iter().cloned();
+    let profiles: Vec<_> = profiles.map(ServiceTarget::saved).collect();
     let load = |folder: PathBuf| -> CliResult<DeploymentJobs> {
-        let of_folder =
-            |profile: &&Profile| tessera_config::state_dir(&profile.name).as_ref() == Some(&folder);
-        let profile = settings.profiles.iter().find(of_folder).cloned();
-        let profile_name = profile.as_ref().map(|profile| profile.name.clone());
-        let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let target_name = target.as_ref().map(|target| target.profile.name.clone());
+        let is_local = tessera_config::local_state_dir().as_ref() == Some(&folder);
+        let mut known = named.iter().chain(&profiles);
+        let known = known.find(|it| it.state_dir().as_ref() == Some(&folder)).cloned();
+        let deployment_name = match &known {
+            _ if is_local => LOCAL_NAME.to_owned(),
+            Some(known) => known.profile.name.clone(),
+            None => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        };
         let state = StateFolder::in_dir(folder);
-        Ok(DeploymentJobs {
-            deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
-            profile,
-            jobs: state.jobs()?,
-            state,
-        })
+        let profile = known.and_then(ServiceTarget::into_saved);
+        let (named, jobs) = (named.clone(), state.jobs()?);
+        Ok(DeploymentJobs { deployment_name, named, profile, is_local, state, jobs })
     };
     folders.into_iter().map(load).collect()
 }
@@ -199,7 +205,7 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
     };
     let requests = &[Endpoint::Dataset, Endpoint::ExportStatus];
     let connection =
-        context.connect_to(&deployment.target(context, &stored.job)?, requests).await?;
+        context.connect_to(&deployment.target(context, &stored.job).await?, requests).await?;
     let outcome = follow(&connection, &stored.job).await.and_then(|(status, exit)| {
         let mut facts = job_json(context, deployment, stored);
         facts["state"] = status.as_str().into();
@@ -215,7 +221,7 @@ async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -
         let message = format!("the job {} is not a running export", job_id(stored));
         return Err(CliError::new(Exit::Conflict, message).with_remedy("tessera jobs list"));
     };
-    let target = deployment.target(context, &stored.job)?;
+    let target = deployment.target(context, &stored.job).await?;
     let connection = context.connect_to(&target, &[Endpoint::CancelExport]).await?;
     let work = async {
         let export = connection.client.cancel_export(stored.job.dataset, export_task_id).await?;
@@ -260,12 +266,12 @@ impl DeploymentJobs {
         let Some(first) = self.jobs.iter().find(|stored| is_unfollowed(stored)) else {
             return Ok(());
         };
-        let target = self.target(context, &first.job)?;
-        if target.local_folder().is_some() {
+        if self.is_local {
             return Err(CliError::failed(
                 "its folder is not open, and they go on when it is opened",
             ));
         }
+        let target = self.target(context, &first.job).await?;
         let connection = context.connect_to(&target, &[]).await?;
         let mut outcome = Ok(Exit::Done);
         for stored in self.jobs.iter_mut().filter(|stored| is_unfollowed(stored)) {
@@ -281,33 +287,43 @@ impl DeploymentJobs {
     /// so there is no command, unless this command was given the deployment.
     fn command_target(&self, context: &Context, job: &JobRecord) -> Option<CommandTarget> {
         let tessera = ShellCommand::new("tessera");
-        let tessera = match &self.profile {
-            Some(profile) => tessera.option("--profile", &profile.name),
-            None if self.target(context, job).is_ok() => context.suggestion(tessera),
-            None => return None,
+        let tessera = match (&self.named, &self.profile) {
+            (Some(_), _) => context.suggestion(tessera),
+            (None, Some(profile)) => tessera.option("--profile", &profile.name),
+            (None, None) => return None,
         };
         Some(CommandTarget { tessera, dataset: job.dataset.to_string() })
     }
 
-    fn target(&self, context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
-        if let Some(profile) = &self.profile {
-            return Ok(ServiceTarget::saved(profile.clone()));
+    /// Returns the deployment of a job.
+    pub(super) async fn target(
+        &self,
+        context: &Context,
+        job: &JobRecord,
+    ) -> CliResult<ServiceTarget> {
+        match (&self.named, &self.profile) {
+            (Some(named), _) => Ok(named.clone()),
+            (None, _) if self.is_local => indexed_target(context, job).await,
+            (None, Some(profile)) => Ok(ServiceTarget::saved(profile.clone())),
+            (None, None) => Err(CliError::usage(format!(
+                "{} is not a profile; give the deployment of the job with --base-url and --kind",
+                self.deployment_name
+            ))),
         }
-        let selected = deployment::select_target(&context.global, &context.settings)?;
-        selected.filter(|it| it.profile.name == self.deployment_name).ok_or_else(|| {
-            CliError::usage(if self.deployment_name == LOCAL_NAME {
-                format!(
-                    "the job belongs to the folder {} of this machine; give its path with --folder",
-                    job.dataset_name
-                )
-            } else {
-                format!(
-                    "{} is not a profile; give the deployment of the job with --base-url and --kind",
-                    self.deployment_name
-                )
-            })
-        })
     }
+}
+
+/// Returns the deployment of a local job by the folder that the index has for its dataset.
+async fn indexed_target(context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
+    let settings = local_settings(context.settings.model.as_deref(), None)?;
+    let local = LocalService::open_folders(&[], FolderOpening::AsIndexed, None, settings).await?;
+    let folder = local.dataset_folders().map(|mut folders| folders.remove(&job.dataset));
+    local.stop().await?;
+    let Some(folder) = folder? else {
+        let message = format!("the dataset {} of the job is not in the index", job.dataset_name);
+        return Err(CliError::not_found(message));
+    };
+    Ok(ServiceTarget::of_folder(folder, &context.global, &context.settings))
 }
 
 /// Asks the service what became of a job, and records its end.

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
+    path::PathBuf,
     sync::Arc,
     time::SystemTime,
 };
@@ -191,12 +192,14 @@ impl Launcher {
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
-                self.run_local(local, "sample", (None, None)).await
+                let state = tessera_config::state_dir("sample");
+                self.run_local(local, ("sample", state), (None, None)).await
             }
             LaunchTarget::Folders { folders, opening, data, settings, profile } => {
                 let local = LocalService::open_folders(&folders, opening, data, settings).await?;
                 let name = profile.clone().unwrap_or_else(|| cli::LOCAL_NAME.to_owned());
-                self.run_local(local, &name, (profile, place)).await
+                let state = tessera_config::local_state_dir();
+                self.run_local(local, (&name, state), (profile, place)).await
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = open_secrets().ok();
@@ -220,7 +223,8 @@ impl Launcher {
             LaunchTarget::Address(client, name) => {
                 let login = login_setup(&client, None);
                 let launched = self.remote_deployment(client, login, None);
-                self.run_interface(launched, &name, None).await
+                let state = tessera_config::state_dir(&name);
+                self.run_interface(launched, (&name, state), None).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error, Vec::new()).await,
             LaunchTarget::Start => self.run_start().await,
@@ -247,7 +251,8 @@ impl Launcher {
         let login = login_setup(&client, Some(profile));
         let name = profile.name.clone();
         let launched = self.remote_deployment(client, login, owner.clone());
-        let outcome = self.run_interface(launched, &name, Some(name.clone())).await;
+        let named = (name.as_str(), tessera_config::state_dir(&name));
+        let outcome = self.run_interface(launched, named, Some(name.clone())).await;
         let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
         if let (Some(known), Some(owner)) = (known, owner) {
             known.deployment = owner.profile().deployment;
@@ -258,7 +263,7 @@ impl Launcher {
     async fn run_local(
         &mut self,
         local: LocalService,
-        name: &str,
+        named: (&str, Option<PathBuf>),
         (profile, place): (Option<String>, Option<Place>),
     ) -> Result<RunOutcome, CliError> {
         // A folder that cannot be opened is not remembered.
@@ -279,7 +284,7 @@ impl Launcher {
                 ..WorkerOptions::default()
             },
         };
-        let outcome = self.run_interface(launched, name, profile).await;
+        let outcome = self.run_interface(launched, named, profile).await;
         // The list is printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         // The folder may have been indexed meanwhile.
@@ -305,13 +310,14 @@ impl Launcher {
         LaunchedDeployment { client, login, deployment, dataset: None, folders, worker_options }
     }
 
+    /// Runs the interface with the name of a deployment and the folder of its saved state.
     async fn run_interface(
         &mut self,
         launched: LaunchedDeployment,
-        name: &str,
+        (name, state): (&str, Option<PathBuf>),
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let state = tessera_config::state_dir(name).map(StateFolder::in_dir).unwrap_or_default();
+        let state = state.map(StateFolder::in_dir).unwrap_or_default();
         let setup = self.setup(&launched, name, profile, &state);
         let worker = worker::spawn(launched.client, state, launched.worker_options);
         if let Some(reason) = self.settings.accessible {
@@ -337,17 +343,12 @@ impl Launcher {
         state: &StateFolder,
     ) -> app::Setup {
         let (session, session_warning) = self.last_session(state);
-        // A profile continues where it ended. A folder of the command line opens its own dataset.
-        let continues =
-            profile.is_some() && session.as_ref().is_some_and(|it| it.dataset.is_some());
-        let own_dataset = launched.dataset.filter(|_| !continues);
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
         let kind = known.map(|known| known.deployment.kind());
         let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let start = std::mem::take(&mut self.start);
-        // The state is stored under this name, while the header also shows the kind.
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
         // If the clock is before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -374,7 +375,8 @@ impl Launcher {
             commands: self.settings.commands.clone(),
             deployment: launched.deployment,
             dataset_folders: launched.folders.clone(),
-            initial_dataset: start.dataset.or(own_dataset.map(|id| id.to_string())),
+            // The session may have ended at the dataset of another folder.
+            initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),

@@ -40,6 +40,10 @@ impl StateFolder {
         Self { dir: Some(folder), ..Self::default() }
     }
 
+    pub fn folder(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
+
     /// Describes what the disk of the state folder does not guarantee.
     pub fn missing_guarantees(&self) -> Vec<String> {
         let folder = self.dir.as_deref();

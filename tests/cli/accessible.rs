@@ -75,6 +75,26 @@ fn a_dataset_opens_as_the_settings_say() {
 }
 
 #[test]
+fn a_profile_opens_its_own_folder_after_another_one_was_open() {
+    let (home, pictures) = super::home();
+    let home = home.path();
+    let dogs = home.join("dogs");
+    fs::create_dir(&dogs).unwrap();
+    super::picture(&dogs.join("a.png"));
+    let [pictures, dogs] = [&pictures, &dogs].map(|folder| folder.to_str().unwrap());
+    let add = ["profile", "add", "mine", "--kind", "local", "--folder", dogs];
+    assert_eq!(super::run(home, &add).0, 0);
+    for (options, dataset) in
+        [(["--folder", pictures], "pictures"), (["--profile", "mine"], "dogs")]
+    {
+        let arguments = [&["--accessible"], &options[..]].concat();
+        let (code, out, err) = super::piped(home, &arguments, "wait\nquit\n");
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains(&format!("dataset {dataset}")), "{out}");
+    }
+}
+
+#[test]
 fn answers_that_end_or_make_no_sense_are_survived() {
     let (code, lines) = converse("99x\nprevious-page\nexport-basket\n", &["--accessible=true"]);
     let reported = lines.join("\n");

@@ -346,7 +346,7 @@ fn a_folder_becomes_sets_for_a_training() {
     let coco: Value = serde_json::from_str(&written).unwrap();
     assert!(coco["images"].as_array().unwrap().len() > 15, "{coco}");
     done(&["check", "--max-duplicates", "0", "--max-blur", "1", "--min-media", "28"]);
-    done(&["media", "undo"]);
+    done(&["media", "undo", "--yes"]);
     assert_eq!(on_disk(), 26, "the copies came back");
 }
 
@@ -416,7 +416,7 @@ fn embeddings_go_out_and_come_in_and_what_is_missing_is_said() {
     let elsewhere = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
     let import = ["dataset", "embeddings", "import", file];
     let (code, _, err) = run(home, &[&import[..], &elsewhere].concat());
-    assert!(code == 2 && err.contains("needs a local profile"), "{code} {err}");
+    assert!(code == 2 && err.contains("needs a local folder"), "{code} {err}");
 }
 
 /// Each tutorial begins with a new folder.

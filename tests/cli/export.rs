@@ -461,6 +461,31 @@ fn the_exports_of_a_folder_are_not_those_of_another_with_its_name() {
 }
 
 #[test]
+fn an_export_of_a_folder_is_found_without_the_folder() {
+    let (home, folder) = super::home();
+    let home = home.path();
+    let ask = |arguments: &[&str]| outcome(tessera(home, arguments).current_dir(home));
+    let (code, id, err) =
+        ask(&["export", "start", "--folder", folder.to_str().unwrap(), "--wait", "--quiet"]);
+    assert_eq!(code, 0, "{err}");
+    let id = id.trim();
+    let (code, listed, err) = ask(&["export", "list", "--jq", ".exports[].id"]);
+    assert_eq!((code, listed.trim()), (0, id), "{err}");
+    for arguments in [
+        &["export", "status", id][..],
+        &["export", "watch", &id[..8]],
+        &["export", "download", id, "-o", "mine.zip"],
+        &["jobs", "watch", id],
+    ] {
+        let (code, _, err) = ask(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+    }
+    assert!(home.join("mine.zip").is_file());
+    let (code, _, err) = ask(&["export", "status", "cf8b3e78-0000-4954-a782-000000000001"]);
+    assert!(code == 2 && err.contains("no deployment is selected"), "{code}: {err}");
+}
+
+#[test]
 fn an_original_that_has_changed_is_not_linked() {
     let (home, folder) = local_folder();
     let home = home.path();
@@ -562,7 +587,7 @@ fn options_for_files_of_this_machine_need_a_local_profile() {
     for options in [&["--list", "rows.jsonl"][..], &["--extract", "out", "--link"]] {
         let start = [&["export", "start"], options].concat();
         let (code, _, err) = json(home, &serving, &start);
-        assert!(code == 2 && err.contains("needs a local profile"), "{err}");
+        assert!(code == 2 && err.contains("needs a local folder"), "{err}");
     }
     let (_, listed, _) = json(home, &serving, &["export", "list"]);
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(0), "nothing was sent: {listed}");

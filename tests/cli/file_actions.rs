@@ -155,12 +155,19 @@ fn files_move_after_a_preview_and_come_back() {
         code == 1 && err.contains("no action on files was interrupted; `tessera media undo`"),
         "{code}: {err}"
     );
+    for refused in [&["media", "undo"][..], &["media", "undo", "--no-input"]] {
+        let (code, _, err) = world.ask(refused);
+        assert!(
+            code == 2 && err.contains("undo the action for 3 files? Cannot prompt here"),
+            "{code}: {err}"
+        );
+    }
     assert_eq!(world.files(), moved);
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(world.files(), before);
     assert_eq!(world.indexed().len(), 7);
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!(code, 1, "{err}");
     assert!(err.contains("no action on files to undo"), "{err}");
 }
@@ -195,7 +202,7 @@ fn annotation_files_follow_on_request() {
     fs::create_dir(&other).unwrap();
     let (code, _, err) = run(world.home.path(), &["media", "undo", "--folder", &other]);
     assert!(code == 6 && err.contains("was not in") && err.contains("omit --folder"), "{err}");
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
 }
 
@@ -219,14 +226,14 @@ fn copies_links_and_the_trash_take_lists_of_files() {
         assert!(err.contains("missing.png: it is not a picture or video of this dataset"), "{err}");
         let copy = Path::new(&to[1]).join("sub/longer-name.png");
         assert_eq!(fs::read(&copy).unwrap(), before[&world.folder.join("p0.png")]);
-        let (code, _, err) = world.ask(&["media", "undo"]);
+        let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
         assert_eq!((code, world.files() == before), (0, true), "{name}: {err}");
     }
     let (code, document, err) = world.ask(&[&["media", "trash"][..], &from[..]].concat());
     assert_eq!((code, states(&document)[..3].to_vec()), (9, vec!["done"; 3]), "{err}");
     assert!(world.home.path().join("Trash/files/longer-name.png").is_file());
     assert_eq!(world.indexed().len(), 5);
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
 }
 
@@ -250,16 +257,16 @@ fn nothing_is_replaced_and_changed_files_stay() {
     let (code, document, err) = world.ask(&act);
     assert_eq!((code, states(&document)), (9, vec!["done", "left alone"]), "{err}");
     assert!(err.contains("`tessera media copy --keep-folders` keeps their folders"), "{err}");
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!(code, 0, "{err}");
     fs::remove_file(world.folder.join("sub/p5.png")).unwrap();
     // Somebody takes the old name before the move is undone.
     fs::write(world.folder.join("p4.png"), "new").unwrap();
-    let (code, document, err) = world.ask(&["media", "undo"]);
+    let (code, document, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, states(&document)), (9, vec!["left alone"]), "{err}");
     assert!(err.contains("another file has its old name"), "{err}");
     fs::remove_file(world.folder.join("p4.png")).unwrap();
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
 }
 
@@ -291,7 +298,7 @@ fn acting_needs_a_choice_a_local_folder_and_permission() {
     for arguments in [&["media", "trash", "--media", &media, "--yes"][..], &["duplicates"][..]] {
         let (code, _, err) = outcome(&mut serving.asked(world.home.path(), arguments));
         assert_eq!(code, 2, "{err}");
-        assert!(err.contains("needs a local profile"), "{err}");
+        assert!(err.contains("needs a local folder"), "{err}");
     }
     assert_eq!(world.files(), before);
 }
@@ -344,7 +351,7 @@ fn duplicates_are_listed_and_the_rule_decides() {
     assert_eq!((code, states(&document)), (0, vec!["done"]), "{err}");
     assert!(!world.folder.join("sub/longer-name.png").exists());
     assert_eq!(world.ask(&["duplicates"]).1["groups"], 0);
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, world.files() == before), (0, true), "{err}");
 }
 
@@ -406,7 +413,7 @@ fn identical_copies_become_links_and_are_separated_again() {
     assert_eq!(world.files(), before);
     let (code, _, err) = world.ask(&link);
     assert!(code == 0 && err.contains("0 groups with 0 copies to remove"), "{code} {err}");
-    let (code, _, err) = world.ask(&["media", "undo"]);
+    let (code, _, err) = world.ask(&["media", "undo", "--yes"]);
     assert_eq!((code, inode("p0.png") == inode("sub/longer-name.png")), (0, false), "{err}");
     assert_eq!(world.files(), before);
     // A move keeps the path below the folder.

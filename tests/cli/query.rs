@@ -113,8 +113,7 @@ async fn other_deployments_refuse_the_filters_of_the_local_deployment_before_a_s
         err
     };
     let query = r#"[{"path":{"op":"is","value":"train"}}]"#;
-    let words =
-        "the filter `path` is an addition of the local deployment; this service does not know it";
+    let words = "the filter `path` is an addition of local services; this service does not know it";
     let error = refused(&["search", "vql", query]);
     assert!(error.contains(words), "{error}");
     let error = refused(&["search", "browse", "--sort", "bytes"]);

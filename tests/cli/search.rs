@@ -279,7 +279,6 @@ fn invalid_searches_are_rejected_before_any_request() {
         (&["caption", "van", "--max-score", "1.5"], "0.0 to 1.0"),
         (&["browse", "--granularity", "5"], "0 (finest) to 4"),
         (&["browse", "--entity", "videos"], "images or objects"),
-        (&["vql", "--tag", "night"], "--tag"),
         (&["vql"], "give a filter"),
         (&["browse", "--raw", "--flat"], "cannot be used with"),
     ] {

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde_json::{Value, json};
 
 use super::{
-    piped, run,
+    home, piped, run,
     set::{ONPREM, id},
 };
 
@@ -102,4 +102,23 @@ fn named_selections_are_readable_files() {
     let (code, _, err) = selection(home, &["show", DATASET, "--name", "vans"]);
     assert_eq!(code, 5);
     assert!(err.contains("tessera selection list"), "{err}");
+}
+
+#[test]
+fn a_folder_has_the_same_selections_with_a_profile_and_without() {
+    let (home, folder) = home();
+    let home = home.path();
+    let folder = folder.to_str().unwrap();
+    let done = |arguments: &[&str]| {
+        let (code, out, err) = run(home, arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    };
+    done(&["search", "browse", "--mark", "all", "--folder", folder]);
+    done(&["profile", "add", "local", "--kind", "onprem", "--base-url", "http://127.0.0.1:9"]);
+    done(&["profile", "add", "photos", "--kind", "local", "--folder", folder]);
+    let of_folder = done(&["selection", "list", "--folder", folder]);
+    assert!(of_folder.contains("all"), "{of_folder}");
+    assert_eq!(done(&["selection", "list", "--profile", "photos"]), of_folder);
+    assert_eq!(done(&["selection", "list", "--profile", "local"]), "", "another deployment");
 }

@@ -161,6 +161,8 @@ fn a_word_that_is_neither_a_command_nor_a_folder_is_explained() {
     for (word, remedy) in [
         ("phots", "tessera photos"),
         ("duplicats", "tessera duplicates"),
+        ("serach", "tessera search"),
+        ("find", "tessera --help"),
         ("xyzzy", "tessera --help"),
     ] {
         let (code, out, err) = ask(&[word]);
@@ -168,6 +170,18 @@ fn a_word_that_is_neither_a_command_nor_a_folder_is_explained() {
         let message = format!("there is no command `{word}`, and no folder of this name\n");
         assert!(err.contains(&message) && err.contains(&format!("try: {remedy}\n")), "{err}");
     }
+    for (word, command) in [
+        ("split", "dataset split"),
+        ("remove", "dataset remove"),
+        ("wait", "dataset wait"),
+        ("rate", "tag rate"),
+    ] {
+        let (code, _, err) = ask(&[word]);
+        assert!(code == 2 && err.contains(&format!("there is `{command}`")), "{err}");
+    }
+    let (code, _, err) = ask(&["check", "phots"]);
+    let expected = "there is no folder or dataset `phots`, did you mean photos?";
+    assert!(code == 2 && err.contains(expected) && err.contains("--folder DIR"), "{err}");
     let (_, _, err) = ask(&["phots", "--json"]);
     let error: Value = serde_json::from_str(&err).unwrap();
     assert_eq!(error["remedy"], json!("tessera photos"));

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{home, outcome, picture, run, serve};
 
@@ -57,6 +57,10 @@ fn media_are_tagged_by_files_searches_and_selections() {
     let id = tag(home, &["tag", "list"])["tags"][0]["id"].as_str().unwrap().to_owned();
     let picked = tag(home, &["tag", "add", "picked", "--tag", &id]);
     assert_eq!(picked["changed"], 2, "a search by a tag");
+    let named = tag(home, &["query", "add", "tags", "is", "night", "--vql", "[]"]);
+    assert_eq!(named[0]["tags"]["value"], json!([id]));
+    let (code, _, err) = run(home, &["query", "add", "tags", "is", "none", "--vql", "[]"]);
+    assert!(code == 5 && err.contains("the dataset has no tag `none`"), "{code}: {err}");
     let rejected = tag(home, &["tag", "add", "rejected", "--all"]);
     assert_eq!(rejected["changed"], 3);
     assert_eq!(listed(home), ["night 2", "wet 2", "picked 0", "rejected 3"]);
@@ -74,6 +78,40 @@ fn media_are_tagged_by_files_searches_and_selections() {
     let lines = fs::read_to_string(folder.join(".tessera/tags.jsonl")).unwrap();
     assert!(lines.contains(r#"{"tag":"later","color":"cyan"}"#), "{lines}");
     assert_eq!(lines.lines().filter(|line| line.contains(r#""rating":4"#)).count(), 3, "{lines}");
+}
+
+#[test]
+fn what_is_picked_and_what_is_not_rejected_is_exported() {
+    let (home, folder) = with_profile();
+    let home = home.path();
+    let list = home.join("list");
+    for (name, file) in [("picked", "a.png"), ("rejected", "b.png")] {
+        fs::write(&list, file).unwrap();
+        tag(home, &["tag", "add", name, "--files-from", list.to_str().unwrap()]);
+    }
+    // All pictures are equal, so they are members of one cluster.
+    let flat = ["--flat", "--all", "--mark", "rejected"];
+    let found = tag(home, &[&["search", "browse", "--tag", "rejected"][..], &flat].concat());
+    assert_eq!(found["previews"].as_array().unwrap().len(), 1, "{found}");
+    for (content, expected) in [
+        (&["--tag", "picked"][..], &["a.png"][..]),
+        (&["--selection", "rejected", "--rest"], &["a.png", "c.png"]),
+    ] {
+        let rows = home.join("rows");
+        let start = ["export", "start", "--list", rows.to_str().unwrap(), "--force"];
+        tag(home, &[&start[..], content].concat());
+        let rows = fs::read_to_string(rows).unwrap();
+        let path = |row: &str| serde_json::from_str::<Value>(row).unwrap()["file_path"].clone();
+        let mut files: Vec<_> = rows.lines().map(path).collect();
+        files.sort_by_key(ToString::to_string);
+        assert_eq!(files, expected, "{content:?}");
+    }
+    let folder = folder.to_str().unwrap();
+    let (code, out, err) = run(home, &["search", "browse", "--tag", "none", "--folder", folder]);
+    assert!(code == 5 && out.is_empty() && err.contains("no tag `none`"), "{code}: {err}");
+    assert_eq!(run(home, &["profile", "remove", "here", "--yes"]).0, 0);
+    let (code, _, err) = run(home, &["query", "add", "tags", "is", "picked", "--vql", "[]"]);
+    assert!(code == 2 && err.contains("`tessera tag list` prints"), "{code}: {err}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl LocalAddition {
                 "Select the rest, and export the selection",
             ),
         };
-        let sentence = "is an addition of the local deployment; this service does not know it";
+        let sentence = "is an addition of local services; this service does not know it";
         Failure::local(format!("{subject} {sentence}")).with_remedy(remedy)
     }
 }

@@ -61,8 +61,7 @@ pub fn terminal_graphics_file() -> Option<PathBuf> {
     state_dir("terminals").map(|folder| folder.with_extension("toml"))
 }
 
-/// Returns the folder of a deployment's saved state. Its name is derived from the deployment's
-/// display name.
+/// Returns the folder of a remote deployment's saved state. Its name is derived from the deployment's display name.
 pub fn state_dir(deployment: &str) -> Option<PathBuf> {
     let name: String = deployment
         .chars()
@@ -70,6 +69,15 @@ pub fn state_dir(deployment: &str) -> Option<PathBuf> {
         .take(80)
         .collect();
     Some(state_root_dir()?.join(name))
+}
+
+/// The name of the folder with the saved state of local folders, which no folder of [`state_dir`] has.
+const LOCAL_FOLDERS: &str = "local_folders";
+
+/// Returns the folder of the saved state of all local folders. All profiles of local folders and folders without a
+/// profile share one index, so they also share their state.
+pub fn local_state_dir() -> Option<PathBuf> {
+    Some(state_root_dir()?.join(LOCAL_FOLDERS))
 }
 
 /// The name of the folder with the journal of actions on files, which no deployment's folder has.

@@ -120,9 +120,10 @@ fn folders_named(file: &Path, words: &[String]) -> usize {
     folders(file).map(score).sum()
 }
 
-/// Returns the split of a dataset that a word names, in one of its usual spellings: `train2017`, `valid`.
+/// Returns the split of a dataset that a word names, in one of its usual spellings: `train2017`, `valid`, `testset`.
 pub fn split_name(word: &str) -> Option<&'static str> {
-    match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
+    let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    match word.strip_suffix("set").unwrap_or(word) {
         "train" | "training" => Some("train"),
         "val" | "valid" | "validation" | "dev" => Some("val"),
         "test" | "testing" => Some("test"),
@@ -140,6 +141,7 @@ mod tests {
             ("train/1.jpg", "all.json", "test/1.jpg", true),
             ("/data/train2017/1.jpg", "all.json", "images/val2017/1.jpg", true),
             ("train_images/1.jpg", "all.json", "images_test/1.jpg", true),
+            ("trainset/1.jpg", "all.json", "testset/1.jpg", true),
             ("1.jpg", "annotations/instances_val2017.json", "train2017/1.jpg", true),
             ("1.jpg", "train/annotations.json", "valid/1.jpg", true),
             ("set/train/1.jpg", "all.json", "set/train/1.jpg", false),

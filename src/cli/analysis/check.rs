@@ -41,7 +41,7 @@ pub struct CheckOptions {
     /// Media whose label is probably wrong.
     #[arg(long, value_name = "LIMIT")]
     max_mislabels: Option<Limit>,
-    /// Pictures and videos that cannot be read. Local services only.
+    /// Pictures and videos that cannot be read. Local folders only.
     #[arg(long, value_name = "LIMIT")]
     max_unreadable: Option<Limit>,
     /// Every media item has a caption.

@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each media item is the one that looks least like those before it. Local deployments only."
+    after_help = "Each media item is the one that looks least like those before it. Local folders only."
 )]
 pub struct DiverseOptions {
     /// Number of media to select.

@@ -87,11 +87,11 @@ pub enum DatasetCommand {
     },
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
     Split(DatasetSplitOptions),
-    /// Select the media that look least like each other. Local deployments only.
+    /// Select the media that look least like each other. Local folders only.
     Diverse(Box<DiverseOptions>),
     /// Export the vectors of a dataset, or import embeddings that were computed elsewhere.
     ///
-    /// Local deployments only.
+    /// Local folders only.
     Embeddings {
         #[command(subcommand)]
         command: EmbeddingsCommand,

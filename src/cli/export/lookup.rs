@@ -10,7 +10,8 @@ use tessera_model::{
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        JobRecorder,
+        JobRecorder, ServiceTarget,
+        jobs::{DeploymentJobs, load_deployment_jobs},
         values::{IdPrefix, format_timestamp, timestamp_now},
     },
     state::StoredJob,
@@ -35,15 +36,52 @@ pub(super) struct FoundExport {
 }
 
 impl ExportLookup {
+    /// Runs `work` against the deployment that the command line names, or else against that of the recorded export.
+    pub(super) async fn with_connection<'a>(
+        &self,
+        context: &'a Context,
+        requests: &'static [Endpoint],
+        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
+    ) -> CliResult {
+        let connection = match self.recorded_target(context).await? {
+            Some(target) => context.connect_to(&target, requests).await?,
+            None => context.connect(requests).await?,
+        };
+        let outcome = work(&connection).await;
+        connection.close(outcome).await
+    }
+
+    async fn recorded_target(&self, context: &Context) -> CliResult<Option<ServiceTarget>> {
+        if context.named_target()?.is_some() {
+            return Ok(None);
+        }
+        let deployments = load_deployment_jobs(context)?;
+        let mut recorded = deployments.iter().flat_map(|deployment| {
+            let exports = recorded_exports(deployment).filter(|stored| self.has_id(&stored.job));
+            exports.map(move |stored| (deployment, &stored.job))
+        });
+        let (Some((deployment, job)), None) = (recorded.next(), recorded.next()) else {
+            return Ok(None);
+        };
+        match deployment.target(context, job).await {
+            // The address of the export may have become a profile.
+            Err(_) if context.target().is_ok() => Ok(None),
+            target => target.map(Some),
+        }
+    }
+
+    fn has_id(&self, job: &JobRecord) -> bool {
+        job.state.export().is_some_and(|id| self.id.matches(id))
+    }
+
     /// Finds the export. Job records provide the dataset of an export that was started on this
     /// machine.
     pub(super) async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
-        let jobs = recorded_exports(connection).unwrap_or_else(|failure| {
+        let jobs = connection.state.jobs().unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
             Vec::new()
         });
-        let has_id = |job: &JobRecord| job.state.export().is_some_and(|id| self.id.matches(id));
-        let mut jobs = jobs.into_iter().map(|stored| stored.job).filter(has_id);
+        let mut jobs = jobs.into_iter().map(|stored| stored.job).filter(|job| self.has_id(job));
         let job = jobs.next();
         if jobs.next().is_some() {
             let message = format!("several exports start with `{}`; give a whole ID", self.id);
@@ -109,11 +147,9 @@ pub(super) fn saved_archive(job: &JobRecord) -> Option<&Archive> {
     }
 }
 
-/// Returns the exports that any process of this machine has started, oldest first.
-pub(super) fn recorded_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
-    let mut jobs = connection.state.jobs()?;
-    jobs.retain(|stored| stored.job.kind.export().is_some());
-    Ok(jobs)
+/// Returns the exports that any process of this machine has started at a deployment.
+pub(super) fn recorded_exports(deployment: &DeploymentJobs) -> impl Iterator<Item = &StoredJob> {
+    deployment.jobs.iter().filter(|stored| stored.job.kind.export().is_some())
 }
 
 pub(super) fn export_document(

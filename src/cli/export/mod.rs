@@ -12,8 +12,8 @@ use tessera_model::{ExportJob, FailedExport, JobRecord, SavedJobState, is_same_n
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        LocalService,
         export::lookup::{ExportLookup, export_document, kind, recorded_exports, saved_archive},
+        jobs::load_deployment_jobs,
         polling::{EventTarget, Poller},
         values::{format_timestamp, parse_interval},
     },
@@ -24,7 +24,7 @@ use crate::{
 pub enum ExportCommand {
     /// Start an export of a dataset, or of a selection in it.
     Start(Box<start::ExportStartOptions>),
-    /// List the exports started on this machine.
+    /// List the exports started on this machine, at the deployment that the options name or at any.
     List {
         /// Only exports of this dataset: its folder, its ID, or its name at the time.
         dataset: Option<String>,
@@ -65,30 +65,32 @@ pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
             let work = async |connection: &_| options.run(connection).await;
             context.with_connection(REQUESTS, work).await
         }
-        ExportCommand::List { dataset } => {
-            let work = async |connection: &_| list(connection, dataset.as_deref());
-            context.with_connection(REQUESTS, work).await
-        }
+        ExportCommand::List { dataset } => list(context, dataset.as_deref()).await,
         ExportCommand::Status(export) => {
             let work = async |connection: &_| status(connection, &export).await;
-            context.with_connection(REQUESTS, work).await
+            export.with_connection(context, REQUESTS, work).await
         }
         ExportCommand::Watch { export, interval } => {
             let work = async |connection: &_| watch(connection, &export, interval).await;
-            context.with_connection(REQUESTS, work).await
+            export.with_connection(context, REQUESTS, work).await
         }
         ExportCommand::Download { export, options } => {
             let work =
                 async |connection: &_| archive::download(connection, &export, &options).await;
-            context.with_connection(REQUESTS, work).await
+            export.with_connection(context, REQUESTS, work).await
         }
         ExportCommand::Inspect { file } => archive::inspect(context, file).await,
     }
 }
 
-fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
-    let named = dataset.or(connection.context.global.dataset.as_deref());
-    let opened = connection.local.as_ref().and_then(LocalService::first_dataset);
+async fn list(context: &Context, dataset: Option<&str>) -> CliResult {
+    let named = dataset.or(context.global.dataset.as_deref());
+    let opened = match context.named_target()? {
+        Some(target) if named.is_none() && target.local_folder().is_some() => {
+            Some(context.dataset_id(None).await?)
+        }
+        _ => None,
+    };
     let matches = |job: &JobRecord| match (named, opened) {
         (Some(name), _) => {
             is_same_name(job.dataset_name.as_str(), name) || job.dataset.to_string() == name
@@ -96,13 +98,12 @@ fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
         (None, Some(opened)) => job.dataset == opened,
         (None, None) => true,
     };
-    let rows: Vec<Value> = recorded_exports(connection)?
-        .iter()
-        .filter(|stored| matches(&stored.job))
-        .map(row)
-        .collect();
-    let answer = json!({ "exports": rows });
-    connection.context.print(&Document::new("tessera.exports/1", answer))
+    let deployments = load_deployment_jobs(context)?;
+    let mut exports: Vec<_> = deployments.iter().flat_map(recorded_exports).collect();
+    exports.retain(|stored| matches(&stored.job));
+    exports.sort_by_key(|stored| stored.job.started_at);
+    let answer = json!({ "exports": exports.into_iter().map(row).collect::<Vec<Value>>() });
+    context.print(&Document::new("tessera.exports/1", answer))
 }
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {

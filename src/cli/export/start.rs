@@ -354,12 +354,12 @@ impl FoundOptions {
         };
         // The coarsest clusters are the fewest, and any granularity has all media items.
         let granularity = Granularity::new(4);
-        let options =
-            SearchOptions { entity: Some(entity), granularity, ..SearchOptions::default() };
+        let (entity, read) = (Some(entity), filters.read()?);
+        let options = SearchOptions { entity, granularity, filters, ..SearchOptions::default() };
         Ok(SearchRequest {
             kind: "export",
             ranking: RankingSource::Query(query),
-            filters: filters.read()?,
+            filters: read,
             path: None,
             cut: CutOptions::default(),
             dataset: None,

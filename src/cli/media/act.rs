@@ -292,7 +292,7 @@ pub async fn carry_out_and_report(
     let outcome = run_with_progress(context, plan.action.name(), work).await?;
     report(context, &outcome);
     if outcome.done > 0 {
-        let undo = context.suggestion("tessera media undo");
+        let undo = context.suggestion("tessera media undo").text(context.confirming_option());
         context.messages.info(format!("`{undo}` reverts this action"));
     }
     let failed: HashMap<&Path, &str> =
@@ -352,10 +352,13 @@ async fn run_from_journal(
         require_in_folder(folder, &steps, name, &last.text)?;
     }
     context.messages.info(format!("{name}: {}", last.text));
+    let files = count_with_noun(steps.len(), "file", "files");
     if context.is_dry_run() {
-        let files = count_with_noun(steps.len(), "file", "files");
         context.messages.info(format!("would {name} the action for {files}; nothing was changed"));
         return print_rows(context, name, steps.iter().map(|step| row(step, "planned", None)));
+    }
+    if !context.confirm(&format!("{name} the action for {files}?"), "--yes")? {
+        return Err(CliError::failed("nothing was changed"));
     }
     let work = move |progress: Progress<'_>| work(last.id, progress);
     let outcome = run_with_progress(context, name, work).await?;

@@ -433,7 +433,7 @@ impl<'a> AdditionRun<'a> {
 
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
-        let folder = tessera_config::state_dir(&self.connection.deployment_name);
+        let folder = self.connection.state.folder();
         let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
         tessera_files::write_user_file(&path, &list)

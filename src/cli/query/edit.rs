@@ -8,9 +8,10 @@ use crate::cli::{
     local::full_text_error,
     output::unless_closed,
     query::filter_command::FilterCommand,
+    tag,
 };
 use tessera_model::{
-    Enrichment, Filter,
+    Enrichment, Filter, TagId,
     enrichment::missing_model_warning,
     vql::{InvalidField, IssueFilter, MAX_FILTERS, long_query_warning, unpublished_issue_warning},
 };
@@ -29,18 +30,11 @@ pub struct QueryAddOptions {
 }
 
 impl QueryAddOptions {
-    pub(super) fn extended_query(self) -> CliResult<Vec<Filter>> {
-        let filter = self.kind.combined().unwrap_or_else(|| {
-            self.kind.to_filter().map_err(|InvalidField { field, reason }| {
-                let named = match field {
-                    "threshold" | "confidence_min" | "confidence_max" | "op" => {
-                        format!("{field}: {reason}")
-                    }
-                    _ => reason,
-                };
-                CliError::usage(named)
-            })
-        })?;
+    pub(super) async fn extended_query(self, context: &Context) -> CliResult<Vec<Filter>> {
+        let filter = match &self.kind {
+            FilterCommand::Tags { tags, .. } => tag_filter(context, tags).await?,
+            kind => kind.combined().unwrap_or_else(|| kind.to_filter().map_err(usage))?,
+        };
         let given = QueryOptions::new(self.vql, self.file);
         let is_new = given.is_empty() && io::stdin().is_terminal();
         let mut filters = if is_new { Vec::new() } else { QuerySource::from(given).filters()? };
@@ -51,6 +45,34 @@ impl QueryAddOptions {
         filters.push(filter);
         Ok(filters)
     }
+}
+
+fn usage(InvalidField { field, reason }: InvalidField) -> CliError {
+    CliError::usage(match field {
+        "threshold" | "confidence_min" | "confidence_max" | "op" => format!("{field}: {reason}"),
+        _ => reason,
+    })
+}
+
+/// Returns the filter of tags. Only their names need a dataset.
+async fn tag_filter(context: &Context, tags: &[String]) -> CliResult<Filter> {
+    if let Ok(ids) = tags.iter().map(|tag| tag.parse()).collect::<Result<Vec<TagId>, _>>() {
+        return Filter::tags(ids).map_err(usage);
+    }
+    if context.target().is_err() {
+        return Err(CliError::usage(
+            "the name of a tag needs its dataset: --folder DIR; or give the ID that `tessera tag list` prints",
+        ));
+    }
+    let connection = context.connect(&[]).await?;
+    let work = async {
+        let dataset = connection.dataset(None).await?;
+        tag::tag_filter(&connection, dataset.id, tags).await
+    };
+    let filter = work.await;
+    let closed = connection.close(Ok(Exit::Done)).await;
+    let filter = filter?;
+    closed.map(|_| filter)
 }
 
 /// A problem of a query. It is an error if the service would reject the query, and a note

@@ -2,7 +2,7 @@
 
 use clap::{Arg, builder::PossibleValuesParser};
 use tessera_model::{
-    Anchor, AnchorKind, Filter, MediaId, TagId,
+    Anchor, AnchorKind, Filter, MediaId,
     vql::{
         ColumnName, ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule,
         Operator, Property,
@@ -27,14 +27,14 @@ pub(super) enum FilterCommand {
         #[arg(required = true)]
         labels: Vec<String>,
     },
-    /// User tags, by ID: a media item must have all of them.
+    /// User tags: a media item must have all of them. Names need the dataset, by --folder or --dataset.
     Tags {
         /// The only operator.
         #[arg(value_name = "OP", value_parser = ["is"])]
         _op: String,
-        /// IDs of the tags.
-        #[arg(required = true, value_name = "UUID")]
-        tags: Vec<TagId>,
+        /// Names or IDs of the tags.
+        #[arg(required = true, value_name = "TAG")]
+        tags: Vec<String>,
     },
     /// A quality issue; `blur` is the documented one.
     Issues {
@@ -75,7 +75,7 @@ pub(super) enum FilterCommand {
         #[arg(long, value_name = "0-1")]
         max_distance: Option<f64>,
     },
-    /// Path in the folder of the dataset. Local deployments only, like all commands below.
+    /// Path in the folder of the dataset. Local services only, like all commands below.
     ///
     /// `train` matches everything in this folder, `train/*.jpg` files, `**/x_?.png` files in any folder.
     #[command(mut_args = with_operators_of(FileProperty::Path))]
@@ -220,7 +220,6 @@ impl FilterCommand {
                 let rule = LabelRule::from_keyword(rule).unwrap_or(LabelRule::OneOf);
                 Filter::labels(rule, labels.iter().map(String::as_str))
             }
-            Self::Tags { tags, .. } => Filter::tags(tags.clone()),
             Self::Issues { word, mode, min_confidence, max_confidence } => {
                 let mode = IssueMode::from_keyword(mode).unwrap_or(IssueMode::In);
                 Filter::issue(IssueName::new(word)?, mode, *min_confidence, *max_confidence)

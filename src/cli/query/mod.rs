@@ -37,7 +37,7 @@ pub enum QueryCommand {
 pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
     match command {
         QueryCommand::New => print_query(context, &[]),
-        QueryCommand::Add(options) => print_query(context, &options.extended_query()?),
+        QueryCommand::Add(options) => print_query(context, &options.extended_query(context).await?),
         QueryCommand::Check(source) => edit::run(context, &source).await,
         QueryCommand::Fmt(source) => print_query(context, &source.filters()?),
         QueryCommand::Explain(source) => explain(context, &source.filters()?),

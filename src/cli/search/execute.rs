@@ -93,10 +93,11 @@ pub(super) async fn prepare_ranking(
     connection: &Connection<'_>,
     dataset: &Dataset,
     ranking: RankingSource,
-    filters: Vec<Filter>,
+    mut filters: Vec<Filter>,
     options: &SearchOptions,
 ) -> CliResult<HistoryEntry> {
     let context = connection.context;
+    filters.extend(options.filters.tag_filter(connection, dataset.id).await?);
     let search = options.search(dataset.id, filters, &context.settings.search);
     match ranking {
         RankingSource::Query(query) => {

@@ -11,13 +11,14 @@ use tessera_config::SearchDefaults;
 use tessera_model::{
     Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, FileOrder,
     FileSortKey, Filter, Fraction, Granularity, HistoryEntry, MediaId, Query, QueryText, Region,
-    SafeText, SavedView, Search, Status, TagId,
+    SafeText, SavedView, Search, Status,
     vql::{InvalidField, LabelRule},
 };
 
 use crate::cli::{
     CliError, CliResult, Connection, Exit, absolute_path,
     input_options::{NamedQuery, QueryOptions},
+    tag::tag_filter,
     values::{parse_four, parse_region},
 };
 
@@ -151,9 +152,9 @@ pub struct FilterOptions {
     /// A label; media items must have at least one of several; repeatable.
     #[arg(long = "label", value_name = "LABEL")]
     labels: Vec<String>,
-    /// The UUID of a user tag; media items must have all of several; repeatable.
-    #[arg(long = "tag", value_name = "UUID")]
-    tags: Vec<TagId>,
+    /// A user tag, by name or ID; media items must have all of several; repeatable.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
     #[command(flatten)]
     query: QueryOptions,
 }
@@ -232,22 +233,30 @@ impl FilterOptions {
         self.labels.is_empty() && self.tags.is_empty() && self.query.is_empty()
     }
 
+    /// Returns the filters without the tags, whose names only the dataset knows.
     pub fn read(&self) -> CliResult<Vec<Filter>> {
         let query = self.query.read()?.as_ref().map(NamedQuery::filters).transpose()?;
         let mut filters = query.unwrap_or_default();
-        let error = |flag: &str, invalid: InvalidField| {
-            CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
-        };
         if !self.labels.is_empty() {
             let labels = self.labels.iter().map(String::as_str);
             let filter = Filter::labels(LabelRule::OneOf, labels);
-            filters.push(filter.map_err(|invalid| error("--label", invalid))?);
-        }
-        if !self.tags.is_empty() {
-            let filter = Filter::tags(self.tags.clone());
-            filters.push(filter.map_err(|invalid| error("--tag", invalid))?);
+            filters.push(filter.map_err(|InvalidField { reason, .. }| {
+                CliError::new(Exit::Invalid, format!("--label: {reason}"))
+            })?);
         }
         Ok(filters)
+    }
+
+    /// Returns the filter of the tags, if there are any.
+    pub async fn tag_filter(
+        &self,
+        connection: &Connection<'_>,
+        dataset: DatasetId,
+    ) -> CliResult<Option<Filter>> {
+        if self.tags.is_empty() {
+            return Ok(None);
+        }
+        tag_filter(connection, dataset, &self.tags).await.map(Some)
     }
 }
 
@@ -320,7 +329,7 @@ impl SearchRequest {
                            leave out --sort";
             return Err(CliError::usage(message));
         }
-        if kind == "vql" && filters.is_empty() {
+        if kind == "vql" && filters.is_empty() && options.filters.tags.is_empty() {
             return Err(CliError::usage(
                 "give a filter with QUERY, --vql JSON, -f FILE, --label or --tag",
             ));
@@ -349,7 +358,8 @@ impl SearchRequest {
             }
             (query @ Query::Caption { .. }, _) => ("caption", RankingSource::Query(query)),
             (Query::Browse, _) => {
-                let kind = if filters.is_empty() { "browse" } else { "vql" };
+                let is_browse = filters.is_empty() && options.filters.tags.is_empty();
+                let kind = if is_browse { "browse" } else { "vql" };
                 (kind, RankingSource::Query(Query::Browse))
             }
         };

@@ -232,7 +232,7 @@ async fn a_selective_export_is_a_post_of_items() {
     // The document has no rest, so a service that follows it would export the selection.
     let rest = ExportSelection { items, rest_of: Some(Search::browse(dataset())) };
     let refused = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &rest);
-    assert!(refused.await.unwrap_err().to_string().contains("addition of the local deployment"));
+    assert!(refused.await.unwrap_err().to_string().contains("addition of local services"));
     let sorted = Search { order: Some("-date".parse().unwrap()), ..Search::browse(dataset()) };
     let refused = client.explore(&sorted).await.unwrap_err().to_string();
     assert!(refused.contains("sorting a whole result by date is an addition"), "{refused}");

@@ -35,7 +35,7 @@ impl ObjectStorage {
                 uri,
                 &format!(
                     "the role {role} cannot be assumed: no token service (STS) is reachable from a \
-                     local deployment; start it with a key that may read the bucket"
+                     local service; start it with a key that may read the bucket"
                 ),
             ));
         }

@@ -56,7 +56,7 @@ fn every_filter_of_the_local_deployment_is_read_and_written() {
 }
 
 #[test]
-fn errors_in_filters_of_the_local_deployment_name_filter_and_field() {
+fn errors_in_filters_of_local_services_name_filter_and_field() {
     for (text, words) in [
         (r#"[{"path":{"op":"in","value":"a"}}]"#, "filter 0, path.op: must be one of is, is_not"),
         (

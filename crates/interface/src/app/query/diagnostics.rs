@@ -144,7 +144,7 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
             Some(format!("{field} {reason}"))
         }
         kind if !FilterKind::known_by(app.has_local_service()).contains(&kind) => Some(format!(
-            "{} is an addition of the local deployment; this service does not know it",
+            "{} is an addition of local services; this service does not know it",
             kind.keyword()
         )),
         _ => None,

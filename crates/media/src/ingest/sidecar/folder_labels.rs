@@ -16,11 +16,9 @@ const PICTURE_FOLDERS: &str =
     "image images img imgs jpeg jpegimages jpegs jpg photo photos pics picture pictures png pngs";
 /// The folder in which cameras keep their folders.
 const CAMERA: &str = "DCIM";
-/// Further names that say nothing about the media. All names are in lower case and without trailing digits
-/// (`train2017`).
-const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
-    files frames input label labels media obj_train_data output raw test testing train training \
-    uploads val valid validation video videos";
+/// Further words that say nothing about the media, in lower case. The names of splits say nothing, either.
+const GENERIC_WORDS: &str = "all annotation annotations data dataset datasets dcim default files frames input label \
+    labels media obj output raw set uploads video videos";
 
 pub(crate) fn read(reader: &mut SidecarReader<'_>) {
     let folders = Folders::new(&reader.files);
@@ -99,8 +97,8 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// Whether a folder with a generic name, such as `train` beside `bus` and `car`, is one of several classes: all
-    /// folders beside it have names that describe media, and several of them contain media.
+    /// Whether a folder with a generic name, such as `train` beside `bus` and `car`, is one of several classes: no
+    /// folder beside it has only generic words, and several of them describe and contain media.
     fn is_among_classes(&self, folder: &Path) -> bool {
         let Some(parent) = folder.parent() else { return false };
         let own = folder.file_name();
@@ -109,8 +107,9 @@ impl<'a> Folders<'a> {
         let has_media = |name: &&&OsStr| self.with_media.contains(&*parent.join(name));
         // A split of a dataset is not divided into splits again, so that one class shows that the other is a class.
         let needed = if is_split(folder) && is_split(parent) { 1 } else { 2 };
-        others().all(|name| name.to_str().is_some_and(is_descriptive))
-            && others().filter(has_media).nth(needed - 1).is_some()
+        let is_class = |name: &&&OsStr| name.to_str().is_some_and(is_descriptive);
+        others().all(|name| name.to_str().is_some_and(is_specific))
+            && others().filter(is_class).filter(has_media).nth(needed - 1).is_some()
     }
 
     /// Whether a folder that contains a folder of pictures is one of several classes. A folder with further folders,
@@ -146,15 +145,35 @@ fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+fn is_separator(c: char) -> bool {
+    matches!(c, '-' | '_' | '.' | ' ')
+}
+
 /// Returns a name without the digits and separators at its end.
 fn stem(name: &str) -> &str {
-    let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
     name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c))
 }
 
-/// Whether a name is neither a number nor a word for media in general.
+/// Whether a name describes media: it has a specific word, and no word for a split, as `coco_train` has.
 fn is_descriptive(name: &str) -> bool {
-    !stem(name).is_empty() && !is_one_of(name, GENERIC_NAMES) && !is_one_of(name, PICTURE_FOLDERS)
+    is_specific(name) && !has_split(name)
+}
+
+/// Whether a name has a word that is neither a number nor a word for media in general nor for a split.
+fn is_specific(name: &str) -> bool {
+    let is_generic = |word: &str| {
+        stem(word).is_empty()
+            || is_one_of(word, GENERIC_WORDS)
+            || is_one_of(word, PICTURE_FOLDERS)
+            || has_split(word)
+    };
+    !name.split(is_separator).all(is_generic)
+}
+
+/// Whether a word of a name is a split of a dataset, such as `train` or `Final_Training`.
+fn has_split(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| split_name(&word.to_lowercase()).is_some())
 }
 
 fn is_one_of(name: &str, names: &str) -> bool {
@@ -165,8 +184,6 @@ fn is_picture_folder(folder: &Path) -> bool {
     folder.file_name().and_then(OsStr::to_str).is_some_and(|name| is_one_of(name, PICTURE_FOLDERS))
 }
 
-/// Whether a folder is a split of a dataset, such as `train` or `Final_Training`.
 fn is_split(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    name.split(|c: char| !c.is_alphanumeric()).any(|word| split_name(word).is_some())
+    folder.file_name().is_some_and(|name| has_split(&name.to_string_lossy()))
 }
