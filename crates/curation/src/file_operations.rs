@@ -2,6 +2,7 @@
 //! removed only when its bytes are durable at another place.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, FileTimes, OpenOptions},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, symlink},
@@ -95,27 +96,38 @@ pub(crate) fn move_file(
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
             copy_file(CopyKind::Bytes, source, target, temporary)?;
             content.check(source)?;
-            remove_file(source)
+            remove_verified(source, target)?;
+            sync_dir(parent_dir(source))
         }
         renamed => renamed,
     }
 }
 
-/// Removes the source of a move that a crash interrupted, if the target has the same bytes.
-pub(crate) fn remove_moved(source: &Path, target: &Path, content: &FileContent) -> io::Result<()> {
-    if is_same_file(source, target)? || hash_of(source)? == hash_of(target)? {
-        content.check(source)?;
-        synced(File::open(target)?.sync_all())?;
-        sync_dir(parent_dir(target))?;
-        return remove_file(source);
+/// Removes a file of which another file has every byte.
+///
+/// # Errors
+/// `AlreadyExists` if the other file has other bytes.
+pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
+    if !is_same_file(path, other)? {
+        if hash_of(path)? != hash_of(other)? {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        synced(File::open(other)?.sync_all())?;
+        sync_dir(parent_dir(other))?;
     }
-    Err(ErrorKind::AlreadyExists.into())
+    remove_verified(path, other)
 }
 
-/// Removes a file whose bytes are durable at another place.
-pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)?;
-    sync_dir(parent_dir(path))
+/// Removes a file whose bytes were found in another one, unless both names lead to one file. Every removal of a user's
+/// file goes through this function, because a folder may have become a link or a mount of the other folder.
+fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
+    if FileContent::of(other).is_err() || is_same_entry(path, other)? {
+        let other = other.display();
+        return Err(io::Error::other(format!(
+            "it stays, because {other} is not another copy of it"
+        )));
+    }
+    fs::remove_file(path)
 }
 
 /// Renames a file, and fails if the new name exists.
@@ -139,7 +151,7 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
         return Err(io::Error::other("it was replaced by another program meanwhile"));
     }
     sync_dir(parent_dir(target))?;
-    fs::remove_file(source)
+    remove_verified(source, target)
 }
 
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
@@ -170,6 +182,18 @@ pub fn check_target_folder(folder: &Path) -> Result<(), String> {
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     let (one, other) = (fs::symlink_metadata(one)?, fs::symlink_metadata(other)?);
     Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
+}
+
+/// Whether both names are one entry of one folder, which is reached in two ways.
+pub(crate) fn is_same_entry(one: &Path, other: &Path) -> io::Result<bool> {
+    let has_one_name = fs::symlink_metadata(one)?.nlink() < 2;
+    Ok(is_same_file(one, other)? && (has_one_name || entry_of(one)? == entry_of(other)?))
+}
+
+/// Returns the device and inode of the folder of a file, and the name of the file in this folder.
+pub(crate) fn entry_of(path: &Path) -> io::Result<(u64, u64, OsString)> {
+    let folder = fs::metadata(parent_dir(path))?;
+    Ok((folder.dev(), folder.ino(), path.file_name().unwrap_or_default().to_owned()))
 }
 
 /// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.

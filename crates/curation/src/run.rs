@@ -13,7 +13,7 @@ use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
         CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_file, link_file,
-        move_file, remove_moved, replace_by_link, temporary_path,
+        move_file, remove_copy, replace_by_link, temporary_path,
     },
     journal::StepState,
     plan::LinkKind,
@@ -224,7 +224,7 @@ fn complete(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<b
         Operation::Rewrite => annotations::complete(step, states, temporary)?,
         _ if !has_target => false,
         Operation::Move if !has_source => content.check(target).is_ok(),
-        Operation::Move => remove_moved(source, target, content).is_ok(),
+        Operation::Move => content.check(source).and_then(|()| remove_copy(source, target)).is_ok(),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             has_source && FileContent::of(target).is_ok() && hash_of(source)? == hash_of(target)?
         }

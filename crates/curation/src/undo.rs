@@ -14,8 +14,8 @@ use crate::{
     ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     annotations,
     file_operations::{
-        CopyKind, create_folder, exchange, fill_copy, hash_of, is_same_file, move_file,
-        remove_moved, set_modified, temporary_path,
+        CopyKind, create_folder, exchange, fill_copy, is_same_file, move_file, remove_copy,
+        set_modified, temporary_path,
     },
     journal::StepState,
     run::remove_left,
@@ -142,7 +142,8 @@ fn revert(
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
         // A crash came between the copy and the removal of its source, on the way there or back.
         Operation::Move if has_source => {
-            remove_moved(target, source, content).map(|()| Reverted::Now)
+            content.check(target)?;
+            remove_copy(target, source).map(|()| Reverted::Now)
         }
         Operation::Move => {
             content.check(target)?;
@@ -152,15 +153,20 @@ fn revert(
         Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             content.check(target)?;
-            if !has_source || hash_of(source)? != hash_of(target)? {
-                return Err(io::Error::other(
-                    "its original is gone or has changed, so the copy stays",
-                ));
-            }
-            remove(target)
+            let removed = remove_copy(target, source).map_err(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::AlreadyExists => {
+                    io::Error::other("its original is gone or has changed, so the copy stays")
+                }
+                _ => error,
+            });
+            removed.map(|()| Reverted::Now)
         }
-        Operation::Link(LinkKind::Hard) if is_same_file(source, target)? => remove(target),
-        Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => remove(target),
+        Operation::Link(LinkKind::Hard) if is_same_file(source, target)? => {
+            remove_copy(target, source).map(|()| Reverted::Now)
+        }
+        Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => {
+            fs::remove_file(target).map(|()| Reverted::Now)
+        }
         Operation::Link(_) => Err(io::Error::other("it is no longer the link that was created")),
         Operation::Replace(kind) => separate(*kind, step, &at(source)),
         Operation::Rewrite => {
@@ -168,10 +174,6 @@ fn revert(
             Ok(if was_rewritten { Reverted::Now } else { Reverted::NothingToDo })
         }
     }
-}
-
-fn remove(path: &Path) -> io::Result<Reverted> {
-    fs::remove_file(path).map(|()| Reverted::Now)
 }
 
 /// Gives a copy that was replaced by a link its own bytes, its old time, and its old permissions again.
