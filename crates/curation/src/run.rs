@@ -12,8 +12,8 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
-        CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_file, link_file,
-        move_file, remove_copy, replace_by_link, temporary_path,
+        CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_entry, is_same_file,
+        link_file, move_file, remove_copy, replace_by_link, temporary_path,
     },
     journal::StepState,
     plan::LinkKind,
@@ -189,11 +189,15 @@ fn perform(
     if attempt == Attempt::AfterCrash && complete(step, states, &temporary)? {
         return Ok(());
     }
-    if let Some(kept) = &step.kept
-        && kept.content.check(&kept.path).is_err()
-    {
+    if let Some(kept) = &step.kept {
         let path = kept.path.display();
-        return Err(io::Error::other(format!("the image to keep, {path}, is gone or has changed")));
+        if kept.content.check(&kept.path).is_err() {
+            let gone = format!("the image to keep, {path}, is gone or has changed");
+            return Err(io::Error::other(gone));
+        }
+        if is_same_entry(source, &kept.path)? {
+            return Err(io::Error::other(format!("it is the file of the image to keep, {path}")));
+        }
     }
     if step.checks_bytes {
         content.check_bytes(source)?;
