@@ -74,12 +74,10 @@ pub fn undo(
     }
     journal.sync_folders()?;
     journal.remove_new_folders();
-    // The files that could not be put back can be tried again when the cause is removed. An attempt that puts none of
-    // them back gives them up, so that older actions can be undone.
-    let is_repeated = journal.states.contains(&StepState::Undone);
-    if outcome.failed.is_empty() || outcome.done == 0 && is_repeated {
-        journal.finish(&Record::UndoFinished)?;
-    }
+    // The files that could not be put back can be tried again when the cause is removed. A second attempt that puts none
+    // of them back gives them up, so that older actions can be undone.
+    let is_over = outcome.failed.is_empty() || outcome.done == 0 && journal.is_undo_tried;
+    journal.finish(if is_over { &Record::UndoFinished } else { &Record::UndoTried })?;
     Ok(outcome)
 }
 

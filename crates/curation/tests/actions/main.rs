@@ -338,6 +338,19 @@ fn an_undo_that_fails_twice_makes_way_for_the_action_before() {
 }
 
 #[test]
+fn an_action_of_which_nothing_can_be_put_back_makes_way_after_a_second_attempt() {
+    let desk = Desk::new();
+    let originals = [desk.original("a.jpg", "first"), desk.original("b.jpg", "second")];
+    let layout = TargetLayout { folder: desk.root.join("target/first"), keeps_folders: false };
+    desk.run(&planned(FileAction::Copy(layout), &originals[1..]));
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &originals[..1]));
+    fs::write(desk.root.join("target/deep/a.jpg"), "edited").unwrap();
+    let counts = [(0, 1), (0, 1), (1, 0)];
+    assert_eq!(counts.map(|_| desk.undo()).map(|it| (it.done, it.failed.len())), counts);
+    assert_eq!(names(&desk.files()), ["pics/b.jpg", "target/deep/a.jpg"]);
+}
+
+#[test]
 fn an_undo_reverts_only_the_action_that_was_shown() {
     let desk = Desk::new();
     let [one, other] = [desk.original("a.jpg", "first"), desk.original("b.jpg", "second")];
