@@ -285,21 +285,21 @@ impl Plan {
         rule: NameRule,
         exists: impl Fn(&Path) -> bool,
     ) -> Self {
-        let plan =
-            Self { action, steps: Vec::new(), skipped: Vec::new(), kept_sidecars: Vec::new() };
-        let acted_on = originals.iter().map(|original| original.path.as_path()).collect();
         let mut planner = Planner {
-            plan,
-            acted_on,
+            plan: Self {
+                action,
+                steps: Vec::new(),
+                skipped: Vec::new(),
+                kept_sidecars: Vec::new(),
+            },
+            acted_on: originals.iter().map(|original| original.path.as_path()).collect(),
             with_pairs,
             rule,
             taken: HashSet::new(),
             known: HashSet::new(),
             exists,
         };
-        for original in originals {
-            planner.add(original);
-        }
+        planner.add_all(originals);
         let mut plan = planner.plan;
         plan.kept_sidecars.sort();
         plan.kept_sidecars.dedup();
@@ -346,7 +346,7 @@ impl Plan {
 
 struct Planner<'a, E> {
     plan: Plan,
-    /// The paths of all originals of the action.
+    /// The paths of all originals of the action, as far as none was refused.
     acted_on: HashSet<&'a Path>,
     with_pairs: bool,
     rule: NameRule,
@@ -358,6 +358,25 @@ struct Planner<'a, E> {
 }
 
 impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
+    fn add_all(&mut self, originals: &'a [Original]) {
+        for original in originals {
+            self.add(original);
+        }
+        // The sidecars that a refused picture shares stay with it, so the pictures of its pair are planned again.
+        let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
+        let (stay, leave): (Vec<&Original>, Vec<_>) =
+            originals.iter().partition(|original| refused.contains(&*original.path));
+        if self.plan.action.removes() && stay.iter().any(|original| !original.pair.is_empty()) {
+            self.acted_on = leave.iter().map(|original| original.path.as_path()).collect();
+            self.plan.steps.clear();
+            self.taken.clear();
+            self.known.clear();
+            for original in leave {
+                self.add(original);
+            }
+        }
+    }
+
     fn add(&mut self, original: &'a Original) {
         if self.known.contains(&original.path) {
             return;

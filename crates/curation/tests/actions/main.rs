@@ -300,8 +300,13 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let alone = plan(std::slice::from_ref(&jpeg), false);
     assert_eq!((alone.steps.len(), alone.kept_sidecars.len()), (1, 1));
     assert_eq!(plan(std::slice::from_ref(&jpeg), true).steps.len(), 3);
-    let both = plan(&[jpeg, raw], false);
-    assert_eq!((both.steps.len(), both.kept_sidecars.len()), (3, 0));
+    let both = [jpeg, raw];
+    let planned = plan(&both, false);
+    assert_eq!((planned.steps.len(), planned.kept_sidecars.len()), (3, 0));
+    let is_taken = |path: &Path| path.ends_with("p.nef");
+    let one = Plan::new(action, &both, false, NameRule::Exact, is_taken);
+    assert_eq!((one.skipped.len(), &one.kept_sidecars), (1, &vec![sidecar]));
+    assert_eq!(one.steps.iter().map(|step| &step.source).collect::<Vec<_>>(), [&both[0].path]);
 }
 
 #[test]
