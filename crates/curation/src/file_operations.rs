@@ -196,6 +196,15 @@ pub(crate) fn entry_of(path: &Path) -> io::Result<(u64, u64, OsString)> {
     Ok((folder.dev(), folder.ino(), path.file_name().unwrap_or_default().to_owned()))
 }
 
+/// Whether a file keeps its disk when it gets a new name. Folders may be missing.
+pub(crate) fn is_on_disk_of(file: &Path, new_name: &Path) -> bool {
+    let disk = |path: &Path| {
+        let mut folders = path.ancestors().skip(1);
+        folders.find_map(|folder| fs::metadata(folder).ok()).map(|metadata| metadata.dev())
+    };
+    disk(file) == disk(new_name)
+}
+
 /// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.
 pub(crate) fn copy_file(
     kind: CopyKind,

@@ -47,6 +47,8 @@ pub struct Folder(#[serde(with = "stored_path")] pub PathBuf);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
+    /// The hash of a file that the index does not have. Another disk may shorten the time of the file.
+    Hashed(usize, [u8; 32]),
     Done(usize),
     Failed(usize, String),
     /// The action has ended. The remaining steps are not done.
@@ -203,6 +205,12 @@ impl Contents {
 
     fn apply(&mut self, record: &Record) {
         let (number, state) = match record {
+            Record::Hashed(number, hash) => {
+                if let Some(step) = self.steps.get_mut(*number) {
+                    step.content.hash = Some(*hash);
+                }
+                return;
+            }
             Record::Done(number) => (*number, StepState::Done),
             Record::Failed(number, _) => (*number, StepState::Failed),
             Record::Undone(number) => (*number, StepState::Undone),

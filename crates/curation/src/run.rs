@@ -12,8 +12,8 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
-        CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_entry, is_same_file,
-        link_file, move_file, remove_copy, replace_by_link, temporary_path,
+        CopyKind, FileContent, copy_file, create_folder, hash_of, is_on_disk_of, is_same_entry,
+        is_same_file, link_file, move_file, remove_copy, replace_by_link, temporary_path,
     },
     journal::StepState,
     plan::LinkKind,
@@ -80,6 +80,7 @@ fn carry_out(
     let mut has_failed_picture = false;
     let mut folders = HashSet::new();
     for number in 0..all {
+        record_hash(&mut journal, number)?;
         let step = journal.steps[number].clone();
         if journal.states[number] == StepState::Unknown {
             if !progress(number, all) {
@@ -122,6 +123,23 @@ fn carry_out(
     let is_certain = attempt == Attempt::First || !journal.states.contains(&StepState::Unknown);
     end(folder, journal, outcome.done > 0 || !is_certain)?;
     Ok(outcome)
+}
+
+/// Records the hash of a sidecar that goes to another disk, so that the sidecar is recognized without its exact time.
+fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
+    let Step { operation, source, target, content, .. } = &journal.steps[number];
+    let is_copied =
+        matches!(operation, Operation::Move | Operation::Copy) && !is_on_disk_of(source, target);
+    if !is_copied || content.hash.is_some() || journal.states[number] != StepState::Unknown {
+        return Ok(());
+    }
+    // A file that is gone or has changed fails in its step.
+    let Ok(hash) = hash_of(source).and_then(|hash| content.check(source).map(|()| hash)) else {
+        return Ok(());
+    };
+    journal.append(&Record::Hashed(number, hash))?;
+    journal.steps[number].content.hash = Some(hash);
+    Ok(())
 }
 
 /// Ends a run. `may_be_done` is whether a step may have been done.

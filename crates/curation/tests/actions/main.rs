@@ -15,6 +15,7 @@ use std::{
     fs::{self, File, Permissions},
     os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
@@ -540,6 +541,28 @@ fn files_move_to_another_disk_and_back() {
     let refused = desk.run(&links);
     assert_eq!((refused.done, refused.failed.len()), (0, 4));
     assert!(refused.failed[0].reason.contains("--as symbolic"), "{refused:?}");
+}
+
+#[test]
+fn files_come_back_from_a_disk_that_shortens_their_times() {
+    let desk = Desk::new();
+    let Some(memory) = other_disk(&desk) else { return };
+    let originals = desk.originals();
+    let before = desk.files();
+    let layout = TargetLayout { folder: memory.path().join("moved"), keeps_folders: true };
+    for action in [FileAction::Copy(layout.clone()), FileAction::Move(layout)] {
+        desk.run(&planned(action, &originals));
+        for name in ["a.jpg", "a.txt", "sub/b.jpg"] {
+            let file = File::open(memory.path().join("moved").join(name)).unwrap();
+            let second = file.metadata().unwrap().mtime().unsigned_abs();
+            let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+            file.set_modified(modified).unwrap();
+        }
+        let undone = desk.undo();
+        assert_eq!((undone.done, undone.failed.len()), (4, 0), "{undone:?}");
+        assert_eq!(desk.files(), before);
+        assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
+    }
 }
 
 #[test]
