@@ -11,16 +11,13 @@ use std::{
 };
 
 use rustix::{
-    fs::{
-        Access, CWD, Gid, RenameFlags, Uid, XattrFlags, access, fchown, fgetxattr, fgetxattr_query,
-        flistxattr, flistxattr_query, fsetxattr, renameat_with,
-    },
+    fs::{Access, CWD, RenameFlags, access, renameat_with},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, share_blocks, sync_dir, synced};
+use tessera_files::{TEMPORARY_PREFIX, parent_dir, share_blocks, sync_dir, synced};
 
-use crate::plan::LinkKind;
+use crate::{file_attributes::FileAttributes, plan::LinkKind};
 
 /// What is known about the content of a file before an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,7 +230,8 @@ pub(crate) fn link_file(
     sync_dir(parent_dir(target))
 }
 
-/// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment.
+/// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment. A file that shares
+/// its blocks keeps the time and attributes of the copy.
 pub(crate) fn replace_by_link(
     kind: LinkKind,
     copy: &Path,
@@ -246,7 +244,15 @@ pub(crate) fn replace_by_link(
     if is_same_file(copy, kept)? {
         return Err(io::Error::other("it is a link to the kept file already"));
     }
-    link_file(kind, kept, temporary, &temporary.with_extension("link"))?;
+    match kind {
+        LinkKind::Reflink => {
+            let attributes = FileAttributes::of(&File::open(copy)?)?;
+            let modified = FileContent::of(copy)?.modified;
+            fill_file(kept, temporary, CopyKind::SharedBlocks, &attributes, modified)
+                .inspect_err(|_| discard(temporary))?;
+        }
+        _ => link_file(kind, kept, temporary, &temporary.with_extension("link"))?,
+    }
     exchange(copy, temporary, content)
 }
 
@@ -276,8 +282,20 @@ pub(crate) enum CopyKind {
     SharedBlocks,
 }
 
-/// Fills a new file with the content, time and permissions of another one, and makes it durable.
+/// Fills a new file with the content, time and attributes of another one, and makes it durable.
 pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::Result<()> {
+    let attributes = FileAttributes::of(&File::open(source)?)?;
+    fill_file(source, temporary, kind, &attributes, FileContent::of(source)?.modified)
+}
+
+/// Fills a new file with the content of another one, gives it attributes and a time, and makes it durable.
+pub(crate) fn fill_file(
+    source: &Path,
+    temporary: &Path,
+    kind: CopyKind,
+    attributes: &FileAttributes,
+    modified: i64,
+) -> io::Result<()> {
     let before = FileContent::of(source)?;
     let mut from = File::open(source)?;
     let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(temporary)?;
@@ -285,48 +303,11 @@ pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::
         CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
     }
-    let metadata = from.metadata()?;
-    copy_attributes(&from, &to)?;
-    // Only the superuser gives files away.
-    let _ = fchown(&to, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
-    set_modified(&to, before.modified)?;
-    copy_mode(&metadata, &to)?;
+    set_modified(&to, modified)?;
+    attributes.give_to(&to)?;
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));
-    }
-    Ok(())
-}
-
-/// Copies the extended attributes that the other file system keeps and this user may set.
-fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
-    let mut names = match flistxattr_query(from) {
-        Ok(size) => vec![0; size],
-        Err(Errno::NOTSUP) => return Ok(()),
-        Err(cause) => return Err(cause.into()),
-    };
-    let size = flistxattr(from, names.as_mut_slice())?;
-    for name in names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let copy = || {
-            let mut value = vec![0; fgetxattr_query(from, name)?];
-            let size = fgetxattr(from, name, value.as_mut_slice())?;
-            fsetxattr(to, name, &value[..size], XattrFlags::empty())
-        };
-        match copy() {
-            // The attribute is gone, may not be copied, or is larger than the other file system keeps.
-            Ok(())
-            | Err(
-                Errno::NODATA
-                | Errno::NOTSUP
-                | Errno::PERM
-                | Errno::ACCESS
-                | Errno::INVAL
-                | Errno::NOSPC
-                | Errno::TOOBIG
-                | Errno::RANGE,
-            ) => {}
-            Err(cause) => return Err(cause.into()),
-        }
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use tessera_files::parent_dir;
 
 use crate::{
     annotations::NamedEntry,
+    file_attributes::FileAttributes,
     file_operations::{FileContent, is_writable},
     stored_path,
     trash_can::check_trash,
@@ -148,9 +149,9 @@ pub struct Step {
     /// original names there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
-    /// The permissions of the file before [`Operation::Replace`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<u32>,
+    /// The attributes of the file before [`Operation::Replace`].
+    #[serde(flatten)]
+    pub(crate) attributes: FileAttributes,
     /// The file that is kept in place of this one. Without it, the step is not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFile>,
@@ -180,20 +181,24 @@ impl Step {
             checks_bytes: false,
             entries: Vec::new(),
             inode: None,
-            mode: None,
+            attributes: FileAttributes::default(),
             kept: None,
         }
     }
 
     /// Returns the step with what the journal has to keep about a file that goes to the trash or is replaced.
     pub(crate) fn for_journal(&self) -> Self {
-        let metadata = || fs::symlink_metadata(&self.source).ok();
-        let (inode, mode) = match self.operation {
-            Operation::Trash => (metadata().map(|it| it.ino()), None),
-            Operation::Replace(_) => (None, metadata().map(|it| it.mode())),
-            _ => (None, None),
-        };
-        Self { inode, mode, ..self.clone() }
+        let mut step = self.clone();
+        match self.operation {
+            Operation::Trash => {
+                step.inode = fs::symlink_metadata(&self.source).ok().map(|it| it.ino())
+            }
+            Operation::Replace(_) => {
+                step.attributes = FileAttributes::recorded(&self.source).unwrap_or_default();
+            }
+            _ => {}
+        }
+        step
     }
 }
 

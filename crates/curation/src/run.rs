@@ -128,9 +128,11 @@ fn carry_out(
 /// Records the hash of a sidecar that goes to another disk, so that the sidecar is recognized without its exact time.
 fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
     let Step { operation, source, target, content, .. } = &journal.steps[number];
-    let is_copied =
-        matches!(operation, Operation::Move | Operation::Copy) && !is_on_disk_of(source, target);
-    if !is_copied || content.hash.is_some() || journal.states[number] != StepState::Unknown {
+    if content.hash.is_some()
+        || journal.states[number] != StepState::Unknown
+        || !matches!(operation, Operation::Move | Operation::Copy)
+        || is_on_disk_of(source, target)
+    {
         return Ok(());
     }
     // A file that is gone or has changed fails in its step.

@@ -4,7 +4,6 @@
 use std::{
     fs,
     io::{self, ErrorKind},
-    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
@@ -14,7 +13,7 @@ use crate::{
     ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     annotations,
     file_operations::{
-        CopyKind, create_folder, exchange, fill_copy, is_same_file, move_file, remove_copy,
+        CopyKind, create_folder, exchange, fill_file, is_same_file, move_file, remove_copy,
         set_modified, temporary_path,
     },
     journal::StepState,
@@ -174,16 +173,16 @@ fn revert(
     }
 }
 
-/// Gives a copy that was replaced by a link its own bytes, its old time, and its old permissions again.
+/// Gives a copy that was replaced by a link its own bytes, its old time, and its old attributes again.
 fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
-    let Step { source, target, content, .. } = step;
+    let Step { source, target, content, attributes, .. } = step;
     let is_link = match kind {
         LinkKind::Symbolic => fs::symlink_metadata(source)?.is_symlink(),
         LinkKind::Hard => is_same_file(source, target)?,
-        // The copy has its own bytes already. Only its time is of the kept file.
+        // The copy has its own bytes already.
         LinkKind::Reflink => {
             content.check_bytes(source)?;
-            set_modified(&fs::File::options().write(true).open(source)?, content.modified)?;
+            restore_attributes(step)?;
             return Ok(Reverted::Now);
         }
     };
@@ -191,11 +190,13 @@ fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverte
         return Ok(Reverted::NothingToDo);
     }
     content.check_bytes(target)?;
-    fill_copy(target, temporary, CopyKind::Bytes)?;
-    let file = fs::File::options().write(true).open(temporary)?;
-    set_modified(&file, content.modified)?;
-    if let Some(mode) = step.mode {
-        file.set_permissions(fs::Permissions::from_mode(mode & 0o7777))?;
-    }
+    fill_file(target, temporary, CopyKind::Bytes, attributes, content.modified)?;
     exchange(source, temporary, content).map(|()| Reverted::Now)
+}
+
+/// Gives a file the time and attributes that it had before the action.
+fn restore_attributes(step: &Step) -> io::Result<()> {
+    let file = fs::File::open(&step.source)?;
+    set_modified(&file, step.content.modified)?;
+    step.attributes.give_to(&file)
 }

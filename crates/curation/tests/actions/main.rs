@@ -13,7 +13,7 @@ mod copies;
 use std::{
     collections::BTreeMap,
     fs::{self, File, Permissions},
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -417,6 +417,41 @@ fn a_copy_is_replaced_by_a_link_and_separated_again() {
     desk.undo();
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!((mode(&copy.path), mode(&kept.path)), (0o600, 0o644), "it stays private");
+}
+
+/// The time, permissions, owner and notes of a file.
+fn attributes(path: &Path) -> (i64, u32, u32, [bool; 2]) {
+    let metadata = fs::metadata(path).unwrap();
+    let has = |name: &str| getxattr(path, name, &mut [0; 8]).is_ok();
+    let notes = [has("user.copy"), has("user.kept")];
+    (FileContent::of(path).unwrap().modified, metadata.mode() & 0o777, metadata.uid(), notes)
+}
+
+#[test]
+fn a_replaced_copy_gets_its_attributes_back_or_keeps_them() {
+    for kind in [LinkKind::Hard, LinkKind::Reflink] {
+        let desk = Desk::new();
+        let [kept, copy] = ["kept.jpg", "copy.jpg"].map(|name| desk.original(name, "same"));
+        fs::set_permissions(&copy.path, Permissions::from_mode(0o600)).unwrap();
+        for (path, name) in [(&kept.path, "user.kept"), (&copy.path, "user.copy")] {
+            let _ = setxattr(path, name, b"note", XattrFlags::empty());
+        }
+        // Only the superuser gives files away.
+        let _ = chown(&copy.path, Some(4711), None);
+        let before = [&kept, &copy].map(|original| attributes(&original.path));
+        let replacement = Replacement { copy: copy.clone(), kept: kept.path.clone() };
+        let outcome = desk.run(&Plan::replacing(kind, vec![replacement]));
+        if let [failed] = &*outcome.failed {
+            assert!(failed.reason.contains("cannot share blocks"), "{failed:?}");
+            eprintln!("not tested: {}", failed.reason);
+            continue;
+        }
+        if kind == LinkKind::Reflink {
+            assert_eq!(attributes(&copy.path), before[1]);
+        }
+        assert_eq!(desk.undo().done, 1);
+        assert_eq!([&kept, &copy].map(|original| attributes(&original.path)), before);
+    }
 }
 
 #[test]
