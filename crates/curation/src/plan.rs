@@ -149,7 +149,8 @@ pub struct Step {
     /// original names there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
-    /// The attributes of the file before [`Operation::Replace`].
+    /// The attributes of the file before [`Operation::Replace`], and its permissions and owner before
+    /// [`Operation::Move`].
     #[serde(flatten)]
     pub(crate) attributes: FileAttributes,
     /// The file that is kept in place of this one. Without it, the step is not done.
@@ -189,9 +190,11 @@ impl Step {
     /// Returns the step with what the journal has to keep about a file that goes to the trash or is replaced.
     pub(crate) fn for_journal(&self) -> Self {
         let mut step = self.clone();
+        let metadata = fs::symlink_metadata(&self.source).ok();
         match self.operation {
-            Operation::Trash => {
-                step.inode = fs::symlink_metadata(&self.source).ok().map(|it| it.ino())
+            Operation::Trash => step.inode = metadata.map(|it| it.ino()),
+            Operation::Move => {
+                step.attributes = metadata.as_ref().map(Into::into).unwrap_or_default()
             }
             Operation::Replace(_) => {
                 step.attributes = FileAttributes::recorded(&self.source).unwrap_or_default();

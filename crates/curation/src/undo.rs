@@ -13,8 +13,8 @@ use crate::{
     ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     annotations,
     file_operations::{
-        CopyKind, create_folder, exchange, fill_file, is_same_file, move_file, remove_copy,
-        set_modified, temporary_path,
+        CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file, move_file,
+        remove_copy, set_modified, temporary_path,
     },
     journal::StepState,
     run::remove_left,
@@ -137,15 +137,19 @@ fn revert(
         }
         Operation::Trash => trash_can::restore(trashed, step).map(|()| Reverted::Now),
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
-        // A crash came between the copy and the removal of its source, on the way there or back.
-        Operation::Move if has_source => {
-            content.check(target)?;
-            remove_copy(target, source).map(|()| Reverted::Now)
-        }
         Operation::Move => {
             content.check(target)?;
             create_folder(parent_dir(source))?;
-            move_file(target, source, &at(source), content).map(|()| Reverted::Now)
+            if has_source {
+                // A crash came between the copy and the removal of its source, on the way there or back.
+                remove_copy(target, source)?;
+            } else {
+                move_file(target, source, &at(source), content)?;
+            }
+            if !is_on_disk_of(target, source) {
+                restore_attributes(step)?;
+            }
+            Ok(Reverted::Now)
         }
         Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {

@@ -579,11 +579,12 @@ fn files_move_to_another_disk_and_back() {
 }
 
 #[test]
-fn files_come_back_from_a_disk_that_shortens_their_times() {
+fn files_come_back_from_a_disk_that_shortens_their_times_and_has_no_permissions() {
     let desk = Desk::new();
     let Some(memory) = other_disk(&desk) else { return };
     let originals = desk.originals();
-    let before = desk.files();
+    fs::set_permissions(&originals[0].path, Permissions::from_mode(0o640)).unwrap();
+    let before = (desk.files(), attributes(&originals[0].path));
     let layout = TargetLayout { folder: memory.path().join("moved"), keeps_folders: true };
     for action in [FileAction::Copy(layout.clone()), FileAction::Move(layout)] {
         desk.run(&planned(action, &originals));
@@ -592,10 +593,11 @@ fn files_come_back_from_a_disk_that_shortens_their_times() {
             let second = file.metadata().unwrap().mtime().unsigned_abs();
             let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
             file.set_modified(modified).unwrap();
+            file.set_permissions(Permissions::from_mode(0o777)).unwrap();
         }
         let undone = desk.undo();
         assert_eq!((undone.done, undone.failed.len()), (4, 0), "{undone:?}");
-        assert_eq!(desk.files(), before);
+        assert_eq!((desk.files(), attributes(&originals[0].path)), before);
         assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
     }
 }
