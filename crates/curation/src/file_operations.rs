@@ -137,18 +137,29 @@ pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
 
 /// Renames a file on a file system whose rename would replace the target.
 fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
-    fs::hard_link(source, target).map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::Unsupported => io::Error::new(
-            ErrorKind::Unsupported,
-            "the file system can neither link files nor rename one without replacing another",
-        ),
-        _ => error,
-    })?;
+    match fs::hard_link(source, target) {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) =>
+        {
+            return rename_to_reserved(source, target);
+        }
+        linked => linked?,
+    }
     if !is_same_file(source, target)? {
         return Err(io::Error::other("it was replaced by another program meanwhile"));
     }
     sync_dir(parent_dir(target))?;
     remove_verified(source, target)
+}
+
+/// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the rename
+/// replaces no other file. A crash can leave the empty file.
+fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
+    File::create_new(target)?;
+    if fs::symlink_metadata(target)?.len() > 0 {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(source, target).inspect_err(|_| discard(target))
 }
 
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
@@ -327,4 +338,25 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
 pub(crate) fn discard(temporary: &Path) {
     // A file that cannot be removed is removed when the action is resumed or undone.
     let _ = fs::remove_file(temporary);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_without_links_replaces_only_the_file_that_reserves_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new, other] = ["file", "new", "other"].map(|name| folder.path().join(name));
+        fs::write(&file, "bytes").unwrap();
+        fs::write(&other, "of somebody else").unwrap();
+        let refused = rename_to_reserved(&file, &other).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        rename_to_reserved(&file, &new).unwrap();
+        assert_eq!(fs::read(&new).unwrap(), b"bytes");
+        assert!(!file.exists());
+        assert!(rename_to_reserved(&file, &folder.path().join("free")).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"of somebody else");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no reserved name is left");
+    }
 }
