@@ -617,3 +617,16 @@ fn a_disk_without_a_trash_is_named() {
     let missing = check_trash(&memory.path().join("missing/a.jpg")).unwrap_err();
     assert_eq!(missing, "its folder is missing");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_plan_names_a_file_whose_name_is_too_long_for_the_trash() {
+    let desk = Desk::new();
+    let originals = [245, 246].map(|length| desk.original(&"n".repeat(length), "bytes"));
+    let plan = planned(FileAction::Trash, &originals);
+    let skipped = plan.skipped.last().unwrap();
+    assert_eq!(skipped.path, originals[1].path);
+    assert!(skipped.reason.starts_with("its name is too long for the trash"), "{skipped:?}");
+    let other_reason = plan.skipped.iter().find(|it| it.path == originals[0].path);
+    assert!(other_reason.is_none_or(|it| !it.reason.contains("name")), "{other_reason:?}");
+}
