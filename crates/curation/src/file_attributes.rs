@@ -2,10 +2,11 @@
 //! original, and the journal keeps those that an action takes from a file.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, FileTimes},
     io,
     os::unix::fs::MetadataExt as _,
     path::Path,
+    time::{Duration, SystemTime},
 };
 
 use rustix::{
@@ -46,8 +47,8 @@ impl FileAttributes {
         Ok(attributes)
     }
 
-    /// Gives a file these attributes, as far as its file system keeps them and this user may set them.
-    pub(crate) fn give_to(&self, file: &File) -> io::Result<()> {
+    /// Gives a file these attributes and a time, as far as its file system keeps them and this user may set them.
+    pub(crate) fn give_to(&self, file: &File, modified: i64) -> io::Result<()> {
         for (name, value) in &self.extended {
             if_kept(fsetxattr(file, name.as_slice(), value, XattrFlags::empty()))?;
         }
@@ -55,6 +56,7 @@ impl FileAttributes {
             // Only the superuser gives files away.
             let _ = fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
         }
+        set_modified(file, modified)?;
         self.mode.map_or(Ok(()), |mode| set_file_mode(file, mode))
     }
 }
@@ -64,6 +66,12 @@ impl From<&fs::Metadata> for FileAttributes {
         let owner = Some((metadata.uid(), metadata.gid()));
         Self { mode: Some(metadata.mode()), owner, extended: Vec::new() }
     }
+}
+
+fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
+    let age = Duration::from_nanos(nanos.unsigned_abs());
+    let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
+    file.set_times(FileTimes::new().set_modified(time))
 }
 
 fn read_extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {

@@ -3,11 +3,10 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, File, FileTimes, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
 };
 
 use rustix::{
@@ -115,8 +114,8 @@ pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
     remove_verified(path, other)
 }
 
-/// Removes a file whose bytes were found in another one, unless both names lead to one file. Every removal of a user's
-/// file goes through this function, because a folder may have become a link or a mount of the other folder.
+/// Removes a file whose bytes were found in another one. Both names may lead to one file, because a folder may have
+/// become a link or a mount of the other one. Such a file stays. Moves and undos remove files only here.
 fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
     if FileContent::of(other).is_err() || is_same_entry(path, other)? {
         let other = other.display();
@@ -152,8 +151,8 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
     remove_verified(source, target)
 }
 
-/// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the rename
-/// replaces no other file. A crash can leave the empty file.
+/// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the
+/// rename replaces no other file. A crash can leave the empty file.
 fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
     File::create_new(target)?;
     if fs::symlink_metadata(target)?.len() > 0 {
@@ -256,13 +255,14 @@ pub(crate) fn replace_by_link(
         return Err(io::Error::other("it is a link to the kept file already"));
     }
     match kind {
+        LinkKind::Hard => fs::hard_link(kept, temporary)?,
+        LinkKind::Symbolic => symlink(kept, temporary)?,
         LinkKind::Reflink => {
             let attributes = FileAttributes::of(&File::open(copy)?)?;
             let modified = FileContent::of(copy)?.modified;
             fill_file(kept, temporary, CopyKind::SharedBlocks, &attributes, modified)
                 .inspect_err(|_| discard(temporary))?;
         }
-        _ => link_file(kind, kept, temporary, &temporary.with_extension("link"))?,
     }
     exchange(copy, temporary, content)
 }
@@ -314,19 +314,12 @@ pub(crate) fn fill_file(
         CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
     }
-    set_modified(&to, modified)?;
-    attributes.give_to(&to)?;
+    attributes.give_to(&to, modified)?;
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));
     }
     Ok(())
-}
-
-pub(crate) fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
-    let age = Duration::from_nanos(nanos.unsigned_abs());
-    let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
-    file.set_times(FileTimes::new().set_modified(time))
 }
 
 /// Whether this user can create and remove files in a folder.

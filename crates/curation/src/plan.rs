@@ -187,14 +187,14 @@ impl Step {
         }
     }
 
-    /// Returns the step with what the journal has to keep about a file that goes to the trash or is replaced.
+    /// Returns the step with what the journal has to keep about a file that leaves its place or is replaced.
     pub(crate) fn for_journal(&self) -> Self {
         let mut step = self.clone();
         let metadata = fs::symlink_metadata(&self.source).ok();
         match self.operation {
             Operation::Trash => step.inode = metadata.map(|it| it.ino()),
             Operation::Move => {
-                step.attributes = metadata.as_ref().map(Into::into).unwrap_or_default()
+                step.attributes = metadata.as_ref().map(Into::into).unwrap_or_default();
             }
             Operation::Replace(_) => {
                 step.attributes = FileAttributes::recorded(&self.source).unwrap_or_default();
@@ -354,7 +354,7 @@ impl Plan {
 
 struct Planner<'a, E> {
     plan: Plan,
-    /// The paths of all originals of the action, as far as none was refused.
+    /// The paths of the originals of the action that are not refused.
     acted_on: HashSet<&'a Path>,
     with_pairs: bool,
     rule: NameRule,

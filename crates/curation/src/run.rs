@@ -263,11 +263,8 @@ pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
     if step.operation == Operation::Rewrite {
         return annotations::remove_left(step, temporary);
     }
-    if matches!(step.operation, Operation::Replace(_)) {
-        if_exists(fs::remove_file(temporary.with_extension("link")))?;
-        if fs::symlink_metadata(temporary).is_ok() {
-            step.content.check_bytes(&step.source)?;
-        }
+    if matches!(step.operation, Operation::Replace(_)) && fs::symlink_metadata(temporary).is_ok() {
+        step.content.check_bytes(&step.source)?;
     }
     if_exists(fs::remove_file(temporary)).map(drop)
 }

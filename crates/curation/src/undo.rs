@@ -14,7 +14,7 @@ use crate::{
     annotations,
     file_operations::{
         CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file, move_file,
-        remove_copy, set_modified, temporary_path,
+        remove_copy, temporary_path,
     },
     journal::StepState,
     run::remove_left,
@@ -73,8 +73,8 @@ pub fn undo(
     }
     journal.sync_folders()?;
     journal.remove_new_folders();
-    // The files that could not be put back can be tried again when the cause is removed. A second attempt that puts none
-    // of them back gives them up, so that older actions can be undone.
+    // The files that could not be put back can be tried again when the cause is removed. A second attempt that puts
+    // none of them back gives them up, so that older actions can be undone.
     let is_over = outcome.failed.is_empty() || outcome.done == 0 && journal.is_undo_tried;
     journal.finish(if is_over { &Record::UndoFinished } else { &Record::UndoTried })?;
     Ok(outcome)
@@ -137,20 +137,7 @@ fn revert(
         }
         Operation::Trash => trash_can::restore(trashed, step).map(|()| Reverted::Now),
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
-        Operation::Move => {
-            content.check(target)?;
-            create_folder(parent_dir(source))?;
-            if has_source {
-                // A crash came between the copy and the removal of its source, on the way there or back.
-                remove_copy(target, source)?;
-            } else {
-                move_file(target, source, &at(source), content)?;
-            }
-            if !is_on_disk_of(target, source) {
-                restore_attributes(step)?;
-            }
-            Ok(Reverted::Now)
-        }
+        Operation::Move => move_back(step, has_source, &at(source)),
         Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             content.check(target)?;
@@ -177,6 +164,23 @@ fn revert(
     }
 }
 
+/// Moves a file back. Its old name exists if a crash came between a copy and the removal of its source, on the way there
+/// or back.
+fn move_back(step: &Step, has_source: bool, temporary: &Path) -> io::Result<Reverted> {
+    let Step { source, target, content, .. } = step;
+    content.check(target)?;
+    create_folder(parent_dir(source))?;
+    if has_source {
+        remove_copy(target, source)?;
+    } else {
+        move_file(target, source, temporary, content)?;
+    }
+    if !is_on_disk_of(target, source) {
+        restore_attributes(step)?;
+    }
+    Ok(Reverted::Now)
+}
+
 /// Gives a copy that was replaced by a link its own bytes, its old time, and its old attributes again.
 fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
     let Step { source, target, content, attributes, .. } = step;
@@ -200,7 +204,5 @@ fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverte
 
 /// Gives a file the time and attributes that it had before the action.
 fn restore_attributes(step: &Step) -> io::Result<()> {
-    let file = fs::File::open(&step.source)?;
-    set_modified(&file, step.content.modified)?;
-    step.attributes.give_to(&file)
+    step.attributes.give_to(&fs::File::open(&step.source)?, step.content.modified)
 }
