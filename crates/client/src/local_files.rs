@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     fs::{self, File},
     io::{self, Read as _, Write as _},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -54,7 +54,8 @@ pub fn link_archive(
     // The archive of the index is private, although only its folder needs to be. A new file shows the umask of the
     // user.
     let mode = tessera_files::shared_temporary(target).and_then(|file| file.as_file().metadata());
-    let shared = mode.and_then(|mode| tessera_files::copy_mode(&mode, &File::open(&link)?));
+    let shared =
+        mode.and_then(|mode| tessera_files::set_file_mode(&File::open(&link)?, mode.mode()));
     shared.map_err(refused)?;
     let named = match existing {
         ExistingFile::Keep => tessera_files::publish_new(link, target),

@@ -17,7 +17,7 @@ use crate::{
     FileContent, FoundOriginals, Operation, Step,
     annotation_text::{EditedText, EntryChange, edit},
     file_operations::{
-        CopyKind, copy_file, discard, exchange, fill_copy, hash_of, remove_file, rename_new,
+        CopyKind, copy_file, discard, exchange, fill_copy, hash_of, remove_copy, rename_new,
     },
     journal::StepState,
 };
@@ -287,7 +287,7 @@ pub(crate) fn revert(step: &Step, states: &[StepState], temporary: &Path) -> io:
         fill_copy(target, temporary, CopyKind::Bytes)?;
         exchange(source, temporary, &expected)?;
     }
-    remove_file(target)?;
+    remove_copy(target, source)?;
     Ok(true)
 }
 
@@ -295,11 +295,13 @@ pub(crate) fn revert(step: &Step, states: &[StepState], temporary: &Path) -> io:
 pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
     let is_old = hash_of(temporary).is_ok_and(|hash| Some(hash) == step.content.hash);
     if is_old && step.content.check_bytes(&step.source).is_err() {
-        // The old bytes have their name beside the new file already, unless somebody has removed it.
-        match rename_new(temporary, &step.target) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            renamed => return renamed,
-        }
+        // The old bytes have their name beside the new file already, unless somebody has removed or changed it.
+        return match rename_new(temporary, &step.target) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                remove_copy(temporary, &step.target)
+            }
+            renamed => renamed,
+        };
     }
     if_exists(fs::remove_file(temporary)).map(drop)
 }

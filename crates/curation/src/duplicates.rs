@@ -3,7 +3,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt,
     path::{Path, PathBuf},
     str::FromStr,
@@ -19,7 +19,7 @@ use tessera_model::{
 
 use crate::{
     FileAction, FileActionPreview, FoundOriginals, Original, Plan, Replacement, Skipped,
-    file_operations::is_same_file,
+    file_operations::{entry_of, is_same_entry, is_same_file},
     plan::{KeptFile, LinkKind},
 };
 
@@ -248,6 +248,7 @@ impl<'a> Decision<'a> {
     fn groups(mut self) -> Vec<DuplicateGroup> {
         let mut order: Vec<usize> = (0..self.images.len()).collect();
         order.sort_by_cached_key(|&at| preference(&self.images[at], self.rule));
+        self.leave_out_second_paths(&order);
         let mut groups = Vec::new();
         for &at in &order {
             if !self.is_known[at] && self.matches(at) {
@@ -256,6 +257,16 @@ impl<'a> Decision<'a> {
         }
         groups.extend(self.undecided(&order));
         groups
+    }
+
+    /// Leaves out further paths to a file, to which a folder that is mounted twice leads.
+    fn leave_out_second_paths(&mut self, order: &[usize]) {
+        let mut entries = HashSet::new();
+        let (matching, others): (Vec<usize>, _) = order.iter().partition(|at| self.matches(**at));
+        for at in matching.into_iter().chain(others) {
+            let entry = entry_of(&self.images[at].original.path);
+            self.is_known[at] = entry.is_ok_and(|entry| !entries.insert(entry));
+        }
     }
 
     fn matches(&self, at: usize) -> bool {
@@ -399,9 +410,9 @@ fn reason_to_stay(other: &OtherImage, kept: &[DuplicateImage]) -> Option<&'stati
         let Original { content, path, .. } = &kept.original;
         content.check(path).is_err()
     };
-    let file = |path: &Path| path.canonicalize().ok();
+    let path = &other.image.original.path;
     let is_other =
-        |kept: &DuplicateImage| file(&kept.original.path) == file(&other.image.original.path);
+        |kept: &DuplicateImage| is_same_entry(path, &kept.original.path).unwrap_or(false);
     if kept.iter().any(|kept| kept.original.path.is_symlink()) {
         return Some("the image to keep is a symbolic link");
     }

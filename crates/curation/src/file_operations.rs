@@ -2,24 +2,21 @@
 //! removed only when its bytes are durable at another place.
 
 use std::{
-    fs::{self, File, FileTimes, OpenOptions},
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
     io::{self, ErrorKind},
     os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
 };
 
 use rustix::{
-    fs::{
-        Access, CWD, Gid, RenameFlags, Uid, XattrFlags, access, fchown, fgetxattr, fgetxattr_query,
-        flistxattr, flistxattr_query, fsetxattr, renameat_with,
-    },
+    fs::{Access, CWD, RenameFlags, access, renameat_with},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
-use tessera_files::{TEMPORARY_PREFIX, copy_mode, parent_dir, share_blocks, sync_dir, synced};
+use tessera_files::{TEMPORARY_PREFIX, parent_dir, share_blocks, sync_dir, synced};
 
-use crate::plan::LinkKind;
+use crate::{file_attributes::FileAttributes, plan::LinkKind};
 
 /// What is known about the content of a file before an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,27 +92,38 @@ pub(crate) fn move_file(
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
             copy_file(CopyKind::Bytes, source, target, temporary)?;
             content.check(source)?;
-            remove_file(source)
+            remove_verified(source, target)?;
+            sync_dir(parent_dir(source))
         }
         renamed => renamed,
     }
 }
 
-/// Removes the source of a move that a crash interrupted, if the target has the same bytes.
-pub(crate) fn remove_moved(source: &Path, target: &Path, content: &FileContent) -> io::Result<()> {
-    if is_same_file(source, target)? || hash_of(source)? == hash_of(target)? {
-        content.check(source)?;
-        synced(File::open(target)?.sync_all())?;
-        sync_dir(parent_dir(target))?;
-        return remove_file(source);
+/// Removes a file of which another file has every byte.
+///
+/// # Errors
+/// `AlreadyExists` if the other file has other bytes.
+pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
+    if !is_same_file(path, other)? {
+        if hash_of(path)? != hash_of(other)? {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        synced(File::open(other)?.sync_all())?;
+        sync_dir(parent_dir(other))?;
     }
-    Err(ErrorKind::AlreadyExists.into())
+    remove_verified(path, other)
 }
 
-/// Removes a file whose bytes are durable at another place.
-pub(crate) fn remove_file(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)?;
-    sync_dir(parent_dir(path))
+/// Removes a file whose bytes were found in another one. Both names may lead to one file, because a folder may have
+/// become a link or a mount of the other one. Such a file stays. Moves and undos remove files only here.
+fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
+    if FileContent::of(other).is_err() || is_same_entry(path, other)? {
+        let other = other.display();
+        return Err(io::Error::other(format!(
+            "it stays, because {other} is not another copy of it"
+        )));
+    }
+    fs::remove_file(path)
 }
 
 /// Renames a file, and fails if the new name exists.
@@ -128,18 +136,29 @@ pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
 
 /// Renames a file on a file system whose rename would replace the target.
 fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
-    fs::hard_link(source, target).map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::Unsupported => io::Error::new(
-            ErrorKind::Unsupported,
-            "the file system can neither link files nor rename one without replacing another",
-        ),
-        _ => error,
-    })?;
+    match fs::hard_link(source, target) {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::Unsupported) =>
+        {
+            return rename_to_reserved(source, target);
+        }
+        linked => linked?,
+    }
     if !is_same_file(source, target)? {
         return Err(io::Error::other("it was replaced by another program meanwhile"));
     }
     sync_dir(parent_dir(target))?;
-    fs::remove_file(source)
+    remove_verified(source, target)
+}
+
+/// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the
+/// rename replaces no other file. A crash can leave the empty file.
+fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
+    File::create_new(target)?;
+    if fs::symlink_metadata(target)?.len() > 0 {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(source, target).inspect_err(|_| discard(target))
 }
 
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
@@ -172,6 +191,27 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> io::Result<bool> {
     Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
 }
 
+/// Whether both names are one entry of one folder, which is reached in two ways.
+pub(crate) fn is_same_entry(one: &Path, other: &Path) -> io::Result<bool> {
+    let has_one_name = fs::symlink_metadata(one)?.nlink() < 2;
+    Ok(is_same_file(one, other)? && (has_one_name || entry_of(one)? == entry_of(other)?))
+}
+
+/// Returns the device and inode of the folder of a file, and the name of the file in this folder.
+pub(crate) fn entry_of(path: &Path) -> io::Result<(u64, u64, OsString)> {
+    let folder = fs::metadata(parent_dir(path))?;
+    Ok((folder.dev(), folder.ino(), path.file_name().unwrap_or_default().to_owned()))
+}
+
+/// Whether a file keeps its disk when it gets a new name. Folders may be missing.
+pub(crate) fn is_on_disk_of(file: &Path, new_name: &Path) -> bool {
+    let disk = |path: &Path| {
+        let mut folders = path.ancestors().skip(1);
+        folders.find_map(|folder| fs::metadata(folder).ok()).map(|metadata| metadata.dev())
+    };
+    disk(file) == disk(new_name)
+}
+
 /// Copies a file with its time, permissions and attributes, verifies the copy, and makes it durable.
 pub(crate) fn copy_file(
     kind: CopyKind,
@@ -200,7 +240,8 @@ pub(crate) fn link_file(
     sync_dir(parent_dir(target))
 }
 
-/// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment.
+/// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment. A file that shares
+/// its blocks keeps the time and attributes of the copy.
 pub(crate) fn replace_by_link(
     kind: LinkKind,
     copy: &Path,
@@ -213,7 +254,16 @@ pub(crate) fn replace_by_link(
     if is_same_file(copy, kept)? {
         return Err(io::Error::other("it is a link to the kept file already"));
     }
-    link_file(kind, kept, temporary, &temporary.with_extension("link"))?;
+    match kind {
+        LinkKind::Hard => fs::hard_link(kept, temporary)?,
+        LinkKind::Symbolic => symlink(kept, temporary)?,
+        LinkKind::Reflink => {
+            let attributes = FileAttributes::of(&File::open(copy)?)?;
+            let modified = FileContent::of(copy)?.modified;
+            fill_file(kept, temporary, CopyKind::SharedBlocks, &attributes, modified)
+                .inspect_err(|_| discard(temporary))?;
+        }
+    }
     exchange(copy, temporary, content)
 }
 
@@ -243,8 +293,20 @@ pub(crate) enum CopyKind {
     SharedBlocks,
 }
 
-/// Fills a new file with the content, time and permissions of another one, and makes it durable.
+/// Fills a new file with the content, time and attributes of another one, and makes it durable.
 pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::Result<()> {
+    let attributes = FileAttributes::of(&File::open(source)?)?;
+    fill_file(source, temporary, kind, &attributes, FileContent::of(source)?.modified)
+}
+
+/// Fills a new file with the content of another one, gives it attributes and a time, and makes it durable.
+pub(crate) fn fill_file(
+    source: &Path,
+    temporary: &Path,
+    kind: CopyKind,
+    attributes: &FileAttributes,
+    modified: i64,
+) -> io::Result<()> {
     let before = FileContent::of(source)?;
     let mut from = File::open(source)?;
     let mut to = OpenOptions::new().read(true).write(true).create_new(true).open(temporary)?;
@@ -252,56 +314,12 @@ pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::
         CopyKind::Bytes => drop(io::copy(&mut from, &mut to)?),
         CopyKind::SharedBlocks => share_blocks(&to, &from)?,
     }
-    let metadata = from.metadata()?;
-    copy_attributes(&from, &to)?;
-    // Only the superuser gives files away.
-    let _ = fchown(&to, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
-    set_modified(&to, before.modified)?;
-    copy_mode(&metadata, &to)?;
+    attributes.give_to(&to, modified)?;
     synced(to.sync_all())?;
     if hash_of(temporary)? != hash_of(source)? || FileContent::of(source)? != before {
         return Err(io::Error::other("it changed while it was copied"));
     }
     Ok(())
-}
-
-/// Copies the extended attributes that the other file system keeps and this user may set.
-fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
-    let mut names = match flistxattr_query(from) {
-        Ok(size) => vec![0; size],
-        Err(Errno::NOTSUP) => return Ok(()),
-        Err(cause) => return Err(cause.into()),
-    };
-    let size = flistxattr(from, names.as_mut_slice())?;
-    for name in names[..size].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let copy = || {
-            let mut value = vec![0; fgetxattr_query(from, name)?];
-            let size = fgetxattr(from, name, value.as_mut_slice())?;
-            fsetxattr(to, name, &value[..size], XattrFlags::empty())
-        };
-        match copy() {
-            // The attribute is gone, may not be copied, or is larger than the other file system keeps.
-            Ok(())
-            | Err(
-                Errno::NODATA
-                | Errno::NOTSUP
-                | Errno::PERM
-                | Errno::ACCESS
-                | Errno::INVAL
-                | Errno::NOSPC
-                | Errno::TOOBIG
-                | Errno::RANGE,
-            ) => {}
-            Err(cause) => return Err(cause.into()),
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn set_modified(file: &File, nanos: i64) -> io::Result<()> {
-    let age = Duration::from_nanos(nanos.unsigned_abs());
-    let time = if nanos < 0 { SystemTime::UNIX_EPOCH - age } else { SystemTime::UNIX_EPOCH + age };
-    file.set_times(FileTimes::new().set_modified(time))
 }
 
 /// Whether this user can create and remove files in a folder.
@@ -313,4 +331,25 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
 pub(crate) fn discard(temporary: &Path) {
     // A file that cannot be removed is removed when the action is resumed or undone.
     let _ = fs::remove_file(temporary);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_without_links_replaces_only_the_file_that_reserves_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new, other] = ["file", "new", "other"].map(|name| folder.path().join(name));
+        fs::write(&file, "bytes").unwrap();
+        fs::write(&other, "of somebody else").unwrap();
+        let refused = rename_to_reserved(&file, &other).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        rename_to_reserved(&file, &new).unwrap();
+        assert_eq!(fs::read(&new).unwrap(), b"bytes");
+        assert!(!file.exists());
+        assert!(rename_to_reserved(&file, &folder.path().join("free")).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"of somebody else");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no reserved name is left");
+    }
 }

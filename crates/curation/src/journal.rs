@@ -47,11 +47,15 @@ pub struct Folder(#[serde(with = "stored_path")] pub PathBuf);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
+    /// The hash of a file that the index does not have. Another disk may shorten the time of the file.
+    Hashed(usize, [u8; 32]),
     Done(usize),
     Failed(usize, String),
     /// The action has ended. The remaining steps are not done.
     Finished,
     Undone(usize),
+    /// An undo has tried all files, and left some of them.
+    UndoTried,
     /// The action was reverted as far as possible.
     UndoFinished,
 }
@@ -73,6 +77,7 @@ pub struct Journal {
     pub steps: Vec<Step>,
     pub(crate) states: Vec<StepState>,
     is_finished: bool,
+    pub(crate) is_undo_tried: bool,
     is_undone: bool,
     path: PathBuf,
     file: File,
@@ -108,9 +113,7 @@ impl JournalFolder {
         }
         let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
         write_durably(&path, text)?;
-        let states = vec![StepState::Unknown; steps.len()];
-        let contents = Contents { header, steps, states, is_finished: false, is_undone: false };
-        contents.open(&path, lock)
+        Contents::new(header, steps).open(&path, lock)
     }
 
     /// Opens the journal of the last action that was not undone.
@@ -174,18 +177,23 @@ struct Contents {
     steps: Vec<Step>,
     states: Vec<StepState>,
     is_finished: bool,
+    is_undo_tried: bool,
     is_undone: bool,
 }
 
 impl Contents {
+    fn new(header: Header, steps: Vec<Step>) -> Self {
+        let states = vec![StepState::default(); steps.len()];
+        Self { header, steps, states, is_finished: false, is_undo_tried: false, is_undone: false }
+    }
+
     fn read(path: &Path) -> io::Result<Self> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let mut next = || lines.next().transpose()?.ok_or_else(|| damaged(path));
         let header: Header = parse(&next()?, path)?;
         let steps = (0..header.steps).map(|_| parse(&next()?, path));
         let steps = steps.collect::<io::Result<Vec<Step>>>()?;
-        let states = vec![StepState::default(); steps.len()];
-        let mut contents = Self { header, steps, states, is_finished: false, is_undone: false };
+        let mut contents = Self::new(header, steps);
         for text in lines {
             // A record may be cut off, and the disk shows what it would say. An empty line separates two runs.
             if let Ok(record) = serde_json::from_str(&text?) {
@@ -197,17 +205,18 @@ impl Contents {
 
     fn apply(&mut self, record: &Record) {
         let (number, state) = match record {
+            Record::Hashed(number, hash) => {
+                if let Some(step) = self.steps.get_mut(*number) {
+                    step.content.hash = Some(*hash);
+                }
+                return;
+            }
             Record::Done(number) => (*number, StepState::Done),
             Record::Failed(number, _) => (*number, StepState::Failed),
             Record::Undone(number) => (*number, StepState::Undone),
-            Record::Finished => {
-                self.is_finished = true;
-                return;
-            }
-            Record::UndoFinished => {
-                self.is_undone = true;
-                return;
-            }
+            Record::Finished => return self.is_finished = true,
+            Record::UndoTried => return self.is_undo_tried = true,
+            Record::UndoFinished => return self.is_undone = true,
         };
         if let Some(known) = self.states.get_mut(number) {
             *known = state;
@@ -219,12 +228,22 @@ impl Contents {
     }
 
     fn open(self, path: &Path, lock: File) -> Result<Journal, Error> {
-        let Self { header, steps, states, is_finished, is_undone } = self;
+        let Self { header, steps, states, is_finished, is_undo_tried, is_undone } = self;
         let mut file = OpenOptions::new().append(true).open(path)?;
         // A record that was cut off must not swallow the next one.
         file.write_all(b"\n")?;
         let path = path.to_owned();
-        Ok(Journal { header, steps, states, is_finished, is_undone, path, file, _lock: lock })
+        Ok(Journal {
+            header,
+            steps,
+            states,
+            is_finished,
+            is_undo_tried,
+            is_undone,
+            path,
+            file,
+            _lock: lock,
+        })
     }
 }
 

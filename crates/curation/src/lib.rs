@@ -7,6 +7,7 @@
 mod annotation_text;
 mod annotations;
 pub mod duplicates;
+mod file_attributes;
 mod file_operations;
 mod journal;
 mod plan;

@@ -13,6 +13,7 @@ use tessera_files::parent_dir;
 
 use crate::{
     annotations::NamedEntry,
+    file_attributes::FileAttributes,
     file_operations::{FileContent, is_writable},
     stored_path,
     trash_can::check_trash,
@@ -148,9 +149,10 @@ pub struct Step {
     /// original names there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
-    /// The permissions of the file before [`Operation::Replace`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<u32>,
+    /// The attributes of the file before [`Operation::Replace`], and its permissions and owner before
+    /// [`Operation::Move`].
+    #[serde(flatten)]
+    pub(crate) attributes: FileAttributes,
     /// The file that is kept in place of this one. Without it, the step is not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFile>,
@@ -180,20 +182,26 @@ impl Step {
             checks_bytes: false,
             entries: Vec::new(),
             inode: None,
-            mode: None,
+            attributes: FileAttributes::default(),
             kept: None,
         }
     }
 
-    /// Returns the step with what the journal has to keep about a file that goes to the trash or is replaced.
+    /// Returns the step with what the journal has to keep about a file that leaves its place or is replaced.
     pub(crate) fn for_journal(&self) -> Self {
-        let metadata = || fs::symlink_metadata(&self.source).ok();
-        let (inode, mode) = match self.operation {
-            Operation::Trash => (metadata().map(|it| it.ino()), None),
-            Operation::Replace(_) => (None, metadata().map(|it| it.mode())),
-            _ => (None, None),
-        };
-        Self { inode, mode, ..self.clone() }
+        let mut step = self.clone();
+        let metadata = fs::symlink_metadata(&self.source).ok();
+        match self.operation {
+            Operation::Trash => step.inode = metadata.map(|it| it.ino()),
+            Operation::Move => {
+                step.attributes = metadata.as_ref().map(Into::into).unwrap_or_default();
+            }
+            Operation::Replace(_) => {
+                step.attributes = FileAttributes::recorded(&self.source).unwrap_or_default();
+            }
+            _ => {}
+        }
+        step
     }
 }
 
@@ -285,21 +293,21 @@ impl Plan {
         rule: NameRule,
         exists: impl Fn(&Path) -> bool,
     ) -> Self {
-        let plan =
-            Self { action, steps: Vec::new(), skipped: Vec::new(), kept_sidecars: Vec::new() };
-        let acted_on = originals.iter().map(|original| original.path.as_path()).collect();
         let mut planner = Planner {
-            plan,
-            acted_on,
+            plan: Self {
+                action,
+                steps: Vec::new(),
+                skipped: Vec::new(),
+                kept_sidecars: Vec::new(),
+            },
+            acted_on: originals.iter().map(|original| original.path.as_path()).collect(),
             with_pairs,
             rule,
             taken: HashSet::new(),
             known: HashSet::new(),
             exists,
         };
-        for original in originals {
-            planner.add(original);
-        }
+        planner.add_all(originals);
         let mut plan = planner.plan;
         plan.kept_sidecars.sort();
         plan.kept_sidecars.dedup();
@@ -346,7 +354,7 @@ impl Plan {
 
 struct Planner<'a, E> {
     plan: Plan,
-    /// The paths of all originals of the action.
+    /// The paths of the originals of the action that are not refused.
     acted_on: HashSet<&'a Path>,
     with_pairs: bool,
     rule: NameRule,
@@ -358,6 +366,25 @@ struct Planner<'a, E> {
 }
 
 impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
+    fn add_all(&mut self, originals: &'a [Original]) {
+        for original in originals {
+            self.add(original);
+        }
+        // The sidecars that a refused picture shares stay with it, so the pictures of its pair are planned again.
+        let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
+        let (stay, leave): (Vec<&Original>, Vec<_>) =
+            originals.iter().partition(|original| refused.contains(&*original.path));
+        if self.plan.action.removes() && stay.iter().any(|original| !original.pair.is_empty()) {
+            self.acted_on = leave.iter().map(|original| original.path.as_path()).collect();
+            self.plan.steps.clear();
+            self.taken.clear();
+            self.known.clear();
+            for original in leave {
+                self.add(original);
+            }
+        }
+    }
+
     fn add(&mut self, original: &'a Original) {
         if self.known.contains(&original.path) {
             return;

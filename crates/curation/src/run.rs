@@ -12,8 +12,8 @@ use tessera_files::{if_exists, parent_dir};
 use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
-        CopyKind, FileContent, copy_file, create_folder, hash_of, is_same_file, link_file,
-        move_file, remove_moved, replace_by_link, temporary_path,
+        CopyKind, FileContent, copy_file, create_folder, hash_of, is_on_disk_of, is_same_entry,
+        is_same_file, link_file, move_file, remove_copy, replace_by_link, temporary_path,
     },
     journal::StepState,
     plan::LinkKind,
@@ -80,6 +80,7 @@ fn carry_out(
     let mut has_failed_picture = false;
     let mut folders = HashSet::new();
     for number in 0..all {
+        record_hash(&mut journal, number)?;
         let step = journal.steps[number].clone();
         if journal.states[number] == StepState::Unknown {
             if !progress(number, all) {
@@ -122,6 +123,25 @@ fn carry_out(
     let is_certain = attempt == Attempt::First || !journal.states.contains(&StepState::Unknown);
     end(folder, journal, outcome.done > 0 || !is_certain)?;
     Ok(outcome)
+}
+
+/// Records the hash of a sidecar that goes to another disk, so that the sidecar is recognized without its exact time.
+fn record_hash(journal: &mut Journal, number: usize) -> io::Result<()> {
+    let Step { operation, source, target, content, .. } = &journal.steps[number];
+    if content.hash.is_some()
+        || journal.states[number] != StepState::Unknown
+        || !matches!(operation, Operation::Move | Operation::Copy)
+        || is_on_disk_of(source, target)
+    {
+        return Ok(());
+    }
+    // A file that is gone or has changed fails in its step.
+    let Ok(hash) = hash_of(source).and_then(|hash| content.check(source).map(|()| hash)) else {
+        return Ok(());
+    };
+    journal.append(&Record::Hashed(number, hash))?;
+    journal.steps[number].content.hash = Some(hash);
+    Ok(())
 }
 
 /// Ends a run. `may_be_done` is whether a step may have been done.
@@ -189,11 +209,15 @@ fn perform(
     if attempt == Attempt::AfterCrash && complete(step, states, &temporary)? {
         return Ok(());
     }
-    if let Some(kept) = &step.kept
-        && kept.content.check(&kept.path).is_err()
-    {
+    if let Some(kept) = &step.kept {
         let path = kept.path.display();
-        return Err(io::Error::other(format!("the image to keep, {path}, is gone or has changed")));
+        if kept.content.check(&kept.path).is_err() {
+            let gone = format!("the image to keep, {path}, is gone or has changed");
+            return Err(io::Error::other(gone));
+        }
+        if is_same_entry(source, &kept.path)? {
+            return Err(io::Error::other(format!("it is the file of the image to keep, {path}")));
+        }
     }
     if step.checks_bytes {
         content.check_bytes(source)?;
@@ -224,7 +248,7 @@ fn complete(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<b
         Operation::Rewrite => annotations::complete(step, states, temporary)?,
         _ if !has_target => false,
         Operation::Move if !has_source => content.check(target).is_ok(),
-        Operation::Move => remove_moved(source, target, content).is_ok(),
+        Operation::Move => content.check(source).and_then(|()| remove_copy(source, target)).is_ok(),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             has_source && FileContent::of(target).is_ok() && hash_of(source)? == hash_of(target)?
         }
@@ -239,11 +263,8 @@ pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
     if step.operation == Operation::Rewrite {
         return annotations::remove_left(step, temporary);
     }
-    if matches!(step.operation, Operation::Replace(_)) {
-        if_exists(fs::remove_file(temporary.with_extension("link")))?;
-        if fs::symlink_metadata(temporary).is_ok() {
-            step.content.check_bytes(&step.source)?;
-        }
+    if matches!(step.operation, Operation::Replace(_)) && fs::symlink_metadata(temporary).is_ok() {
+        step.content.check_bytes(&step.source)?;
     }
     if_exists(fs::remove_file(temporary)).map(drop)
 }

@@ -22,13 +22,22 @@ use crate::{
     file_operations::{create_folder, rename_new},
 };
 
+/// What the trash appends to the name of a file for the name of its description.
+#[cfg(target_os = "linux")]
+const DESCRIPTION_EXTENSION: &str = ".trashinfo";
+/// The longest name of a file on the file systems of Linux, in bytes.
+#[cfg(target_os = "linux")]
+const MAX_NAME: usize = 255;
+
 /// Returns why a file cannot be put into a trash of its disk.
 #[cfg(target_os = "linux")]
 pub fn check_trash(path: &Path) -> Result<(), String> {
-    let refused = || {
-        "its disk has no trash that this user can write to; move it with `tessera media move --to DIR` instead"
-            .to_owned()
-    };
+    let refused =
+        |reason: &str| Err(format!("{reason}; move it with `tessera media move --to DIR` instead"));
+    let name = path.file_name().unwrap_or_default();
+    if name.len() + DESCRIPTION_EXTENSION.len() > MAX_NAME {
+        return refused("its name is too long for the trash, which appends 10 bytes to it");
+    }
     let folder = parent_dir(path);
     let Some(disk) = disk_of(folder) else { return Err("its folder is missing".to_owned()) };
     let is_on_disk = |folder: &Path| disk_of(folder) == Some(disk);
@@ -43,7 +52,10 @@ pub fn check_trash(path: &Path) -> Result<(), String> {
     let user = rustix::process::getuid().as_raw();
     let shared = top.join(".Trash").join(user.to_string());
     let is_there = shared.is_dir() && is_usable(&shared);
-    if is_there || is_usable(&top.join(format!(".Trash-{user}"))) { Ok(()) } else { Err(refused()) }
+    if is_there || is_usable(&top.join(format!(".Trash-{user}"))) {
+        return Ok(());
+    }
+    refused("its disk has no trash that this user can write to")
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -4,7 +4,6 @@
 use std::{
     fs,
     io::{self, ErrorKind},
-    os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
@@ -14,8 +13,8 @@ use crate::{
     ActionId, Error, JournalFolder, LinkKind, Operation, Outcome, Progress, Record, Skipped, Step,
     annotations,
     file_operations::{
-        CopyKind, create_folder, exchange, fill_copy, hash_of, is_same_file, move_file,
-        remove_moved, set_modified, temporary_path,
+        CopyKind, create_folder, exchange, fill_file, is_on_disk_of, is_same_file, move_file,
+        remove_copy, temporary_path,
     },
     journal::StepState,
     run::remove_left,
@@ -74,12 +73,10 @@ pub fn undo(
     }
     journal.sync_folders()?;
     journal.remove_new_folders();
-    // The files that could not be put back can be tried again when the cause is removed. An attempt that puts none of
-    // them back gives them up, so that older actions can be undone.
-    let is_repeated = journal.states.contains(&StepState::Undone);
-    if outcome.failed.is_empty() || outcome.done == 0 && is_repeated {
-        journal.finish(&Record::UndoFinished)?;
-    }
+    // The files that could not be put back can be tried again when the cause is removed. A second attempt that puts
+    // none of them back gives them up, so that older actions can be undone.
+    let is_over = outcome.failed.is_empty() || outcome.done == 0 && journal.is_undo_tried;
+    journal.finish(if is_over { &Record::UndoFinished } else { &Record::UndoTried })?;
     Ok(outcome)
 }
 
@@ -140,27 +137,24 @@ fn revert(
         }
         Operation::Trash => trash_can::restore(trashed, step).map(|()| Reverted::Now),
         Operation::Move if has_source && !has_target => Ok(Reverted::NothingToDo),
-        // A crash came between the copy and the removal of its source, on the way there or back.
-        Operation::Move if has_source => {
-            remove_moved(target, source, content).map(|()| Reverted::Now)
-        }
-        Operation::Move => {
-            content.check(target)?;
-            create_folder(parent_dir(source))?;
-            move_file(target, source, &at(source), content).map(|()| Reverted::Now)
-        }
+        Operation::Move => move_back(step, has_source, &at(source)),
         Operation::Copy | Operation::Link(_) if !has_target => Ok(Reverted::NothingToDo),
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             content.check(target)?;
-            if !has_source || hash_of(source)? != hash_of(target)? {
-                return Err(io::Error::other(
-                    "its original is gone or has changed, so the copy stays",
-                ));
-            }
-            remove(target)
+            let removed = remove_copy(target, source).map_err(|error| match error.kind() {
+                ErrorKind::NotFound | ErrorKind::AlreadyExists => {
+                    io::Error::other("its original is gone or has changed, so the copy stays")
+                }
+                _ => error,
+            });
+            removed.map(|()| Reverted::Now)
         }
-        Operation::Link(LinkKind::Hard) if is_same_file(source, target)? => remove(target),
-        Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => remove(target),
+        Operation::Link(LinkKind::Hard) if is_same_file(source, target)? => {
+            remove_copy(target, source).map(|()| Reverted::Now)
+        }
+        Operation::Link(LinkKind::Symbolic) if fs::read_link(target)? == *source => {
+            fs::remove_file(target).map(|()| Reverted::Now)
+        }
         Operation::Link(_) => Err(io::Error::other("it is no longer the link that was created")),
         Operation::Replace(kind) => separate(*kind, step, &at(source)),
         Operation::Rewrite => {
@@ -170,20 +164,33 @@ fn revert(
     }
 }
 
-fn remove(path: &Path) -> io::Result<Reverted> {
-    fs::remove_file(path).map(|()| Reverted::Now)
+/// Moves a file back. Its old name exists if a crash came between a copy and the removal of its source, on the way there
+/// or back.
+fn move_back(step: &Step, has_source: bool, temporary: &Path) -> io::Result<Reverted> {
+    let Step { source, target, content, .. } = step;
+    content.check(target)?;
+    create_folder(parent_dir(source))?;
+    if has_source {
+        remove_copy(target, source)?;
+    } else {
+        move_file(target, source, temporary, content)?;
+    }
+    if !is_on_disk_of(target, source) {
+        restore_attributes(step)?;
+    }
+    Ok(Reverted::Now)
 }
 
-/// Gives a copy that was replaced by a link its own bytes, its old time, and its old permissions again.
+/// Gives a copy that was replaced by a link its own bytes, its old time, and its old attributes again.
 fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverted> {
-    let Step { source, target, content, .. } = step;
+    let Step { source, target, content, attributes, .. } = step;
     let is_link = match kind {
         LinkKind::Symbolic => fs::symlink_metadata(source)?.is_symlink(),
         LinkKind::Hard => is_same_file(source, target)?,
-        // The copy has its own bytes already. Only its time is of the kept file.
+        // The copy has its own bytes already.
         LinkKind::Reflink => {
             content.check_bytes(source)?;
-            set_modified(&fs::File::options().write(true).open(source)?, content.modified)?;
+            restore_attributes(step)?;
             return Ok(Reverted::Now);
         }
     };
@@ -191,11 +198,11 @@ fn separate(kind: LinkKind, step: &Step, temporary: &Path) -> io::Result<Reverte
         return Ok(Reverted::NothingToDo);
     }
     content.check_bytes(target)?;
-    fill_copy(target, temporary, CopyKind::Bytes)?;
-    let file = fs::File::options().write(true).open(temporary)?;
-    set_modified(&file, content.modified)?;
-    if let Some(mode) = step.mode {
-        file.set_permissions(fs::Permissions::from_mode(mode & 0o7777))?;
-    }
+    fill_file(target, temporary, CopyKind::Bytes, attributes, content.modified)?;
     exchange(source, temporary, content).map(|()| Reverted::Now)
+}
+
+/// Gives a file the time and attributes that it had before the action.
+fn restore_attributes(step: &Step) -> io::Result<()> {
+    step.attributes.give_to(&fs::File::open(&step.source)?, step.content.modified)
 }

@@ -20,7 +20,7 @@ pub use private::{
 };
 pub use rotating_file::RotatingFile;
 pub use weak_file_system::{
-    Guarantee, check_writable, copy_mode, lock, missing_guarantees, publish_new, share_blocks,
+    Guarantee, check_writable, lock, missing_guarantees, publish_new, set_file_mode, share_blocks,
     share_lock, sync_dir, synced, try_lock, try_lock_shared,
 };
 

@@ -114,10 +114,10 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     if_changeable(set, || fs::metadata(path))
 }
 
-/// Copies the permissions of a file to an open file, where the file system keeps permissions.
-pub fn copy_mode(from: &fs::Metadata, to: &File) -> io::Result<()> {
-    let mode = from.permissions().mode() & PERMISSION_BITS;
-    if_changeable(to.set_permissions(Permissions::from_mode(mode)), || to.metadata())
+/// Sets the permissions of an open file, where the file system keeps permissions.
+pub fn set_file_mode(file: &File, mode: u32) -> io::Result<()> {
+    let permissions = Permissions::from_mode(mode & PERMISSION_BITS);
+    if_changeable(file.set_permissions(permissions), || file.metadata())
 }
 
 /// Makes a new file share the blocks of another one.

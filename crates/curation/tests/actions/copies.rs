@@ -1,0 +1,106 @@
+//! Actions while two paths lead to one file. Such a file has no copy, so nothing removes it.
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tessera_curation::{
+    FileAction, FileActionPreview, LinkKind, Original, TargetLayout,
+    duplicates::{DuplicateImage, KeepRule, SimilarImages, decide},
+};
+use tessera_model::UserTags;
+
+use super::{Desk, names, planned};
+
+#[test]
+fn an_undo_keeps_a_file_to_which_its_old_name_leads() {
+    for action in
+        [FileAction::Move, FileAction::Copy, |layout| FileAction::Link(LinkKind::Hard, layout)]
+    {
+        for (is_folder, has_another_name) in [(true, false), (true, true), (false, false)] {
+            let desk = Desk::new();
+            let originals = [desk.original("a.jpg", "first")];
+            desk.run(&planned(action(desk.layout(false)), &originals));
+            let file = desk.root.join("target/deep/a.jpg");
+            if is_folder {
+                fs::remove_dir_all(desk.pics()).unwrap();
+                symlink(file.parent().unwrap(), desk.pics()).unwrap();
+            } else {
+                let _ = fs::remove_file(&originals[0].path);
+                symlink(&file, &originals[0].path).unwrap();
+            }
+            if has_another_name {
+                fs::hard_link(&file, desk.root.join("another")).unwrap();
+            }
+            let undone = desk.undo();
+            assert_eq!((undone.done, undone.failed.len()), (0, 1), "{undone:?}");
+            assert_eq!(fs::read(&file).unwrap(), b"first");
+        }
+    }
+}
+
+/// A folder that is also at another path, until the end of the test.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Returns `None` with a message if this user may not mount.
+    fn new(folder: &Path, at: PathBuf) -> Option<Self> {
+        fs::create_dir(&at).unwrap();
+        let status = Command::new("mount").arg("--bind").args([folder, &at]).status();
+        if status.is_ok_and(|status| status.success()) {
+            return Some(Self(at));
+        }
+        eprintln!("not tested: this user may not mount folders");
+        None
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+fn image(original: Original) -> DuplicateImage {
+    DuplicateImage {
+        media: String::new(),
+        original,
+        size: (4, 4),
+        pixels: 16,
+        blur_percent: 0,
+        given: UserTags::default(),
+        caption: None,
+        labels: Vec::new(),
+    }
+}
+
+#[test]
+fn a_file_in_a_folder_that_is_mounted_twice_is_no_duplicate_of_itself() {
+    let desk = Desk::new();
+    let [a, b] = ["sub/a.jpg", "sub/b.jpg"].map(|name| desk.original(name, "same"));
+    let Some(mounted) = Mounted::new(&desk.pics().join("sub"), desk.pics().join("twice")) else {
+        return;
+    };
+    let again = |original: &Original| Original {
+        path: mounted.0.join(original.path.file_name().unwrap()),
+        ..original.clone()
+    };
+    let images = [&again(&a), &a, &b, &again(&b)].map(|original| image(original.clone()));
+    let sets = [SimilarImages { images: images.into(), pairs: Vec::new() }];
+    let rule = KeepRule::InFolder("sub".into());
+    assert_eq!(decide(&sets, &rule, true), [], "both files are in the folder to keep");
+    let mut groups = decide(&sets, &KeepRule::Largest, true);
+    assert_eq!(groups[0].others.len(), 1);
+
+    // The interface remembers groups, so the folder may have been mounted since.
+    groups[0].others[0].image.original = again(&groups[0].kept[0].original);
+    let layout = TargetLayout { folder: desk.root.join("target"), keeps_folders: true };
+    let preview = FileActionPreview::of_duplicates(FileAction::Move(layout), groups);
+    assert_eq!(preview.plan.steps, []);
+    assert_eq!(preview.plan.skipped[0].reason, "it is the file of the image to keep");
+    drop(mounted);
+    assert_eq!(names(&desk.files()), ["pics/sub/a.jpg", "pics/sub/b.jpg"]);
+}
