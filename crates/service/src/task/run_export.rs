@@ -24,7 +24,7 @@ use crate::{
     settings::{DeploymentSettings, InjectedFailure},
     task_error::TaskError,
 };
-use tessera_files::{parent_dir, private_file, sync_dir, synced};
+use tessera_files::{error_name, parent_dir, private_file, sync_dir, synced};
 use tessera_media::{
     ingest::disk_quota::ClaimedFile,
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
@@ -220,7 +220,7 @@ fn write_snapshot(
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
     let folders =
         SourceFolders::open(originals, &source::all(connection, dataset.id)?).map_err(|cause| {
-            TaskError::Failed(format!("its folder cannot be opened ({})", cause.kind()))
+            TaskError::Failed(format!("its folder cannot be opened ({})", error_name(&cause)))
         })?;
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
