@@ -369,6 +369,11 @@ impl Deployment {
         Ok(self.offered_datasets()?)
     }
 
+    /// Returns why the work of this process waits, such as a full disk, or `None` if it does not.
+    pub fn waiting_reason(&self) -> Option<&'static str> {
+        self.tasks.waiting_reason()
+    }
+
     /// Waits until this process has no task to run.
     pub async fn wait_until_idle(&self) {
         self.tasks.wait_until_idle().await;
