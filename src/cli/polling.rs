@@ -52,6 +52,8 @@ pub struct Poller<'a> {
     pub(super) last_reported: Option<(Status, Option<u8>, [Option<u64>; 3])>,
     pub(super) last_change: Instant,
     pub(super) progress_bar: Option<ProgressBar>,
+    /// The last reported reason why the work of the service waits.
+    waiting: Option<SafeText>,
 }
 
 impl<'a> Poller<'a> {
@@ -70,6 +72,7 @@ impl<'a> Poller<'a> {
             last_reported: None,
             last_change: now,
             progress_bar: None,
+            waiting: None,
         }
     }
 
@@ -266,6 +269,11 @@ impl Poller<'_> {
     /// Reports what is new in a dataset. Returns the change of its status, if there is one.
     pub fn observe(&mut self, dataset: &Dataset) -> CliResult<Option<StatusChange>> {
         let to = dataset.status.clone();
+        let waiting = dataset.error.clone().filter(|_| to.is_busy());
+        if let Some(reason) = waiting.as_ref().filter(|_| waiting != self.waiting) {
+            self.context.messages.warn(format!("{}: {reason}", dataset.name));
+        }
+        self.waiting = waiting;
         let encoded = self.encoding.map(|encoding| encoding.done);
         let reported =
             (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos, encoded]);

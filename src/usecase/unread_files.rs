@@ -1,5 +1,5 @@
 //! Lists what the last indexing of a local dataset could not read, or not completely. Folders are expected to contain
-//! other files, so only pictures, videos and sidecars count.
+//! other files, so only pictures, videos, sidecars and folders that cannot be listed count.
 
 use serde_json::{Value, json};
 use tessera_model::{Dataset, ShellCommand, SkippedFile, text::grouped_with_noun};
@@ -10,17 +10,20 @@ use super::media_rows::MediaRow;
 pub struct UnreadFiles {
     pub media: Vec<SkippedFile>,
     pub sidecars: Vec<SkippedFile>,
+    /// Folders that cannot be listed.
+    pub folders: Vec<SkippedFile>,
 }
 
 impl UnreadFiles {
     pub fn new(mut skipped: Vec<SkippedFile>) -> Self {
         let media = skipped.extract_if(.., |it| it.is_media()).collect();
+        let folders = skipped.extract_if(.., |it| it.is_unlisted()).collect();
         skipped.retain(SkippedFile::is_sidecar);
-        Self { media, sidecars: skipped }
+        Self { media, sidecars: skipped, folders }
     }
 
     pub fn all(&self) -> impl Iterator<Item = &SkippedFile> {
-        self.media.iter().chain(&self.sidecars)
+        self.media.iter().chain(&self.sidecars).chain(&self.folders)
     }
 
     /// Returns the number of each kind of files that there are.
@@ -28,6 +31,7 @@ impl UnreadFiles {
         let kinds = [
             (&self.media, "picture or video", "pictures or videos"),
             (&self.sidecars, "annotation file", "annotation files"),
+            (&self.folders, "folder", "folders"),
         ];
         let kinds = kinds.into_iter().filter(|(files, ..)| !files.is_empty());
         kinds.map(|(files, one, many)| grouped_with_noun(files.len() as u64, one, many)).collect()
@@ -35,9 +39,10 @@ impl UnreadFiles {
 
     /// Returns a warning with the first file of each kind, or `None` if everything was read. `command` lists all files.
     pub fn warning(&self, dataset: &Dataset, command: &ShellCommand) -> Option<String> {
-        let first = [self.media.first(), self.sidecars.first()].into_iter().flatten();
+        let first = [self.media.first(), self.sidecars.first(), self.folders.first()];
+        let first = first.into_iter().flatten();
         let first: Vec<String> = first.map(|it| format!("{}: {}", it.file, it.reason)).collect();
-        let verb = if self.media.len() + self.sidecars.len() == 1 { "was" } else { "were" };
+        let verb = if self.all().count() == 1 { "was" } else { "were" };
         (!first.is_empty()).then(|| {
             format!(
                 "{} of {} {verb} not read, or not completely, such as {}; `{command}` lists all",

@@ -53,6 +53,7 @@ mod tag;
 mod together;
 mod tour;
 mod training_set;
+mod unreadable;
 mod upgrade;
 mod waiting;
 #[cfg(target_os = "linux")]

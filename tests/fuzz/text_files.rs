@@ -146,7 +146,7 @@ fn read_with(sidecars: &[(&str, &str)], name: &str, bytes: &[u8]) {
     }
     fs::write(folder.path().join(name), bytes).expect("a file");
     let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
-    let scan = scan_folder(&sandbox, &FolderPatterns::default());
+    let scan = scan_folder(&sandbox, &FolderPatterns::default()).unwrap();
     let mut read = sidecar::read(&sandbox, &scan);
     let sizes = [(Path::new("a.jpg"), (30, 40)), (Path::new("b.jpg"), (400, 300))];
     sidecar::place_boxes(&sandbox, &mut read, sizes.into_iter());

@@ -34,6 +34,15 @@ pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
+/// Names an error without the paths that its message may contain. Many errors of the system, such as too many open
+/// files, have no kind of their own, so the system names its errors.
+pub fn error_name(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
+        None => error.kind().to_string(),
+    }
+}
+
 /// Returns the folder of a file, which is the current folder for a bare file name.
 pub fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -42,6 +51,12 @@ pub fn parent_dir(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_error_of_the_system_has_a_name() {
+        assert_eq!(error_name(&io::Error::from_raw_os_error(24)), "Too many open files");
+        assert_eq!(error_name(&io::Error::other("/home/me/secret.png")), "other error");
+    }
 
     #[test]
     fn the_folder_of_a_bare_name_is_the_current_one() {

@@ -70,7 +70,12 @@ pub struct SkippedFile {
 impl SkippedFile {
     /// Whether the file has the name of a picture or a video, so that a user would expect it in the dataset.
     pub fn is_media(&self) -> bool {
-        self.kind.is_media() && !self.is_excluded
+        self.kind.is_media() && !self.is_excluded && !self.is_unlisted()
+    }
+
+    /// Whether it is a folder whose files cannot be listed.
+    pub fn is_unlisted(&self) -> bool {
+        self.reason.as_str() == UNLISTED
     }
 
     /// Whether the user has neither hidden nor excluded the file.
@@ -80,7 +85,7 @@ impl SkippedFile {
 
     /// Whether annotations of the file may be missing in the dataset.
     pub fn is_sidecar(&self) -> bool {
-        self.kind == FileKind::Sidecar && self.is_unexpected()
+        self.kind == FileKind::Sidecar && self.is_unexpected() && !self.is_unlisted()
     }
 }
 
@@ -123,6 +128,8 @@ pub const MAX_PATH_BYTES: usize = 1_024;
 pub const MAX_DEPTH: usize = 32;
 /// The reason for skipping a hidden file.
 pub const HIDDEN: &str = "hidden";
+/// The reason for skipping a folder whose files cannot be listed now.
+pub const UNLISTED: &str = "the folder cannot be listed; what was known of its files is kept";
 /// Files and folders that systems, network drives and photo libraries keep for themselves, in lower case. Some contain
 /// thumbnails or deleted pictures.
 const SYSTEM_ENTRIES: [&str; 25] = [

@@ -2,6 +2,7 @@
 //! background.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     io::ErrorKind,
     path::{self, Path, PathBuf},
@@ -17,16 +18,17 @@ use crate::{
     tag_file::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
 };
-use tessera_files::staging::ARCHIVE_FILE_NAME;
+use tessera_files::{error_name, staging::ARCHIVE_FILE_NAME};
 use tessera_media::{
     ingest::{
-        ANNEX_POINTER, EXCLUDED, FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir,
-        ScannedFile, diff, file_names::printable_path, parquet_images::ParquetOriginals,
-        read_first_bytes, unrecognized_reason, video::FFMPEG_MISSING,
+        ANNEX_POINTER, EXCLUDED, FolderChanges, FolderScan, KnownFile, OriginalFiles as _,
+        SYMBOLIC_LINK, SandboxedDir, ScannedFile, diff, file_names::printable_path,
+        parquet_images::ParquetOriginals, read_first_bytes, unrecognized_reason,
+        video::FFMPEG_MISSING,
     },
     object_storage::BucketFolder,
 };
-use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status};
+use tessera_model::{DatasetId, FileKind, SafeText, SkippedFile, Status, local_files::UNLISTED};
 use tessera_picture::{PictureFormat, VideoContainer};
 use tessera_retrieval::{IndexCache, ModelChoice, Models, remove_outdated};
 use tessera_store::{
@@ -340,12 +342,44 @@ impl Deployment {
             }
         }
         let Some(scan) = scan else { return Ok(false) };
-        Ok(!diff(scan, indexed_files::known_files(c, source)?).is_empty())
+        let unlisted = scan.skipped.iter().filter(|(_, reason)| *reason == UNLISTED);
+        let unlisted: BTreeSet<&PathBuf> = unlisted.map(|(path, _)| path).collect();
+        let known_unlisted = indexed_files::skipped_for_reason(c, source, UNLISTED)?;
+        let known = indexed_files::known_files(c, source)?;
+        Ok(unlisted != known_unlisted.iter().collect()
+            || !self.changes(&record.folder, scan, known).is_empty())
+    }
+
+    /// Compares a folder with its known files. A file that the system could not read counts only if it can be opened
+    /// now, so that it does not start an indexing at each comparison.
+    pub(crate) fn changes(
+        &self,
+        folder: &Path,
+        scan: &FolderScan,
+        known: BTreeMap<PathBuf, KnownFile>,
+    ) -> FolderChanges {
+        let unread = known.iter().filter(|(_, file)| file.is_unread());
+        let unread: BTreeSet<PathBuf> = unread.map(|(path, _)| path.clone()).collect();
+        let mut changes = diff(scan, known);
+        if !unread.is_empty() {
+            let files = self.originals.open(folder);
+            let is_readable =
+                |path: &Path| files.as_ref().is_ok_and(|files| files.open_file(path).is_ok());
+            changes
+                .added_or_modified
+                .retain(|(found, _)| !unread.contains(&found.path) || is_readable(&found.path));
+        }
+        changes
     }
 
     /// Returns the datasets that the service offers.
     pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
         Ok(self.offered_datasets()?)
+    }
+
+    /// Returns why the work of this process waits, such as a full disk, or `None` if it does not.
+    pub fn waiting_reason(&self) -> Option<&'static str> {
+        self.tasks.waiting_reason()
     }
 
     /// Waits until this process has no task to run.
@@ -481,7 +515,7 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         |found: &&ScannedFile| FileKind::from_name(&found.path.to_string_lossy()).is_media();
     let example = scan.files.iter().find(is_media).or(scan.files.first()).map(|found| {
         let reason = unrecognized_reason(&folder, &found.path);
-        let reason = reason.unwrap_or_else(|cause| cause.kind().to_string());
+        let reason = reason.unwrap_or_else(|cause| error_name(&cause));
         format!("{}: {reason}", printable_path(&found.path))
     });
     Err(LocalError::NoPictures(path.to_owned(), scan.files.len(), example.unwrap_or_default()))

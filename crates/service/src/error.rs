@@ -92,11 +92,15 @@ impl fmt::Display for LocalError {
             Self::Socket(cause) => {
                 write!(f, "the listening socket failed ({cause}); choose another address or port")
             }
-            Self::Login(path, cause) => write!(
-                f,
-                "the login in {} cannot be used ({cause}); remove the file to create a new login",
-                printable_path(path)
-            ),
+            Self::Login(path, cause) => {
+                let remedy = if cause.raw_os_error().is_some() {
+                    "check free space and permissions"
+                } else {
+                    "remove the file to create a new login"
+                };
+                let path = printable_path(path);
+                write!(f, "the login in {path} cannot be used ({cause}); {remedy}")
+            }
             Self::Store(cause) => cause.fmt(f),
             Self::OtherSetting { address, option, given, recorded } => write!(
                 f,
@@ -144,4 +148,17 @@ impl From<StoreError> for LocalError {
 
 fn is_archive(path: &Path) -> bool {
     FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_damaged_login_is_to_be_removed() {
+        let text = |cause| LocalError::Login("login.json".into(), cause).to_string();
+        assert!(text(io::Error::other("it is damaged")).contains("; remove the file"));
+        let full = text(io::Error::from_raw_os_error(28));
+        assert!(full.ends_with("; check free space and permissions"), "{full}");
+    }
 }

@@ -10,6 +10,8 @@ use crate::{
     settings::DeploymentSettings,
     uploads::{AcceptedUploads, BucketUploads},
 };
+use rustix::io::Errno;
+use tessera_files::if_exists;
 use tessera_media::{
     ingest::{
         FolderPatterns, FolderScan, KnownFile, ListingComparison, OriginalFiles, SandboxedDir,
@@ -59,21 +61,23 @@ impl Originals {
         storage.check(&location.to_string_lossy())
     }
 
-    /// Lists the files of a source. `patterns` belong to the dataset, and object storage has none. Fails if a bucket
-    /// cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
+    /// Lists the files of a source. `patterns` belong to the dataset, and object storage has none. Fails if a folder or
+    /// bucket cannot be listed, or if the patterns of a folder cannot be read. The error is safe to send to clients.
     pub fn scan(&self, location: &Path, patterns: &PatternLists) -> io::Result<FolderScan> {
         let Some(uri) = storage_location(location) else {
-            // A folder that cannot be opened counts as having no files.
-            let Ok(folder) = SandboxedDir::open(location) else { return Ok(FolderScan::default()) };
+            // A folder that is gone counts as having no files.
+            let Some(folder) = if_exists(SandboxedDir::open(location))? else {
+                return Ok(FolderScan::default());
+            };
             let patterns = FolderPatterns::read(&folder, patterns).map_err(io::Error::other)?;
-            let mut scan = scan_folder(&folder, &patterns);
+            let mut scan = scan_folder(&folder, &patterns)?;
             list_images(&folder, &mut scan)?;
             return Ok(scan);
         };
         let storage = self.storage.get()?;
         let mut scan = FolderScan::default();
         for part in storage.scan_parts(&uri).map_err(io::Error::other)? {
-            let FolderScan { files, skipped } = part.map_err(StorageError::into_io)?;
+            let FolderScan { files, skipped, .. } = part.map_err(StorageError::into_io)?;
             scan.files.extend(files);
             scan.skipped.extend(skipped);
         }
@@ -102,9 +106,13 @@ pub(crate) const FOLDER_MISSING: &str = "The folder of this dataset is missing, 
                                          Connect the disk of the folder and rescan it, or remove the dataset";
 
 /// Whether a folder of this machine is missing, unreadable or empty. A disk that is not connected often leaves an empty
-/// folder behind.
+/// folder behind. An error of this process, which may have too many open files, says nothing about the folder.
 pub(crate) fn is_missing(folder: &Path) -> bool {
-    fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
+    const OF_PROCESS: [Errno; 3] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(cause) => Errno::from_io_error(&cause).is_none_or(|it| !OF_PROCESS.contains(&it)),
+    }
 }
 
 /// Returns the address in object storage, if the location is one. Folders of this machine are absolute paths.

@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     fs::{self, File},
-    io::{self, Read as _},
+    io::{self, Read as _, Write as _},
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     sync::{
@@ -19,8 +19,10 @@ use std::{
 
 use crate::originals::storage_location;
 use serde::{Deserialize, Serialize};
-use tessera_files::{if_exists, write_shared_file};
-use tessera_media::ingest::{OriginalFiles as _, SandboxedDir, TAGS_FOLDER};
+use tessera_files::{error_name, if_exists, shared_temporary, write_shared_file};
+use tessera_media::ingest::{
+    OriginalFiles as _, SandboxedDir, TAGS_FOLDER, parquet_images::containing_file,
+};
 use tessera_model::{
     DatasetId, TagColor, UserTags,
     tag::{MAX_RATING, tag_name},
@@ -28,7 +30,7 @@ use tessera_model::{
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
-    lock,
+    indexed_files, lock, source,
     tagged_files::{self, TagSnapshot, TaggedFile},
     tags::TagDefinition,
 };
@@ -36,6 +38,8 @@ use tessera_store::{
 const FILE: &str = "tags.jsonl";
 /// The maximum size of the file, which has about 200 bytes for each tagged picture.
 const MAX_BYTES: u64 = 512 << 20;
+/// The number of bytes that are written to find out whether a folder can be written, which no disk keeps in an inode.
+const CHECK_BYTES: usize = 4_096;
 /// The number of unreadable lines that are reported one by one.
 const MAX_REPORTED: usize = 5;
 
@@ -85,7 +89,7 @@ pub(crate) fn synchronize(
 ) -> Result<Vec<String>, StoreError> {
     let known = store.read(|c| tagged_files::state(c, record.id))?;
     let has_changes = known.revision > known.written;
-    let location = match TagFolder::open(store, &record.folder, has_changes) {
+    let location = match TagFolder::open(store, record, has_changes) {
         Ok(location) => location,
         Err(reason) => return Ok(vec![only_in_index(&reason)]),
     };
@@ -152,7 +156,44 @@ fn import(
 
 /// Returns why the tags of a dataset cannot be written beside it, if they cannot. It is safe to send to clients.
 pub(crate) fn unwritable_reason(store: &Store, record: &DatasetRecord) -> Option<String> {
-    TagFolder::create(store, &record.folder).err().map(|reason| only_in_index(&reason))
+    let checked = TagFolder::create(store, record).and_then(|folder| {
+        // A folder that exists may be read-only, and its disk may be full.
+        let written = shared_temporary(&folder.join(FILE))
+            .and_then(|mut file| file.write_all(&[0; CHECK_BYTES]));
+        written.map_err(|cause| unwritable(&cause))
+    });
+    checked.err().map(|reason| only_in_index(&reason))
+}
+
+/// Whether a folder is the one of a dataset. A disk that is not connected often leaves a folder behind in which none of
+/// the known files exist.
+fn has_known_files(store: &Store, record: &DatasetRecord) -> Result<bool, StoreError> {
+    let exists = |path: &Path| {
+        // An error says nothing about the file.
+        containing_file(&record.folder, path).try_exists().unwrap_or(true)
+    };
+    let sources = store.read(|c| source::all(c, record.id))?;
+    let source = sources.iter().find(|source| source.is_dataset_folder);
+    let (mut is_new, mut last) = (true, PathBuf::new());
+    while let Some(source) = source {
+        let files = store.read(|c| indexed_files::known_files_after(c, source.row, &last))?;
+        let Some((path, _)) = files.last() else { break };
+        last.clone_from(path);
+        let mut media = files.iter().filter(|(_, file)| file.content_hash.is_some()).peekable();
+        is_new &= media.peek().is_none();
+        if media.any(|(path, _)| exists(path)) {
+            return Ok(true);
+        }
+    }
+    // The index may have lost the files since they were tagged.
+    let tagged = store.read(|c| tagged_files::snapshot(c, record.id))?.files;
+    let mut tagged = tagged.iter().filter(|file| file.path.is_relative()).peekable();
+    is_new &= tagged.peek().is_none();
+    Ok(is_new || tagged.any(|file| exists(&file.path)))
+}
+
+fn unwritable(cause: &io::Error) -> String {
+    format!("its folder cannot be written ({})", error_name(cause))
 }
 
 fn only_in_index(reason: &str) -> String {
@@ -180,8 +221,9 @@ struct TagFolder {
 }
 
 impl TagFolder {
-    /// Fails with the reason if a dataset has no folder of its own on this machine.
-    fn check(store: &Store, dataset: &Path) -> Result<PathBuf, String> {
+    /// Fails with the reason if a dataset has no folder of its own on this machine, or if that folder is missing.
+    fn check(store: &Store, record: &DatasetRecord) -> Result<PathBuf, String> {
+        let dataset = &record.folder;
         if storage_location(dataset).is_some() {
             return Err("the dataset is in object storage".to_owned());
         }
@@ -194,29 +236,29 @@ impl TagFolder {
         if is_other {
             return Err(format!("{TAGS_FOLDER} in its folder is not a folder"));
         }
+        if !has_known_files(store, record).map_err(|cause| cause.public_message())? {
+            return Err("its folder contains none of its files".to_owned());
+        }
         Ok(folder)
     }
 
-    fn create(store: &Store, dataset: &Path) -> Result<(), String> {
-        match fs::create_dir(Self::check(store, dataset)?) {
-            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
-                Err(format!("its folder cannot be written: {cause}"))
-            }
-            _ => Ok(()),
+    fn create(store: &Store, record: &DatasetRecord) -> Result<PathBuf, String> {
+        let folder = Self::check(store, record)?;
+        match fs::create_dir(&folder) {
+            Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => Err(unwritable(&cause)),
+            _ => Ok(folder),
         }
     }
 
     /// Opens and locks the folder. It is created if something will be written to it.
-    fn open(store: &Store, dataset: &Path, create: bool) -> Result<Self, String> {
-        if create {
-            Self::create(store, dataset)?;
-        }
-        let folder = Self::check(store, dataset)?;
+    fn open(store: &Store, record: &DatasetRecord, create: bool) -> Result<Self, String> {
+        let folder = if create { Self::create(store, record) } else { Self::check(store, record) };
+        let folder = folder?;
         let opened = if_exists(File::open(&folder)).and_then(|file| {
             file.map(|file| tessera_files::lock(&file).map(|()| file)).transpose()
         });
         let opened = opened.map_err(|cause| format!("{TAGS_FOLDER} cannot be opened: {cause}"))?;
-        Ok(Self { dataset: dataset.to_owned(), _lock: opened })
+        Ok(Self { dataset: record.folder.clone(), _lock: opened })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -385,9 +427,10 @@ impl TagWriter {
     pub fn note_change(&self, record: &DatasetRecord) -> Vec<String> {
         self.write_soon(record.id);
         let mut problems = self.problems(record.id);
-        // The reason is known before the file is written.
-        let reason = unwritable_reason(&self.files.store, record).filter(|_| problems.is_empty());
-        problems.extend(reason);
+        if problems.is_empty() {
+            // The reason is known before the file is written.
+            problems.extend(unwritable_reason(&self.files.store, record));
+        }
         problems
     }
 
@@ -480,6 +523,26 @@ mod tests {
         assert_eq!(numbers, [4, 6, 7, 8]);
         assert_eq!(read.content.files.len(), 3);
         assert_eq!(read.content.files[2].given.tags, ["y"]);
+    }
+
+    #[test]
+    fn a_folder_without_any_known_file_is_not_the_folder_of_the_tags() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = Store::open(data.path()).unwrap();
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        import(&store, record.id, b"{\"path\":\"a.jpg\",\"tags\":[\"night\"]}\n").unwrap();
+        store.write(|tx| tags::create(tx, record.id, [("day", None)])).unwrap();
+        fs::write(folder.path().join("x.txt"), "x").unwrap();
+        let missing =
+            "the tags are kept only in the index, because its folder contains none of its files";
+        assert_eq!(synchronize(&store, &record).unwrap(), [missing]);
+        assert_eq!(unwritable_reason(&store, &record).as_deref(), Some(missing));
+        assert!(!folder.path().join(TAGS_FOLDER).exists());
+        fs::write(folder.path().join("a.jpg"), "a").unwrap();
+        assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
+        let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
+        assert!(written.contains("night") && written.contains("day"), "{written}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{io, path::PathBuf};
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
 
+use tessera_files::error_name;
 use tessera_media::ingest::is_temporary;
 use tessera_store::{QueryError, StoreError, is_storage_full};
 
@@ -29,7 +30,7 @@ impl TaskError {
         if is_storage_full(cause) {
             return Self::Postponed(StoreError::Io(PathBuf::new(), cause.kind().into()));
         }
-        Self::in_storage(format!("{what} ({})", cause.kind()), cause)
+        Self::in_storage(format!("{what} ({})", error_name(cause)), cause)
     }
 
     /// Creates the error for failed object storage, whose messages are safe to send to the client.
@@ -47,7 +48,7 @@ impl TaskError {
     /// start it again.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn archive(cause: io::Error) -> Self {
-        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
+        Self::Failed(format!("the archive could not be written ({})", error_name(&cause)))
     }
 }
 

@@ -320,6 +320,17 @@ pub fn skipped_in_source(connection: &Connection, source: i64) -> Result<Vec<(Pa
     query::all(connection, sql, params![source], read_skipped)
 }
 
+/// Returns the files of a source that were skipped for a reason.
+pub fn skipped_for_reason(
+    connection: &Connection,
+    source: i64,
+    reason: &str,
+) -> Result<Vec<PathBuf>> {
+    let sql = "SELECT path, require(intact) FROM skipped WHERE source = ?1 AND reason = ?2";
+    let read = |row: &Row| Ok(path_from_bytes(row.get(0)?));
+    query::all(connection, sql, params![source, reason], read)
+}
+
 fn read_skipped(row: &Row) -> Result<(PathBuf, String)> {
     Ok((path_from_bytes(row.get(0)?), row.get(1)?))
 }

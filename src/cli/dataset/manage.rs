@@ -138,6 +138,7 @@ async fn rescan_folder(
             .messages
             .info(format!("the changes are read in the background; wait for it with: {command}"));
     }
+    connection.unread_files(&dataset)?;
     let number = |read: fn(FileChanges) -> u64| changes.map(read);
     let fields = json!({
         "dataset_id": dataset.id,

@@ -93,17 +93,32 @@ async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> 
             }
         }
     });
+    let waiting_report = tokio::spawn(report_waiting(local.deployment.clone()));
     let code = tokio::select! {
         code = signals.next() => code,
         error = local.wait_for_failure() => return Err(error),
     };
     skipped_report.abort();
+    waiting_report.abort();
     tokio::select! {
         stopped = local.stop() => stopped?,
         // A second signal ends the wait for clients.
         _ = signals.next() => {}
     }
     Ok(code)
+}
+
+/// Reports once why the work waits, whenever it begins to wait.
+async fn report_waiting(deployment: Deployment) {
+    let mut reported = None;
+    loop {
+        let waiting = deployment.waiting_reason();
+        if let Some(reason) = waiting.filter(|_| waiting != reported) {
+            write_message(&format!("warning: {reason}"));
+        }
+        reported = waiting;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
 }
 
 fn serve_settings(options: &ServeOptions, model: Option<&Path>) -> CliResult<DeploymentSettings> {

@@ -22,7 +22,8 @@ use super::{
 pub(crate) const MAX_ROWS: usize = 200_000;
 
 /// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
-/// nothing. Fails only if object storage fails or denies access, because the known rows would be taken for removed.
+/// nothing. The known rows of a file that the system cannot read are kept. Fails only if object storage fails or denies
+/// access, because all known rows would be taken for removed.
 pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
     let candidates = scan.files.iter().filter(|file| {
         is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
@@ -32,7 +33,12 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
         let rows = match ImageTable::open(files, &file.path).and_then(|table| row_names(&table)) {
             Ok(rows) => rows,
             Err(cause) if is_source_failure(&cause) => return Err(cause),
-            Err(_) => continue,
+            Err(cause) => {
+                if cause.raw_os_error().is_some() {
+                    scan.unreadable.push(file.path.clone());
+                }
+                continue;
+            }
         };
         let stat = row_stat(file.stat);
         let row = |name| ScannedFile { path: file.path.join(name), stat };

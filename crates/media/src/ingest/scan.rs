@@ -13,12 +13,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{AtFlags, Dir, FileType, statat};
+use rustix::{
+    fs::{AtFlags, Dir, FileType, statat},
+    io::Errno,
+};
 
 use super::{EXCLUDED, FolderPatterns, SandboxedDir, sidecar};
 use tessera_model::{
     FileKind,
-    local_files::{HIDDEN, is_system_entry},
+    local_files::{HIDDEN, UNLISTED, is_system_entry},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,13 @@ pub struct FileStat {
 }
 
 impl FileStat {
+    /// Returns the stat with which a file is stored that the system could not read. It equals the stat of no file, so
+    /// that the next comparison of the folder reads the file again.
+    #[must_use]
+    pub fn unread(self) -> Self {
+        Self { modified: -1, ..self }
+    }
+
     /// Whether size and time are unknown, as they are for an object in a manifest.
     pub fn is_unknown(self) -> bool {
         self == Self { size: 0, modified: 0 }
@@ -49,6 +59,13 @@ pub struct KnownFile {
     pub stat: FileStat,
     /// The content hash if the file became a media item, or `None` for a sidecar or a skipped file.
     pub content_hash: Option<[u8; 32]>,
+}
+
+impl KnownFile {
+    /// Whether the system could not read the file when it was indexed.
+    pub fn is_unread(&self) -> bool {
+        self.content_hash.is_none() && self.stat == self.stat.unread()
+    }
 }
 
 /// The folder in which the tags of a dataset are kept. It is not listed, because it is neither media nor skipped.
@@ -93,19 +110,29 @@ pub struct FolderScan {
     pub files: Vec<ScannedFile>,
     /// Entries that were skipped without being opened (relative path), with the reason.
     pub skipped: Vec<(PathBuf, &'static str)>,
+    /// What exists but cannot be read now. The files that are known at these paths, and below them, are kept.
+    pub unreadable: Vec<PathBuf>,
+}
+
+impl FolderScan {
+    /// Whether a known file is kept although the scan did not find it.
+    pub fn keeps(&self, path: &Path) -> bool {
+        self.unreadable.iter().any(|unreadable| path.starts_with(unreadable))
+    }
 }
 
 /// Lists the files of a folder. Skips hidden entries, entries of systems, links that lead out of the folder or to
-/// folders, special files, directories that cannot be listed, and what `patterns` exclude.
-pub fn scan_folder(folder: &SandboxedDir, patterns: &FolderPatterns) -> FolderScan {
+/// folders, special files, folders that cannot be listed, and what `patterns` exclude. Fails if the folder itself
+/// cannot be listed.
+pub fn scan_folder(folder: &SandboxedDir, patterns: &FolderPatterns) -> io::Result<FolderScan> {
     let mut scan =
         Scan { root: folder, patterns, found: FolderScan::default(), targets: HashSet::new() };
-    scan.list_below(Path::new(""), 0);
+    scan.add_below(Path::new(""), list(&folder.open_folder(Path::new(""))?)?, 0);
     let Scan { mut found, targets, .. } = scan;
     // Caches of model hubs keep files under the name of their hash, and a link gives such a file its name.
     let has_kind = |path: &Path| FileKind::from_name(&path.to_string_lossy()) != FileKind::Other;
     found.files.retain(|file| has_kind(&file.path) || !targets.contains(&file.path));
-    found
+    Ok(found)
 }
 
 /// Maximum depth of folders, which bounds the stack.
@@ -127,10 +154,15 @@ impl Scan<'_> {
             self.found.skipped.push((relative.to_owned(), "nested too deeply"));
             return;
         }
-        let Ok(entries) = self.root.open_folder(relative).and_then(|folder| list(&folder)) else {
-            self.found.skipped.push((relative.to_owned(), "cannot be listed"));
-            return;
-        };
+        match self.root.open_folder(relative).and_then(|folder| list(&folder)) {
+            Ok(entries) => self.add_below(relative, entries, depth),
+            // The folder was removed or replaced meanwhile.
+            Err(cause) if is_absence(&cause) => {}
+            Err(_) => self.keep(relative.to_owned(), UNLISTED),
+        }
+    }
+
+    fn add_below(&mut self, relative: &Path, entries: Vec<(OsString, Entry)>, depth: usize) {
         for (name, entry) in entries {
             if name == TAGS_FOLDER {
                 continue;
@@ -142,10 +174,17 @@ impl Scan<'_> {
                     Entry::Folder => self.list_below(&path, depth + 1),
                     Entry::File(stat) => self.found.files.push(ScannedFile { path, stat }),
                     Entry::Link => self.add_link(path),
+                    Entry::Unreadable => self.keep(path, UNREADABLE),
                     Entry::Skipped(reason) => self.found.skipped.push((path, reason)),
                 },
             }
         }
+    }
+
+    /// Skips what cannot be read now, and keeps what is known there.
+    fn keep(&mut self, path: PathBuf, reason: &'static str) {
+        self.found.unreadable.push(path.clone());
+        self.found.skipped.push((path, reason));
     }
 
     fn skip_reason(&self, name: &OsStr, path: &Path, entry: &Entry) -> Option<&'static str> {
@@ -162,16 +201,19 @@ impl Scan<'_> {
 
     /// Adds the file to which a link leads, under the name of the link.
     fn add_link(&mut self, path: PathBuf) {
-        let metadata = self.root.open_linked(&path).and_then(|file| file.metadata());
-        if let Ok(metadata) = metadata {
-            let stat = FileStat { size: metadata.len(), modified: modified_nanos(&metadata) };
-            // A target outside the folder is not listed.
-            self.targets.extend(self.root.link_target(&path));
-            self.found.files.push(ScannedFile { path, stat });
-        } else {
-            let is_pointer = self.root.leads_to_annex(&path);
-            let reason = if is_pointer { ANNEX_POINTER } else { SYMBOLIC_LINK };
-            self.found.skipped.push((path, reason));
+        match self.root.open_linked(&path).and_then(|file| file.metadata()) {
+            Ok(metadata) => {
+                let stat = FileStat { size: metadata.len(), modified: modified_nanos(&metadata) };
+                // A target outside the folder is not listed.
+                self.targets.extend(self.root.link_target(&path));
+                self.found.files.push(ScannedFile { path, stat });
+            }
+            Err(cause) if is_absence(&cause) => {
+                let is_pointer = self.root.leads_to_annex(&path);
+                let reason = if is_pointer { ANNEX_POINTER } else { SYMBOLIC_LINK };
+                self.found.skipped.push((path, reason));
+            }
+            Err(_) => self.keep(path, UNREADABLE),
         }
     }
 }
@@ -195,6 +237,8 @@ enum Entry {
     Folder,
     File(FileStat),
     Link,
+    /// Something of which the disk does not say what it is.
+    Unreadable,
     /// The reason for skipping the entry.
     Skipped(&'static str),
 }
@@ -205,20 +249,25 @@ fn list(folder: &OwnedFd) -> io::Result<Vec<(OsString, Entry)>> {
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if ![c".", c".."].contains(&name) {
-            let name = OsStr::from_bytes(name.to_bytes()).to_owned();
-            entries.push((name, examine(folder, entry.file_name())));
+        if ![c".", c".."].contains(&name)
+            && let Some(found) = examine(folder, name)?
+        {
+            entries.push((OsStr::from_bytes(name.to_bytes()).to_owned(), found));
         }
     }
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(entries)
 }
 
-fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
-    let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else {
-        return Entry::Skipped("cannot be read");
+/// Returns what an entry of a folder is, or `None` if it was removed meanwhile. Fails if the folder may not be entered.
+fn examine(folder: &OwnedFd, name: &CStr) -> io::Result<Option<Entry>> {
+    let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(cause @ Errno::ACCESS) => return Err(cause.into()),
+        Err(_) => return Ok(Some(Entry::Unreadable)),
     };
-    match FileType::from_raw_mode(stat.st_mode) {
+    Ok(Some(match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => Entry::Folder,
         FileType::Symlink => Entry::Link,
         FileType::RegularFile => {
@@ -227,8 +276,17 @@ fn examine(folder: &OwnedFd, name: &CStr) -> Entry {
             Entry::File(FileStat { size, modified })
         }
         _ => Entry::Skipped("not a regular file"),
-    }
+    }))
 }
+
+/// Whether an error says that there is no file or folder of this dataset at a path. Any other error says only that it
+/// cannot be read now.
+fn is_absence(cause: &io::Error) -> bool {
+    Errno::from_io_error(cause)
+        .is_none_or(|cause| [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].contains(&cause))
+}
+
+const UNREADABLE: &str = "cannot be read";
 
 /// The reason for skipping a link that leads out of the folder, to a folder, or nowhere.
 pub const SYMBOLIC_LINK: &str = "a symbolic link that does not lead to a file of the folder";
@@ -277,7 +335,7 @@ pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> Folde
             }
         }
     }
-    changes.removed = known.into_keys().collect();
+    changes.removed = known.into_keys().filter(|path| !scan.keeps(path)).collect();
     changes
 }
 

@@ -17,6 +17,7 @@ use super::{
     disk_quota::{ClaimedFile, DiskQuota},
     original_files::SourceFile,
 };
+use tessera_files::error_name;
 use tessera_picture::{VideoContainer, is_quicktime};
 use tessera_subprocess::{isolated_command, spawn_with_limit};
 
@@ -29,13 +30,15 @@ const MAX_PROGRAM_BYTES: u64 = 2 << 30;
 pub enum VideoError {
     Undecodable(String),
     Unreadable(io::Error),
+    /// The program that decodes it could not be started, which says nothing about the video.
+    NotStarted(String),
 }
 
 impl fmt::Display for VideoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Undecodable(reason) => f.write_str(reason),
-            Self::Unreadable(cause) => write!(f, "cannot be read ({})", cause.kind()),
+            Self::Undecodable(reason) | Self::NotStarted(reason) => f.write_str(reason),
+            Self::Unreadable(cause) => write!(f, "cannot be read ({})", error_name(cause)),
         }
     }
 }
@@ -96,7 +99,7 @@ impl VideoProgram<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = spawn_with_limit(&mut command, MAX_PROGRAM_BYTES).map_err(|cause| {
-            VideoError::Undecodable(format!("cannot start {} ({})", self.name(), cause.kind()))
+            VideoError::NotStarted(format!("cannot start {} ({})", self.name(), error_name(&cause)))
         })?;
         let input = match (video, child.stdin.take()) {
             (VideoInput::Stream(video), Some(input)) => {

@@ -5,6 +5,7 @@ use std::{error::Error, fmt, io};
 
 use object_store::client::HttpError;
 use roxmltree::Document;
+use tessera_files::error_name;
 use tessera_model::SafeText;
 
 use super::object_uri::CloudService;
@@ -135,7 +136,7 @@ impl fmt::Display for StorageError {
             | Self::Service(message)
             | Self::Temporary(message) => f.write_str(message),
             Self::Missing => f.write_str(MISSING),
-            Self::Io(cause) => write!(f, "it cannot be written to disk ({})", cause.kind()),
+            Self::Io(cause) => write!(f, "it cannot be written to disk ({})", error_name(cause)),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     settings::DeploymentSettings,
     task_error::TaskError,
 };
+use tessera_files::error_name;
 use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
 use tessera_model::{DatasetId, SafeText, text::count_with_noun, vql::IssueKind};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
@@ -74,8 +75,8 @@ impl SourceFolders {
             Err(cause)
                 if source.is_dataset_folder || storage_location(&source.folder).is_some() =>
             {
-                let (name, kind) = (source.public_name(), cause.kind());
-                Err(TaskError::Failed(format!("the folder {name} cannot be opened ({kind})")))
+                let (name, why) = (source.public_name(), error_name(&cause));
+                Err(TaskError::Failed(format!("the folder {name} cannot be opened ({why})")))
             }
             Err(_) => Ok((source.row, Err(source.public_name()))),
         };

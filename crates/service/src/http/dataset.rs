@@ -30,7 +30,8 @@ pub(crate) async fn datasets(
     State(state): State<AppState>,
 ) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let bodies = |deployment: &Deployment| {
-        Ok(deployment.offered_datasets()?.into_iter().map(dataset_body).collect())
+        let records = deployment.offered_datasets()?.into_iter();
+        Ok(records.map(|record| dataset_body(deployment, record)).collect())
     };
     Ok(Json(state.spawn_blocking(bodies).await?))
 }
@@ -46,12 +47,15 @@ pub(crate) async fn dataset(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let body = move |deployment: &Deployment| deployment.require_dataset(id).map(dataset_body);
+    let body = move |deployment: &Deployment| {
+        deployment.require_dataset(id).map(|record| dataset_body(deployment, record))
+    };
     Ok(Json(state.spawn_blocking(body).await?))
 }
 
 /// Describes a dataset. Whether its folder is missing is read from the disk.
-pub(crate) fn dataset_body(record: DatasetRecord) -> DatasetBody {
+pub(crate) fn dataset_body(deployment: &Deployment, record: DatasetRecord) -> DatasetBody {
+    let waiting = deployment.waiting_reason().filter(|_| record.status.is_busy());
     DatasetBody {
         folder_missing: Deployment::folder_is_missing(&record),
         id: record.id,
@@ -64,7 +68,7 @@ pub(crate) fn dataset_body(record: DatasetRecord) -> DatasetBody {
         n_images: Some(record.n_images),
         n_videos: Some(record.n_videos),
         n_objects: Some(record.n_objects),
-        fatal_error_msg: record.fatal_error,
+        fatal_error_msg: waiting.map(str::to_owned).or(record.fatal_error),
         extras: Some(DatasetExtras {
             updated_at: record.updated_at.map(format_iso8601),
             ..DatasetExtras::default()

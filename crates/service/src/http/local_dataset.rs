@@ -98,8 +98,9 @@ pub(crate) async fn rename_dataset(
     if name.contains(char::is_control) {
         return Err(invalid("Input should have no control characters"));
     }
-    let rename =
-        move |deployment: &Deployment| deployment.rename_dataset(id, &name).map(dataset_body);
+    let rename = move |deployment: &Deployment| {
+        deployment.rename_dataset(id, &name).map(|record| dataset_body(deployment, record))
+    };
     Ok(Json(state.spawn_blocking(rename).await?))
 }
 
@@ -141,7 +142,9 @@ pub(crate) async fn cancel_indexing(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let cancel = move |deployment: &Deployment| deployment.cancel_indexing(id).map(dataset_body);
+    let cancel = move |deployment: &Deployment| {
+        deployment.cancel_indexing(id).map(|record| dataset_body(deployment, record))
+    };
     Ok(Json(state.spawn_blocking(cancel).await?))
 }
 

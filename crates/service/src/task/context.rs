@@ -2,6 +2,7 @@
 //! and the progress.
 
 use std::{
+    collections::HashMap,
     io::ErrorKind,
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,7 +11,7 @@ use std::{
         Arc, Mutex, Weak,
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
-    thread,
+    thread::{self, ThreadId},
     time::Duration,
 };
 
@@ -21,7 +22,8 @@ use crate::{
     tag_file::TagWriter,
     task_error::TaskError,
 };
-use tessera_media::ingest::OriginalFiles;
+use tessera_files::error_name;
+use tessera_media::ingest::{OriginalFiles, is_temporary};
 use tessera_model::DatasetId;
 use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
@@ -162,8 +164,8 @@ impl WorkerContext {
             } else {
                 "restore it and open the dataset again"
             };
-            let (name, kind) = (source.public_name(), cause.kind());
-            TaskError::Failed(format!("the folder {name} cannot be opened ({kind}); {remedy}"))
+            let (name, why) = (source.public_name(), error_name(&cause));
+            TaskError::Failed(format!("the folder {name} cannot be opened ({why}); {remedy}"))
         })
     }
 
@@ -192,9 +194,13 @@ impl WorkerContext {
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         let (mut pause, longest) = PAUSE_STEPS;
         loop {
-            match task() {
+            let outcome = task();
+            let ends = |error: &StoreError| error.is_damage() || error.is_lease_lost();
+            let waiting = outcome.as_ref().err().filter(|error| !ends(error));
+            self.running.set_waiting(waiting.map(waiting_reason));
+            match outcome {
                 Ok(value) => return Some(value),
-                Err(error) if error.is_damage() || error.is_lease_lost() => return None,
+                Err(error) if ends(&error) => return None,
                 Err(_) => {}
             }
             for _ in 0..pause {
@@ -348,6 +354,8 @@ struct RunningState {
     is_stopped: bool,
     /// The leases of the tasks, with the flag that stops each task. The flag no longer exists when the task has ended.
     tasks: Vec<(Lease, Weak<AtomicBool>)>,
+    /// Why the threads wait that have to run a task again.
+    waiting: HashMap<ThreadId, &'static str>,
 }
 
 impl RunningTasks {
@@ -362,6 +370,19 @@ impl RunningTasks {
 
     pub fn is_stopped(&self) -> bool {
         lock(&self.0).is_stopped
+    }
+
+    /// Notes why this thread waits, or that it does not.
+    fn set_waiting(&self, reason: Option<&'static str>) {
+        let (thread, mut state) = (thread::current().id(), lock(&self.0));
+        match reason {
+            Some(reason) => _ = state.waiting.insert(thread, reason),
+            None => _ = state.waiting.remove(&thread),
+        }
+    }
+
+    pub fn waiting_reason(&self) -> Option<&'static str> {
+        lock(&self.0).waiting.values().next().copied()
     }
 
     pub(crate) fn stop_all(&self) {
@@ -389,6 +410,19 @@ impl RunningTasks {
         let state = lock(&self.0);
         let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);
         running.map(|(lease, _)| lease.clone()).collect()
+    }
+}
+
+/// Returns why a task waits. It is safe to send to clients.
+fn waiting_reason(cause: &StoreError) -> &'static str {
+    match cause {
+        _ if cause.is_storage_full() => {
+            "The disk of the index is full; the work continues when there is space"
+        }
+        StoreError::Io(_, cause) if is_temporary(cause) => {
+            "The object storage cannot be reached; the work continues when it can"
+        }
+        _ => cause.public_message(),
     }
 }
 

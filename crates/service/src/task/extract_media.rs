@@ -16,6 +16,7 @@ use std::{
 
 use super::TaskContext;
 use crate::task_error::TaskError;
+use tessera_files::error_name;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
@@ -58,6 +59,8 @@ struct ContentDigest {
 enum ExtractError {
     /// The file is not an image or video. The message says why.
     Skipped(String),
+    /// The system cannot read the file now, which says nothing about its content. The message says why.
+    Unread(String),
     /// The source cannot be reached, which says nothing about the file.
     Unavailable(io::Error),
 }
@@ -67,6 +70,7 @@ impl From<VideoError> for ExtractError {
         match error {
             VideoError::Undecodable(reason) => Self::Skipped(reason),
             VideoError::Unreadable(cause) => unreadable(cause),
+            VideoError::NotStarted(reason) => Self::Unread(reason),
         }
     }
 }
@@ -233,11 +237,14 @@ fn extract_features(bytes: &[u8]) -> Result<Features, String> {
 
 fn unreadable(cause: io::Error) -> ExtractError {
     if is_unavailable(&cause) {
-        ExtractError::Unavailable(cause)
+        return ExtractError::Unavailable(cause);
+    }
+    let reason = cause.get_ref().map_or_else(|| error_name(&cause), ToString::to_string);
+    let reason = format!("cannot be read ({reason})");
+    if cause.raw_os_error().is_some() {
+        ExtractError::Unread(reason)
     } else {
-        // A reason that this program gives is safe to show, but a reason of the system can contain paths.
-        let reason = cause.get_ref().map_or_else(|| cause.kind().to_string(), ToString::to_string);
-        ExtractError::Skipped(format!("cannot be read ({reason})"))
+        ExtractError::Skipped(reason)
     }
 }
 
@@ -322,6 +329,9 @@ fn write_batch(
             FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
                 skipped.push(FileWithoutMedia { path, stat: Some(*stat), reason });
             }
+            FileOutcome::NoMedia(ExtractError::Unread(reason)) => {
+                skipped.push(FileWithoutMedia { path, stat: Some(stat.unread()), reason });
+            }
         }
     }
     let rows = indexed_files::upsert_images(transaction, source, &images, packed)?;
@@ -346,4 +356,22 @@ fn next_batch<T>(outcomes: &Receiver<T>) -> Vec<T> {
         }
     }
     batch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_unread_only_if_the_system_could_not_read_it() {
+        let reason = |cause| match unreadable(cause) {
+            ExtractError::Unread(reason) => (true, reason),
+            ExtractError::Skipped(reason) => (false, reason),
+            ExtractError::Unavailable(cause) => panic!("{cause}"),
+        };
+        let open_files = io::Error::from_raw_os_error(24);
+        assert_eq!(reason(open_files), (true, "cannot be read (Too many open files)".to_owned()));
+        let wrong = io::Error::other("the row has no image");
+        assert_eq!(reason(wrong), (false, "cannot be read (the row has no image)".to_owned()));
+    }
 }

@@ -23,7 +23,7 @@ use crate::{
 use rayon::prelude::*;
 use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::ingest::{
-    FolderScan, OriginalFiles, diff, is_source_failure,
+    FolderScan, KnownFile, OriginalFiles, ScannedFile, diff, is_source_failure,
     sidecar::{self, SidecarData, place_boxes, push_name},
     unpack::{ArchiveKind, UnpackError, UnpackLimits},
 };
@@ -47,6 +47,15 @@ pub fn index_source(
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
     let store = &context.store;
+    let known = store.read(|c| indexed_files::known_files(c, source.row))?;
+    if source.is_dataset_folder
+        && !known.is_empty()
+        && storage_location(&source.folder).is_none()
+        && is_missing(&source.folder)
+    {
+        // A disk that is not connected must not empty the index.
+        return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
+    }
     let folder = &*context.open_source(source)?;
     let scan = context.originals.scan(&source.folder, &source.patterns);
     let mut scan = scan.map_err(|cause| TaskError::in_storage(cause.to_string(), &cause))?;
@@ -58,15 +67,7 @@ pub fn index_source(
         .filter_map(|other| other.folder.strip_prefix(&source.folder).ok().map(Path::to_owned))
         .collect();
     scan.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
-    let known = store.read(|c| indexed_files::known_files(c, source.row))?;
-    if source.is_dataset_folder
-        && !known.is_empty()
-        && storage_location(&source.folder).is_none()
-        && is_missing(&source.folder)
-    {
-        // A disk that is not connected must not empty the index.
-        return Err(TaskError::Failed(FOLDER_MISSING.to_owned()));
-    }
+    add_kept_media(&mut scan, &known);
     let mut changes = diff(&scan, known);
     context.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
@@ -95,6 +96,17 @@ pub fn index_source(
         })?;
     }
     apply_sidecars(context, source, folder, &scan, reading)
+}
+
+/// Adds the known media that cannot be read now to a scan, so that they stay media to which sidecars can refer.
+fn add_kept_media(scan: &mut FolderScan, known: &BTreeMap<PathBuf, KnownFile>) {
+    let kept = known.iter().filter(|(path, file)| file.content_hash.is_some() && scan.keeps(path));
+    let kept: Vec<_> =
+        kept.map(|(path, file)| ScannedFile { path: path.clone(), stat: file.stat }).collect();
+    // A file that was skipped would lose its media.
+    scan.skipped.retain(|(path, _)| kept.binary_search_by_key(&path, |file| &file.path).is_err());
+    scan.files.extend(kept);
+    scan.files.sort_by(|a, b| a.path.cmp(&b.path));
 }
 
 pub(crate) type MissingFiles = Vec<(PathBuf, String)>;
@@ -170,7 +182,9 @@ fn apply_sidecars(
     scan: &FolderScan,
     mut reading: SidecarData,
 ) -> Result<(), TaskError> {
-    let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
+    let mut pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
+    // The sidecars beside a picture that cannot be read now cannot be read either.
+    pictures.retain(|picture| !scan.keeps(&picture.path));
     let images = pictures.iter().filter(|picture| !picture.is_frame);
     let sizes = images.map(|image| (&*image.path, (image.width, image.height)));
     place_boxes(folder, &mut reading, sizes);
@@ -179,6 +193,7 @@ fn apply_sidecars(
         let files = scan.files.iter().map(|found| (&*found.path, found.stat));
         let unreadable = files.clone().filter_map(|(path, stat)| {
             let reason = reading.problems.get(path)?;
+            let stat = if reading.unread.contains(path) { stat.unread() } else { stat };
             Some(FileWithoutMedia { path, stat: Some(stat), reason })
         });
         indexed_files::mark_skipped(tx, source.row, unreadable)?;

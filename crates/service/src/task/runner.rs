@@ -156,6 +156,11 @@ impl TaskRunner {
     }
 
     /// Compares the folder of a dataset in object storage with what is stored, in the background.
+    /// Returns why the tasks of this process wait, or `None` if they do not.
+    pub fn waiting_reason(&self) -> Option<&'static str> {
+        self.worker.running.waiting_reason()
+    }
+
     pub fn compare_folder(&self, dataset: DatasetId) {
         self.folders.add(dataset);
         self.wake();

@@ -9,7 +9,7 @@ use crate::{
     originals::{FOLDER_MISSING, is_missing, storage_location},
 };
 use tessera_media::{
-    ingest::{EXCLUDED, FolderChanges, FolderScan, diff},
+    ingest::{EXCLUDED, FolderChanges, FolderScan},
     object_storage::archive_name,
 };
 use tessera_model::{
@@ -147,7 +147,7 @@ impl Deployment {
         let scan = scan.map_err(|cause| ServiceError::Conflict(cause.to_string()))?;
         let (changes, is_indexing) = self.change_at_rest(id, "rescan", |tx, record| {
             dataset::set_patterns(tx, id, &patterns)?;
-            let changes = file_changes(tx, &record, &scan)?;
+            let changes = self.file_changes(tx, &record, &scan)?;
             let is_needed = self.needs_indexing(tx, &record, Some(&scan))?;
             if is_needed {
                 indexing_task::begin(tx, id, IndexingTaskKind::Creation, None, false)?;
@@ -158,6 +158,24 @@ impl Deployment {
             self.tasks.wake();
         }
         Ok(RescanResult { changes: Some(changes), is_indexing })
+    }
+
+    fn file_changes(
+        &self,
+        tx: &Transaction,
+        record: &DatasetRecord,
+        scan: &FolderScan,
+    ) -> Result<FileChanges, QueryError> {
+        let source = source::upsert(tx, record.id, &record.folder)?;
+        let known = indexed_files::known_files(tx, source)?;
+        let FolderChanges { added_or_modified: found, removed } =
+            self.changes(&record.folder, scan, known.clone());
+        let changed = found.iter().filter(|(file, _)| known.contains_key(&file.path)).count();
+        Ok(FileChanges {
+            added: (found.len() - changed) as u64,
+            changed: changed as u64,
+            removed: removed.len() as u64,
+        })
     }
 
     /// Cancels the indexing of a dataset, which then has the status ERROR. What was read from the files is kept for the
@@ -194,20 +212,4 @@ impl Deployment {
             None => change(tx, record),
         })
     }
-}
-
-fn file_changes(
-    tx: &Transaction,
-    record: &DatasetRecord,
-    scan: &FolderScan,
-) -> Result<FileChanges, QueryError> {
-    let source = source::upsert(tx, record.id, &record.folder)?;
-    let known = indexed_files::known_files(tx, source)?;
-    let FolderChanges { added_or_modified: found, removed } = diff(scan, known.clone());
-    let changed = found.iter().filter(|(file, _)| known.contains_key(&file.path)).count();
-    Ok(FileChanges {
-        added: (found.len() - changed) as u64,
-        changed: changed as u64,
-        removed: removed.len() as u64,
-    })
 }

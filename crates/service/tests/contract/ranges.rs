@@ -34,7 +34,7 @@ fn in_ranges_of(range_files: usize) -> DeploymentSettings {
 
 fn scan_of(place: &Place) -> FolderScan {
     let folder = SandboxedDir::open(place.pictures.path()).unwrap();
-    scan_folder(&folder, &FolderPatterns::default())
+    scan_folder(&folder, &FolderPatterns::default()).unwrap()
 }
 
 #[tokio::test]

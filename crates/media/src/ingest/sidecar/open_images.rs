@@ -9,7 +9,7 @@ use std::{
 use super::prelude::*;
 use super::{
     sidecar_names::{OpenImagesTable, open_images_table},
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, NOT_UTF_8, unreadable},
 };
 
 /// Maximum size of a table of boxes or labels, which is read in parts. The table of all training images has 2.1 GiB.
@@ -109,7 +109,7 @@ fn for_each_line(
                 diagnostics.check(text.and_then(&mut read));
             }
             Err(cause) => {
-                diagnostics.report(&format!("it cannot be read ({})", cause.kind()));
+                diagnostics.report(&unreadable(&cause));
                 return;
             }
         }

@@ -10,6 +10,7 @@ use std::{
     sync::Arc,
 };
 
+use tessera_files::error_name;
 use tessera_model::text::count_with_noun;
 use tessera_parquet::Source;
 
@@ -47,6 +48,8 @@ pub struct SidecarData {
     pub box_sidecars: HashMap<PathBuf, Arc<Path>>,
     /// The problem of each faulty sidecar. Its valid rows are used nevertheless.
     pub problems: BTreeMap<PathBuf, String>,
+    /// The faulty sidecars that the system could not read.
+    pub unread: BTreeSet<PathBuf>,
 }
 
 impl SidecarData {
@@ -94,7 +97,7 @@ impl<'a> SidecarReader<'a> {
     /// problem.
     pub(crate) fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         let bytes = self.read_limited(path, limit);
-        bytes.map(to_utf8).map_err(|why| self.report_problem(path, why)).ok()
+        bytes.map(to_utf8).map_err(|why| self.report_unread(path, why)).ok()
     }
 
     /// Like [`SidecarReader::read_bytes`], but for text. Invalid UTF-8 is reported as a problem.
@@ -126,15 +129,14 @@ impl<'a> SidecarReader<'a> {
     ) -> Option<BufReader<Take<Box<dyn SourceFile>>>> {
         let open = || {
             self.check_pointer(path)?;
-            let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
-            let length = file.length().map_err(|cause| unreadable(&cause))?;
-            if length > limit {
-                Err(too_large(limit))
+            let file = self.folder.open_file(path)?;
+            if file.length()? > limit {
+                Err(too_large(limit).into())
             } else {
                 Ok(BufReader::new(file.take(limit)))
             }
         };
-        open().map_err(|why| self.report_problem(path, why)).ok()
+        open().map_err(|why| self.report_unread(path, why)).ok()
     }
 
     /// Opens a Parquet file, which is read in parts, without a limit on its size. An unreadable file is reported as a
@@ -142,29 +144,26 @@ impl<'a> SidecarReader<'a> {
     pub(crate) fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
             self.check_pointer(path)?;
-            let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
-            let source = parquet_source(file, &ReadFailure::default());
-            source.map_err(|cause| unreadable(&cause))
+            let file = self.folder.open_file(path)?;
+            Ok(parquet_source(file, &ReadFailure::default())?)
         };
-        open().map_err(|why| self.report_problem(path, why)).ok()
+        open().map_err(|why| self.report_unread(path, why)).ok()
     }
 
-    fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         let mut bytes = Vec::new();
-        let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
+        self.folder.open_file(path)?.take(limit + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > limit {
-            return Err(too_large(limit));
+            return Err(too_large(limit).into());
         }
-        pointer_reason(&bytes).map_or(Ok(bytes), |why| Err(why.to_owned()))
+        pointer_reason(&bytes).map_or(Ok(bytes), |why| Err(why.to_owned().into()))
     }
 
     /// Fails if a file is only a pointer to the real file.
-    fn check_pointer(&self, path: &Path) -> Result<(), String> {
+    fn check_pointer(&self, path: &Path) -> Result<(), ReadError> {
         let mut head = Vec::new();
-        let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
-        file.take(POINTER_BYTES).read_to_end(&mut head).map_err(|cause| unreadable(&cause))?;
-        pointer_reason(&head).map_or(Ok(()), |why| Err(why.to_owned()))
+        self.folder.open_file(path)?.take(POINTER_BYTES).read_to_end(&mut head)?;
+        pointer_reason(&head).map_or(Ok(()), |why| Err(why.to_owned().into()))
     }
 
     /// Adds the description of a media file. Earlier sidecars take precedence, and further ones of the same format
@@ -261,6 +260,19 @@ impl<'a> SidecarReader<'a> {
         self.data.problems.entry(path.to_owned()).or_insert(why);
     }
 
+    fn report_unread(&mut self, path: &Path, error: ReadError) {
+        let why = match error {
+            ReadError::Content(why) => why,
+            ReadError::Io(cause) => {
+                if cause.raw_os_error().is_some() {
+                    self.data.unread.insert(path.to_owned());
+                }
+                unreadable(&cause)
+            }
+        };
+        self.report_problem(path, why);
+    }
+
     pub fn report_problems(&mut self, path: &Path, diagnostics: SidecarDiagnostics) {
         self.report_rows(path, diagnostics, Ok(()));
     }
@@ -289,6 +301,25 @@ impl<'a> SidecarReader<'a> {
     }
 }
 
+/// The reason why a sidecar is not read.
+enum ReadError {
+    Io(io::Error),
+    /// The message says what is wrong with the content.
+    Content(String),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(cause: io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+impl From<String> for ReadError {
+    fn from(why: String) -> Self {
+        Self::Content(why)
+    }
+}
+
 /// Whether a sidecar is named like a media file: `a.xml` or `a.jpg.xmp` for `a.jpg`.
 fn is_named_like(sidecar: &Path, media: &Path) -> bool {
     let stem = media.file_stem().unwrap_or_default().as_encoded_bytes();
@@ -302,7 +333,7 @@ fn has_same_format(one: &Path, other: &Path) -> bool {
 }
 
 pub(super) fn unreadable(cause: &io::Error) -> String {
-    format!("it cannot be read ({})", cause.kind())
+    format!("it cannot be read ({})", error_name(cause))
 }
 
 fn too_large(limit: u64) -> String {

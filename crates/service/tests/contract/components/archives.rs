@@ -100,7 +100,8 @@ pub fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) 
 /// Files in a directory, with their content.
 pub fn files_in(temp_dir: &TempDir) -> Vec<(String, Vec<u8>)> {
     let root = temp_dir.path().join("out");
-    let scan = scan_folder(&SandboxedDir::open(&root).unwrap(), &FolderPatterns::default());
+    let scan =
+        scan_folder(&SandboxedDir::open(&root).unwrap(), &FolderPatterns::default()).unwrap();
     assert_eq!(scan.skipped, []);
     let read = |path: &Path| fs::read(root.join(path)).unwrap();
     let files = scan.files.iter();

@@ -67,7 +67,7 @@ fn links_of_a_snapshot_lead_to_the_blobs_of_its_cache() {
             symlink(target, root.join(link)).unwrap();
         }
         let folder = SandboxedDir::open(&root).unwrap();
-        let files = scan_folder(&folder, &FolderPatterns::default()).files;
+        let files = scan_folder(&folder, &FolderPatterns::default()).unwrap().files;
         assert!(files.iter().all(|file| folder.open_file(&file.path).is_ok()));
         files.into_iter().map(|file| file.path.display().to_string()).collect::<Vec<_>>()
     };
@@ -118,7 +118,7 @@ fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
     symlink("../twin.jpg", root.join("b/chain.jpg")).unwrap();
     symlink("circle.jpg", root.join("circle.jpg")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-    let scan = scan_folder(&SandboxedDir::open(root).unwrap(), &FolderPatterns::default());
+    let scan = scan_folder(&SandboxedDir::open(root).unwrap(), &FolderPatterns::default()).unwrap();
     let files: Vec<_> = scan.files.iter().map(|found| found.path.to_str().unwrap()).collect();
     assert_eq!(
         files,
@@ -162,7 +162,7 @@ fn previews_and_recycle_bins_are_recognized_by_their_place() {
         std::fs::write(path, "x").unwrap();
     }
     let folder = SandboxedDir::open(temp_dir.path()).unwrap();
-    let scan = scan_folder(&folder, &FolderPatterns::default());
+    let scan = scan_folder(&folder, &FolderPatterns::default()).unwrap();
     let skipped: Vec<_> = scan.skipped.iter().map(|(path, _)| path.to_str().unwrap()).collect();
     assert_eq!(skipped, ["My.photoslibrary/resources/derivatives", "Recycled"]);
     assert_eq!(scan.files.len(), 4);
@@ -174,15 +174,16 @@ fn added_modified_and_removed_files_are_detected() {
         |path: &str, size| ScannedFile { path: path.into(), stat: FileStat { size, modified: 7 } };
     let scan = FolderScan {
         files: vec![found("changed", 2), found("new", 1), found("same", 1)],
-        skipped: Vec::new(),
+        unreadable: vec!["land".into()],
+        ..FolderScan::default()
     };
-    let known = ["changed", "gone", "same"].map(|path| {
+    let known = ["changed", "gone", "land/kept", "landed", "same"].map(|path| {
         let stat = FileStat { size: 1, modified: 7 };
         (PathBuf::from(path), KnownFile { stat, content_hash: Some([3; 32]) })
     });
     let changes = diff(&scan, BTreeMap::from(known));
     let expected = vec![(found("changed", 2), Some([3; 32])), (found("new", 1), None)];
     assert_eq!(changes.added_or_modified, expected);
-    assert_eq!(changes.removed, [PathBuf::from("gone")]);
+    assert_eq!(changes.removed, ["gone", "landed"].map(PathBuf::from));
     assert!(!changes.is_empty());
 }

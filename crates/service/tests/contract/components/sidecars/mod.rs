@@ -58,7 +58,7 @@ impl TestFolder {
 
     pub fn read_sidecars(&self) -> SidecarData {
         let folder = SandboxedDir::open(self.0.path()).unwrap();
-        read(&folder, &scan_folder(&folder, &FolderPatterns::default()))
+        read(&folder, &scan_folder(&folder, &FolderPatterns::default()).unwrap())
     }
 
     /// The descriptions of its media files, formatted by [`describe`].

@@ -119,7 +119,7 @@ fn members_of_a_shard_describe_its_pictures() {
     let stop = AtomicBool::new(false);
     unpack(&archive, ArchiveKind::Tar, &into, UnpackLimits::default(), &stop).unwrap();
     let folder = SandboxedDir::open(&into).unwrap();
-    let reading = read(&folder, &scan_folder(&folder, &FolderPatterns::default()));
+    let reading = read(&folder, &scan_folder(&folder, &FolderPatterns::default()).unwrap());
     let texts: Vec<_> = reading
         .descriptions
         .iter()
