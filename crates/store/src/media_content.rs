@@ -21,8 +21,8 @@ pub struct MediaContent {
     pub has_labels: bool,
     /// Whether the image or frame has tags, of sidecars or of users.
     pub has_tags: bool,
-    /// Whether users have rated the image or frame.
-    pub is_rated: bool,
+    /// The rating that users have given to the image or frame, or 0.
+    pub rating: u8,
     /// The number of rows with columns of the user's own: 1 or 0.
     pub extra_columns: u64,
     /// The annotation of an object.
@@ -79,7 +79,7 @@ fn read_content(row: &Row) -> Result<MediaContent> {
         has_caption: row.get(4)?,
         has_labels: !is_object && labels.len() + model_labels.len() > 0,
         has_tags: !is_object && tags.len() + given_tags.len() > 0,
-        is_rated: !is_object && row.get::<i64>(12)? > 0,
+        rating: if is_object { 0 } else { row.get(12)? },
         extra_columns: row.get(9)?,
         label: is_object.then(|| labels.into_iter().next().unwrap_or_default()),
         annotation: from_json::<Option<_>>(row, 7)?.unwrap_or_default(),

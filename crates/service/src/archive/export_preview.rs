@@ -23,7 +23,7 @@ const OMISSIONS: [Rule; 15] = [
     ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
     ("images without their user tags", WITHOUT_LABELS, |it| it.has_tags),
-    ("images without your ratings", WITHOUT_LABELS, |it| it.is_rated),
+    ("images without your ratings", WITHOUT_LABELS, |it| it.rating > 0),
     ("images without your own columns", WITHOUT_LABELS, |it| it.extra_columns > 0),
     ("scores left out", OBJECTS_ONLY, |it| it.annotation.score.is_some()),
     ("objects without their polygons", &[Yolo, YoloPose, Voc, Csv], has_polygons),
