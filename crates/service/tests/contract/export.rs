@@ -473,7 +473,9 @@ async fn a_started_export_survives_a_crash() {
 async fn an_export_that_cannot_be_done_fails_with_a_reason() {
     let service = Service::at(Place::new(&pictures(3)), true).await;
     std::fs::rename(service.place.pictures.path(), service.place.data.path().join("away")).unwrap();
-    let started = start(&service, "file_name=a&export_format=json").await;
+    let (task, _) = archive(&service, "file_name=a&export_format=json").await;
+    assert_eq!(task["result_message"], json!(null), "an export without images needs no folder");
+    let started = start(&service, "file_name=a&export_format=json&include_images=true").await;
     let settled =
         tokio::time::timeout(Duration::from_secs(20), service.deployment.wait_until_idle());
     settled.await.unwrap();
