@@ -130,7 +130,7 @@ impl Context {
         let GlobalOptions { dataset, dataset_argument, .. } = &self.global;
         let unknown = dataset_argument.as_ref().or(dataset.as_ref()).map(|name| {
             let similar = similar_folder(Path::new(name));
-            let similar = similar.map(|it| format!(", did you mean {}?", it.display()));
+            let similar = similar.map(|it| format!(" (did you mean {}?)", it.display()));
             let similar = similar.unwrap_or_default();
             format!("there is no folder or dataset `{name}`{similar}; ")
         });

@@ -80,17 +80,15 @@ fn a_profile_opens_its_own_folder_after_another_one_was_open() {
     let home = home.path();
     let dogs = home.join("dogs");
     fs::create_dir(&dogs).unwrap();
-    super::picture(&dogs.join("a.png"));
+    super::picture(&dogs.join("dog.png"));
     let [pictures, dogs] = [&pictures, &dogs].map(|folder| folder.to_str().unwrap());
     let add = ["profile", "add", "mine", "--kind", "local", "--folder", dogs];
     assert_eq!(super::run(home, &add).0, 0);
-    for (options, dataset) in
-        [(["--folder", pictures], "pictures"), (["--profile", "mine"], "dogs")]
-    {
+    for (options, file) in [(["--folder", pictures], "a.png"), (["--profile", "mine"], "dog.png")] {
         let arguments = [&["--accessible"], &options[..]].concat();
         let (code, out, err) = super::piped(home, &arguments, "wait\nquit\n");
         assert_eq!(code, 0, "{err}");
-        assert!(out.contains(&format!("dataset {dataset}")), "{out}");
+        assert!(out.contains(&format!("first file {file}")), "{out}");
     }
 }
 
