@@ -455,7 +455,11 @@ impl Period {
                 let last = Month::try_from(month).ok()?.length(year);
                 (day(year, month, 1)?, day(year, month, last)? + DAY)
             }
-            _ => Self::parse_day_or_time(text)?,
+            _ => {
+                let (start, length) = Self::parse_day_or_time(text)?;
+                let start = milliseconds(start)?;
+                (start, start + length)
+            }
         };
         Some(Self { start, end, text: text.to_owned() })
     }
@@ -465,12 +469,12 @@ impl Period {
         Self::parse(raw).filter(|period| period.text.len() > 7)
     }
 
-    fn parse_day_or_time(text: &str) -> Option<(i64, i64)> {
+    /// Returns the start of a day or a time, and its length in milliseconds.
+    fn parse_day_or_time(text: &str) -> Option<(OffsetDateTime, i64)> {
         if text.len() == 10 {
             let number = text.get(8..).filter(|_| text.as_bytes()[7] == b'-').and_then(digits)?;
             let (year, month) = (digits(text.get(..4)?)?, month_of(text)?);
-            let start = day(year, month, u8::try_from(number).ok()?)?;
-            return Some((start, start + DAY));
+            return Some((midnight(year, month, u8::try_from(number).ok()?)?, DAY));
         }
         // Tables write `2024-05-17 10:20:30 +00:00`.
         let text = text.replacen(' ', "T", 1).replace(' ', "");
@@ -485,8 +489,7 @@ impl Period {
         let candidates =
             [(text.clone(), length), (format!("{text}Z"), length), (format!("{text}:00Z"), 60_000)];
         candidates.iter().find_map(|(text, length)| {
-            let start = milliseconds(OffsetDateTime::parse(text, &Rfc3339).ok()?)?;
-            Some((start, start + length))
+            Some((OffsetDateTime::parse(text, &Rfc3339).ok()?, *length))
         })
     }
 
@@ -508,8 +511,12 @@ fn month_of(text: &str) -> Option<u8> {
 /// Returns the first millisecond of a day. The end of a period is computed from its last day, because the day after
 /// the year 9999 is no date.
 fn day(year: i32, month: u8, day: u8) -> Option<i64> {
+    milliseconds(midnight(year, month, day)?)
+}
+
+fn midnight(year: i32, month: u8, day: u8) -> Option<OffsetDateTime> {
     let date = Date::from_calendar_date(year, Month::try_from(month).ok()?, day).ok()?;
-    milliseconds(date.midnight().assume_utc())
+    Some(date.midnight().assume_utc())
 }
 
 fn milliseconds(at: OffsetDateTime) -> Option<i64> {
