@@ -19,7 +19,9 @@ use bytes::Bytes;
 use lru::LruCache;
 use tessera_client::{Client, PictureKey, read_entry};
 use tessera_interface::message::WorkerEvent;
-use tessera_model::{Failure, FailureKind, Link, PictureSource, Region, SafeText};
+use tessera_model::{
+    Failure, FailureKind, Link, MAX_PICTURE_BYTES, PictureSource, Region, SafeText,
+};
 use tessera_picture::{
     Canvas, Crop, Thumbnail,
     decode::{DecodeError, Decoded, decode_for},
@@ -27,8 +29,6 @@ use tessera_picture::{
 };
 use tokio::sync::{Semaphore, mpsc};
 
-/// The size limit of a picture. Originals are also loaded, several of them at the same time.
-const MAX_PICTURE_BYTES: usize = 64 << 20;
 const CACHE_BYTES: usize = 24 << 20;
 /// The size limit of the decoded originals, which is enough for three originals of 12 megapixels.
 const DECODED_BYTES: usize = 128 << 20;

@@ -16,8 +16,8 @@ use crate::{
     part_file::disk_failure,
 };
 use tessera_model::{
-    ExportFormat, Failure, Inspection, PictureSource, SafeText, export::NameSample,
-    local_files::safe_relative_path,
+    ExportFormat, Failure, Inspection, MAX_PICTURE_BYTES, PictureSource, SafeText,
+    export::NameSample, local_files::safe_relative_path,
 };
 use tessera_wire::{export::column, fields::number, preview::read_row_frame};
 
@@ -220,8 +220,6 @@ pub fn read_metadata(archive: &Path, mut visit: impl FnMut(Value)) -> Result<(),
     read().map_err(|error| into_failure(archive, error))
 }
 
-const MAX_PICTURE_BYTES: u64 = 64 << 20;
-
 /// Returns the bytes of a picture in an archive. Blocks on the disk.
 pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     read(path, name).map_err(|error| {
@@ -235,7 +233,7 @@ fn read(path: &Path, name: &str) -> Result<Bytes, ArchiveError> {
     for_each_entry(File::open(path)?, |entry| {
         if bytes.is_none() && entry.name == name {
             let mut picture = Vec::new();
-            entry.copy_to(&mut picture, MAX_PICTURE_BYTES)?;
+            entry.copy_to(&mut picture, MAX_PICTURE_BYTES as u64)?;
             bytes = Some(picture.into());
         }
         Ok(())

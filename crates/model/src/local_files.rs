@@ -6,8 +6,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use crate::SafeText;
 
-/// Size limit of the local service for a file that is not a video, in bytes.
-const MAX_FILE_SIZE: u64 = 256 << 20;
+/// Size limit of a file that is not a video, in bytes.
+pub const MAX_PICTURE_BYTES: usize = 256 << 20;
 /// Size limit of the local service for a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
@@ -51,7 +51,7 @@ impl FileKind {
 
     /// Size limit of the local service for a file of this kind, in bytes.
     pub fn max_size(self) -> u64 {
-        if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_FILE_SIZE }
+        if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_PICTURE_BYTES as u64 }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     heif::{CodedPicture, find_ffmpeg, to_rgb},
     jpeg::Jpeg,
     jpeg_xl::JpegXl,
-    limits::{check_size, lock_memory},
+    limits::lock_memory,
     raster::{RasterDecoder, to_picture},
     tiff::Tiff,
     tiff_samples::divide_by_alpha,
@@ -96,7 +96,7 @@ fn read_jpeg_header(
     orientation: Option<Orientation>,
 ) -> Result<((u32, u32), Orientation), DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
-    check_size(jpeg.size())?;
+    jpeg.check_size()?;
     Ok((jpeg.size(), orientation.unwrap_or(jpeg.orientation())))
 }
 
@@ -157,7 +157,7 @@ fn open_jpeg(
     min_side: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
-    check_size(jpeg.size())?;
+    jpeg.check_size()?;
     if let Some(completed) = jpeg.with_standard_tables() {
         return open_jpeg(&completed, orientation, min_side);
     }

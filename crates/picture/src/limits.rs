@@ -15,6 +15,8 @@ use image::Limits;
 /// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 32_768;
 pub const MAX_PIXELS: u64 = 100_000_000;
+/// The most pixels of a picture that is decoded at half its size or less.
+pub const MAX_REDUCED_PIXELS: u64 = 256_000_000;
 
 /// The reason why a picture cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +30,18 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
+pub fn check_size(size: (u32, u32)) -> Result<(), DecodeError> {
+    check_size_up_to(MAX_PIXELS, size)
+}
+
+/// Like [`check_size`], with another number of pixels.
+pub fn check_size_up_to(max_pixels: u64, (width, height): (u32, u32)) -> Result<(), DecodeError> {
     let pixels = u64::from(width) * u64::from(height);
     let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
     if pixels == 0 {
         refuse("are not a picture")
-    } else if pixels > MAX_PIXELS {
-        refuse("is over the limit of 100 million")
+    } else if pixels > max_pixels {
+        refuse(&format!("is over the limit of {} million", max_pixels / 1_000_000))
     } else if width.max(height) > MAX_SIDE {
         refuse("is over the limit of 32768 a side")
     } else {
@@ -42,8 +49,8 @@ pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
     }
 }
 
-/// The maximum memory for decoding a picture.
-pub const MAX_DECODE_BYTES: u64 = 256 << 20;
+/// The maximum memory for decoding a picture. It has room for 100 million pixels of three bytes.
+pub const MAX_DECODE_BYTES: u64 = 384 << 20;
 /// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// The maximum memory that a decoder may use for anything except the pixels: profiles, rows, palettes.

@@ -22,7 +22,7 @@ use crate::{
     raster::to_picture,
     source_colors::SourceColors,
     tiff_chunks::{TiffChunks, unpacked},
-    tiff_samples::{StatedRange, divide_by_alpha, scale_to_byte, to_bytes},
+    tiff_samples::{StatedRange, divide_by_alpha, interleaved, scale_to_byte},
     tiff_structure::{TiffDirectory, TiffStructure},
 };
 
@@ -141,31 +141,29 @@ impl<'a> Tiff<'a> {
         let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
         let channels = usize::from(color.num_samples());
+        let range = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
         let chunks = TiffChunks::of_page(&mut self.decoder, self.size, channels, color.bit_depth());
         let has_tiles = self.decoder.find_tag(Tag::TileWidth).ok().flatten().is_some();
         if chunks.is_none() && layout.planes > 1 && (layout.planes < channels || has_tiles) {
             return Err(unsupported("planes"));
         }
+        let (read, buffer) = match &chunks {
+            Some(chunks) => (chunks.bytes_per_sample(range), chunks.buffer_bytes()),
+            None => (1, layout.complete_len as u64),
+        };
         let pixels = u64::from(self.size.0) * u64::from(self.size.1);
-        // The memory for the stored samples, and twice the memory for the samples that are made from them. A sample of
-        // light has four bytes.
-        let bytes_per_sample = if color.bit_depth() > 16 { 5 } else { 2 };
-        let made = bytes_per_sample * pixels * u64::from(color.num_samples().max(3));
-        let buffer = chunks.as_ref().map_or(0, TiffChunks::buffer_bytes);
-        let needed = (layout.complete_len as u64).saturating_add(made).saturating_add(buffer);
-        let _lock = lock_memory(needed)?;
+        let made = pixels * (read * u64::from(color.num_samples()) + self.bytes_to_convert(color));
+        let _lock = lock_memory(made.saturating_add(buffer))?;
         self.deadline.restart();
-        let (stored, planes) = match chunks {
+        let mut samples = match chunks {
             Some(chunks) => {
                 let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
                 self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
                 let file = self.decoder.inner().get_ref();
-                (chunks.read(file, &self.deadline)?, 1)
+                chunks.read(file, &self.deadline, range)?.into_bytes(channels)
             }
-            None => (self.read_by_decoder(color)?, layout.planes),
+            None => interleaved(self.read_by_decoder(color)?, layout.planes, channels),
         };
-        let range = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
-        let mut samples = to_bytes(stored, planes, channels, range);
         if self.palette.is_none() {
             scale_to_byte(&mut samples, color.bit_depth());
         }
@@ -182,25 +180,38 @@ impl<'a> Tiff<'a> {
         self.srgb_picture(samples, color, min_side)
     }
 
+    /// Returns the memory in bytes per pixel for making a picture from the samples.
+    fn bytes_to_convert(&self, color: StoredColor) -> u64 {
+        match color {
+            _ if self.palette.is_some() => 7,
+            // Such samples are converted where they are.
+            StoredColor::RGB(_) | StoredColor::YCbCr(_) => 1,
+            StoredColor::Gray(_) | StoredColor::Multiband { .. } => 3,
+            _ => 4,
+        }
+    }
+
     /// Reads a page with a compression that only the decoder knows.
-    fn read_by_decoder(&mut self, color: StoredColor) -> Result<DecodingResult, DecodeError> {
+    fn read_by_decoder(&mut self, color: StoredColor) -> Result<Vec<u8>, DecodeError> {
         self.check_jpegs()?;
         let mut stored = DecodingResult::U8(Vec::new());
         self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
         let bits = usize::from(color.bit_depth());
         let row_samples = self.size.0 as usize * usize::from(color.num_samples());
-        Ok(match stored {
+        match stored {
             DecodingResult::U8(packed) if bits < 8 => {
                 let rows = packed.chunks_exact((row_samples * bits).div_ceil(8).max(1));
                 let samples = rows.flat_map(|row| unpacked(row, row_samples, bits));
-                DecodingResult::U8(samples.map(|sample| sample.to_be_bytes()[1]).collect())
+                Ok(samples.map(|sample| sample.to_be_bytes()[1]).collect())
             }
-            stored => stored,
-        })
+            DecodingResult::U8(samples) => Ok(samples),
+            // The compressions that are left are those of fax and JPEG.
+            _ => Err(unsupported("samples of this type in this compression")),
+        }
     }
 
-    /// Returns the range of gray samples or colors that the page states: the range that `ImageJ` shows, or the smallest
-    /// and largest sample.
+    /// Returns the range of gray samples or colors that the page states: the range that `ImageJ` shows, the bits of
+    /// OME-TIFF, or the smallest and largest sample.
     fn stated_range(&mut self, color: StoredColor) -> Option<StatedRange> {
         let is_light = matches!(
             color,
@@ -210,7 +221,9 @@ impl<'a> Tiff<'a> {
             return None;
         }
         let description = self.decoder.get_tag_ascii_string(Tag::ImageDescription);
-        if let Some(range) = description.ok().and_then(|text| StatedRange::of_imagej(&text)) {
+        let described =
+            |text: String| StatedRange::of_imagej(&text).or_else(|| StatedRange::of_ome(&text));
+        if let Some(range) = description.ok().and_then(described) {
             return Some(range);
         }
         if let Some(range) = self.range_of_channels(color.num_samples().into()) {

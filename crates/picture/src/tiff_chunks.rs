@@ -4,18 +4,22 @@
 
 use std::{
     borrow::Cow,
+    cell::Cell,
     io::{Error, ErrorKind, Read, Seek},
 };
 
 use flate2::read::ZlibDecoder;
 use half::f16;
 use tiff::{
-    decoder::{Decoder, DecodingResult},
+    decoder::Decoder,
     tags::{ByteOrder, Tag},
 };
 use weezl::{BitOrder, LzwStatus, decode::Configuration};
 
-use crate::limits::{Deadline, DecodeError, MAX_DECODE_BYTES};
+use crate::{
+    limits::{Deadline, DecodeError, MAX_DECODE_BYTES},
+    tiff_samples::{Samples, StatedRange},
+};
 
 /// Values of the sample format.
 const UNSIGNED: u16 = 1;
@@ -158,22 +162,43 @@ impl TiffChunks {
         self.chunk[0].saturating_mul(self.chunk_bands()).saturating_mul(self.bits).div_ceil(8)
     }
 
-    /// Returns the samples of all read bands, pixel by pixel.
-    pub fn read(&self, file: &[u8], deadline: &Deadline) -> Result<DecodingResult, DecodeError> {
-        let page = Page { chunks: self, file, deadline };
-        Ok(match (self.format, self.bits) {
-            (FLOAT, 16) => DecodingResult::F16(page.read(f16::from_be_bytes)?),
-            (FLOAT, 32) => DecodingResult::F32(page.read(f32::from_be_bytes)?),
-            (FLOAT, _) => DecodingResult::F64(page.read(f64::from_be_bytes)?),
-            (SIGNED, 8) => DecodingResult::I8(page.read(i8::from_be_bytes)?),
-            (SIGNED, 16) => DecodingResult::I16(page.read(i16::from_be_bytes)?),
-            (SIGNED, 32) => DecodingResult::I32(page.read(i32::from_be_bytes)?),
-            (SIGNED, _) => DecodingResult::I64(page.read(i64::from_be_bytes)?),
-            (_, 0..=8) => DecodingResult::U8(page.read(u8::from_be_bytes)?),
-            (_, 9..=16) => DecodingResult::U16(page.read(u16::from_be_bytes)?),
-            (_, 32) => DecodingResult::U32(page.read(u32::from_be_bytes)?),
-            _ => DecodingResult::U64(page.read(u64::from_be_bytes)?),
-        })
+    /// Whether samples are light unless the page states their range.
+    fn is_light(&self) -> bool {
+        [FLOAT, SIGNED].contains(&self.format)
+    }
+
+    /// The memory in bytes for each sample that is read.
+    pub fn bytes_per_sample(&self, range: Option<StatedRange>) -> u64 {
+        // Light is first read as numbers of four bytes. A range that the samples contradict is not used.
+        if self.is_light() && range.is_none_or(|range| !range.is_for_display) { 5 } else { 1 }
+    }
+
+    /// Returns the samples of all read bands. Samples fill the stated range. Without it, unsigned integers fill the
+    /// range of their type, and all other samples are light.
+    pub fn read(
+        &self,
+        file: &[u8],
+        deadline: &Deadline,
+        range: Option<StatedRange>,
+    ) -> Result<Samples, DecodeError> {
+        // Other programs ignore the largest of eight bits.
+        let is_used =
+            |range: &StatedRange| range.is_for_display || self.bits > 8 || self.format == SIGNED;
+        let page = Page { chunks: self, file, deadline, range: range.filter(is_used) };
+        #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
+        match (self.format, self.bits) {
+            (FLOAT, 16) => page.samples(|sample| f16::from_be_bytes(sample).into()),
+            (FLOAT, 32) => page.samples(|sample| f32::from_be_bytes(sample).into()),
+            (FLOAT, _) => page.samples(f64::from_be_bytes),
+            (SIGNED, 8) => page.samples(|sample| i8::from_be_bytes(sample).into()),
+            (SIGNED, 16) => page.samples(|sample| i16::from_be_bytes(sample).into()),
+            (SIGNED, 32) => page.samples(|sample| i32::from_be_bytes(sample).into()),
+            (SIGNED, _) => page.samples(|sample| i64::from_be_bytes(sample) as f64),
+            (_, 0..=8) => page.samples(|sample| u8::from_be_bytes(sample).into()),
+            (_, 9..=16) => page.samples(|sample| u16::from_be_bytes(sample).into()),
+            (_, 32) => page.samples(|sample| u32::from_be_bytes(sample).into()),
+            _ => page.samples(|sample| u64::from_be_bytes(sample) as f64),
+        }
     }
 
     /// Appends the samples of a row as numbers in big-endian order.
@@ -210,12 +235,36 @@ struct Page<'a> {
     chunks: &'a TiffChunks,
     file: &'a [u8],
     deadline: &'a Deadline,
+    range: Option<StatedRange>,
 }
 
 impl Page<'_> {
+    /// Reads the samples, which are converted one by one, so that the stored numbers need no memory.
+    fn samples<const N: usize>(
+        &self,
+        number: impl Fn([u8; N]) -> f64,
+    ) -> Result<Samples, DecodeError> {
+        if let Some(range) = self.range {
+            let is_exceeded = Cell::new(false);
+            let bytes = self.read(|sample| {
+                let number = number(sample);
+                is_exceeded.set(is_exceeded.get() || range.is_exceeded_by(number));
+                range.to_byte(number)
+            })?;
+            if !is_exceeded.get() {
+                return Ok(Samples::Bytes(bytes));
+            }
+        }
+        if self.chunks.is_light() {
+            #[expect(clippy::cast_possible_truncation, reason = "for eight bits")]
+            return Ok(Samples::Light(self.read(|sample| number(sample) as f32)?));
+        }
+        Ok(Samples::Bytes(self.read(|sample: [u8; N]| sample[0])?))
+    }
+
     fn read<T: Copy + Default, const N: usize>(
         &self,
-        number: fn([u8; N]) -> T,
+        converted: impl Fn([u8; N]) -> T,
     ) -> Result<Vec<T>, DecodeError> {
         let chunks = self.chunks;
         if chunks.buffer_bytes() > MAX_DECODE_BYTES {
@@ -243,7 +292,7 @@ impl Page<'_> {
                 let first = ((top + y) * width + left) * read_bands + plane;
                 let stored = samples.chunks_exact(chunks.chunk_bands()).take(columns);
                 for (pixel, bands) in pixels[first..].chunks_mut(read_bands).zip(stored) {
-                    pixel.iter_mut().zip(bands).for_each(|(to, sample)| *to = number(*sample));
+                    pixel.iter_mut().zip(bands).for_each(|(to, sample)| *to = converted(*sample));
                 }
             }
         }

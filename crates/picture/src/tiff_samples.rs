@@ -1,8 +1,6 @@
 //! Converts the samples of a TIFF to eight bits. A page may state the range of its samples; 16 bits per sample often
 //! contain only the 10 or 12 bits of a sensor.
 
-use tiff::decoder::DecodingResult;
-
 use crate::tone_map::to_eight_bits;
 
 /// The range of samples that a page states.
@@ -12,7 +10,7 @@ pub struct StatedRange {
     black: f64,
     white: f64,
     /// Whether the range is chosen for display, so that samples may be outside.
-    is_for_display: bool,
+    pub is_for_display: bool,
 }
 
 impl StatedRange {
@@ -24,6 +22,12 @@ impl StatedRange {
             text.trim().parse().ok()
         };
         Self { black: number("min=")?, white: number("max=")?, is_for_display: true }.validated()
+    }
+
+    /// Reads the number of bits that a microscope fills, in the XML of OME-TIFF.
+    pub fn of_ome(description: &str) -> Option<Self> {
+        let (_, rest) = description.split_once("<OME")?.1.split_once(" SignificantBits=\"")?;
+        Self::of_bits(rest.split_once('"')?.0.parse().ok()?)
     }
 
     /// Reads the ranges of the first channels in the metadata that `ImageJ` wrote. The first of the `parts` is a header,
@@ -72,109 +76,44 @@ impl StatedRange {
         is_valid.then_some(self)
     }
 
-    /// Scales samples from this range to eight bits. Returns `None` if the samples contradict the range, or if they
-    /// have eight bits already, for which other programs ignore the largest sample.
-    fn scale(self, stored: &DecodingResult) -> Option<Vec<u8>> {
-        #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
-        match stored {
-            DecodingResult::U8(_) if !self.is_for_display => None,
-            DecodingResult::U8(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::U16(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::U32(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::U64(samples) => self.scale_each(samples, |sample| sample as f64),
-            DecodingResult::I8(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::I16(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::I32(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::I64(samples) => self.scale_each(samples, |sample| sample as f64),
-            DecodingResult::F16(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::F32(samples) => self.scale_each(samples, f64::from),
-            DecodingResult::F64(samples) => self.scale_each(samples, f64::from),
-        }
+    /// Whether a sample contradicts the range. Samples may have fewer digits than the range.
+    pub fn is_exceeded_by(self, sample: f64) -> bool {
+        !self.is_for_display && sample > self.white + (self.white - self.black) / 1000.0
     }
 
-    fn scale_each<T: Copy>(self, samples: &[T], number: impl Fn(T) -> f64) -> Option<Vec<u8>> {
-        // Samples may have fewer digits than the range.
-        let tolerance = (self.white - self.black) / 1000.0;
-        let is_outside = |&sample: &T| number(sample) > self.white + tolerance;
-        if !self.is_for_display && samples.iter().any(is_outside) {
-            return None;
-        }
-        let scaled = |&sample: &T| {
-            let level = (number(sample) - self.black) / (self.white - self.black);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-            let byte = (level.clamp(0.0, 1.0) * 255.0).round() as u8;
-            byte
-        };
-        Some(samples.iter().map(scaled).collect())
+    /// Scales a sample from this range to eight bits.
+    pub fn to_byte(self, sample: f64) -> u8 {
+        let level = (sample - self.black) / (self.white - self.black);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let byte = (level.clamp(0.0, 1.0) * 255.0).round() as u8;
+        byte
     }
 }
 
-/// Converts samples of whole bytes to eight bits, and interleaves the samples of each pixel. `planes` is the number of
-/// planes that are stored one after the other, each with one sample of every pixel. Samples fill the stated range.
-/// Without it, unsigned integers fill the range of their type, and all other samples are light, which is tone-mapped.
-pub fn to_bytes(
-    stored: DecodingResult,
-    planes: usize,
-    channels: usize,
-    range: Option<StatedRange>,
-) -> Vec<u8> {
-    if let Some(samples) = range.and_then(|range| range.scale(&stored)) {
-        return interleaved(samples, planes, channels);
+/// The samples of a page, pixel by pixel.
+pub enum Samples {
+    Bytes(Vec<u8>),
+    /// Linear light, which is tone-mapped.
+    Light(Vec<f32>),
+}
+
+impl Samples {
+    pub fn into_bytes(self, channels: usize) -> Vec<u8> {
+        match self {
+            Self::Bytes(samples) => samples,
+            Self::Light(samples) => to_eight_bits(&samples, channels),
+        }
     }
-    let light = match stored {
-        DecodingResult::U8(samples) => return interleaved(samples, planes, channels),
-        DecodingResult::U16(samples) => {
-            return first_bytes(samples, [planes, channels], u16::to_be_bytes);
-        }
-        DecodingResult::U32(samples) => {
-            return first_bytes(samples, [planes, channels], u32::to_be_bytes);
-        }
-        DecodingResult::U64(samples) => {
-            return first_bytes(samples, [planes, channels], u64::to_be_bytes);
-        }
-        DecodingResult::F32(samples) => interleaved(samples, planes, channels),
-        DecodingResult::I8(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::I16(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::F16(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::I32(samples) => {
-            to_light(samples, [planes, channels], |sample| approximate(sample.into()))
-        }
-        #[expect(clippy::cast_precision_loss, reason = "for eight bits")]
-        DecodingResult::I64(samples) => {
-            to_light(samples, [planes, channels], |sample| sample as f32)
-        }
-        DecodingResult::F64(samples) => to_light(samples, [planes, channels], approximate),
-    };
-    to_eight_bits(&light, channels)
 }
 
-fn first_bytes<T: Copy, const N: usize>(
-    samples: Vec<T>,
-    [planes, channels]: [usize; 2],
-    bytes: fn(T) -> [u8; N],
-) -> Vec<u8> {
-    interleaved(samples.into_iter().map(|sample| bytes(sample)[0]).collect(), planes, channels)
-}
-
-fn to_light<T: Copy>(
-    samples: Vec<T>,
-    [planes, channels]: [usize; 2],
-    light: impl Fn(T) -> f32,
-) -> Vec<f32> {
-    interleaved(samples.into_iter().map(light).collect(), planes, channels)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "for eight bits")]
-fn approximate(sample: f64) -> f32 {
-    sample as f32
-}
-
-fn interleaved<T: Copy>(samples: Vec<T>, planes: usize, channels: usize) -> Vec<T> {
+/// Interleaves the samples of each pixel. `planes` is the number of planes that are stored one after the other, each
+/// with one sample of every pixel.
+pub fn interleaved(samples: Vec<u8>, planes: usize, channels: usize) -> Vec<u8> {
     let length = samples.len() / planes.max(1);
     if planes <= 1 || length == 0 {
         return samples;
     }
-    let planes: Vec<&[T]> = samples.chunks_exact(length).take(channels).collect();
+    let planes: Vec<&[u8]> = samples.chunks_exact(length).take(channels).collect();
     (0..length).flat_map(|pixel| planes.iter().map(move |plane| plane[pixel])).collect()
 }
 
@@ -205,18 +144,23 @@ mod tests {
 
     #[test]
     fn planes_become_pixels() {
-        let planes = DecodingResult::U16(vec![0x0100, 0x0200, 0x0A00, 0x0B00, 0x1000, 0x1100]);
-        assert_eq!(to_bytes(planes, 3, 3, None), [1, 10, 16, 2, 11, 17]);
+        assert_eq!(interleaved(vec![1, 2, 10, 11, 16, 17], 3, 3), [1, 10, 16, 2, 11, 17]);
     }
 
     #[test]
-    fn whole_numbers_fill_their_range_and_light_is_encoded() {
-        assert_eq!(
-            to_bytes(DecodingResult::U32(vec![0, 1 << 31, u32::MAX]), 1, 1, None),
-            [0, 128, 255]
-        );
-        assert_eq!(to_bytes(DecodingResult::F64(vec![-1.0, 0.5, 1.0]), 1, 1, None), [0, 188, 255]);
-        let heights = to_bytes(DecodingResult::I16(vec![-5, 300, 3000]), 1, 1, None);
+    fn the_bits_of_a_microscope_are_read() {
+        let xml = |attribute| format!("<?xml version=\"1.0\"?><OME><Image><Pixels {attribute}/>");
+        let of = |attribute| StatedRange::of_ome(&xml(attribute));
+        assert_eq!(of("ID=\"1\" SignificantBits=\"12\""), StatedRange::of_bits(12));
+        assert_eq!(of("SignificantBits=\"16\""), None);
+        assert_eq!(of("Type=\"uint16\""), None);
+    }
+
+    #[test]
+    fn light_is_encoded() {
+        let encoded = |light: &[f32]| Samples::Light(light.to_vec()).into_bytes(1);
+        assert_eq!(encoded(&[-1.0, 0.5, 1.0]), [0, 188, 255]);
+        let heights = encoded(&[-5.0, 300.0, 3000.0]);
         assert!(heights.is_sorted() && heights[0] == 0 && heights[2] == 255, "{heights:?}");
     }
 }

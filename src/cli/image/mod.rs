@@ -15,7 +15,7 @@ use crate::cli::{
     values::parse_region,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, ServiceConfig};
-use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, Region};
+use tessera_model::{Anchor, AnchorKind, Link, MAX_PICTURE_BYTES, MediaId, Query, Region};
 use tessera_picture::Crop;
 
 #[derive(Debug, Subcommand)]
@@ -72,8 +72,6 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
         Some(_) => Ok(Exit::Incomplete),
     }
 }
-
-const MAX_PICTURE_BYTES: usize = 64 << 20;
 
 #[derive(Default)]
 pub struct PictureLoader<'a> {

@@ -298,9 +298,14 @@ pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
+/// The largest number of bytes that may stand between two segments. Some programs leave a few there.
+const MAX_STRAY_BYTES: usize = 64;
+
 /// Reads the segment at `at`. Returns its marker, its body, and the position of the next segment.
 pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError> {
     let rest = bytes.get(at..).unwrap_or_default();
+    let stray = rest.iter().take_while(|&&byte| byte != 0xFF).take(MAX_STRAY_BYTES).count();
+    let (at, rest) = (at + stray, &rest[stray..]);
     if rest.first().is_some_and(|&byte| byte != 0xFF) {
         return Err(JpegError::Damaged("a marker is missing"));
     }

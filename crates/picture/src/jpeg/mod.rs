@@ -30,7 +30,7 @@ use memchr::memchr;
 
 use self::header::{Header, START_OF_SCAN, segment};
 use crate::{
-    limits::{DecodeError, lock_memory},
+    limits::{DecodeError, MAX_PIXELS, MAX_REDUCED_PIXELS, check_size_up_to, lock_memory},
     source_colors::{SourceColors, to_srgb},
 };
 
@@ -107,14 +107,28 @@ impl<'a> Jpeg<'a> {
         self.header.color_profile(self.bytes).map(SourceColors::Profile)
     }
 
-    /// Returns the smallest scale with at least `min_side` pixels on the shorter side. Returns `None` if that is the
-    /// full size, or if the scaled decoder does not support the file.
+    /// Whether the picture has so many pixels that it is only decoded at half its size or less.
+    fn is_always_reduced(&self) -> bool {
+        u64::from(self.header.width) * u64::from(self.header.height) > MAX_PIXELS
+    }
+
+    /// Refuses a picture that is too large. Phones make baseline files with more pixels than other pictures may have,
+    /// and these can be decoded at a reduced size.
+    pub fn check_size(&self) -> Result<(), DecodeError> {
+        let limit = if self.header.is_baseline { MAX_REDUCED_PIXELS } else { MAX_PIXELS };
+        check_size_up_to(limit, self.size())
+    }
+
+    /// Returns the smallest scale with at least `min_side` pixels on the shorter side, if the size of the picture allows
+    /// it. Returns `None` if that is the full size, or if the scaled decoder does not support the file.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
         if !self.header.is_baseline {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
-        JpegScale::ALL.into_iter().find(|&scale| shorter * scale as u32 / 8 >= min_side)
+        let largest = self.is_always_reduced().then_some(JpegScale::FourEighths);
+        let mut scales = JpegScale::ALL.into_iter();
+        scales.find(|&it| Some(it) == largest || shorter * it as u32 / 8 >= min_side)
     }
 
     /// Decodes the picture to sRGB at a reduced size. Each side is the original side times the scale, rounded up.

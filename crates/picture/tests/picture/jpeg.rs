@@ -5,7 +5,7 @@
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
 use proptest::prelude::*;
-use tessera_picture::decode::decode;
+use tessera_picture::decode::{decode, size};
 
 fn test_picture(width: u32, height: u32) -> RgbImage {
     RgbImage::from_fn(width, height, |x, y| {
@@ -66,6 +66,35 @@ fn only_the_end_marker_missing_is_no_damage() {
             assert_eq!(decode(&bytes[..end], 48).expect("all pixels").pixels, complete);
         }
     }
+}
+
+#[test]
+fn a_few_bytes_between_segments_are_passed_over() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
+    let at = bytes.windows(2).position(|pair| pair == [0xFF, 0xDB]).expect("a table");
+    let with = |stray: usize| [&bytes[..at], &vec![0; stray], &bytes[at..]].concat();
+    for enough in [6, 48] {
+        let expected = decode(&bytes, enough).expect("complete");
+        assert_eq!(decode(&with(3), enough).expect("passed over").pixels, expected.pixels);
+    }
+    assert_eq!(decode(&with(100), 6).expect_err("damaged").0, "damaged JPEG: a marker is missing");
+}
+
+#[test]
+fn phones_make_larger_pictures_than_other_formats_may_have() {
+    let of_size = |width: u16, height: u16, is_progressive| {
+        let mut bytes = encode(&test_picture(64, 48), |it| it.set_progressive(is_progressive));
+        let frame = if is_progressive { [0xFF, 0xC2] } else { [0xFF, 0xC0] };
+        let at = bytes.windows(2).position(|pair| pair == frame).expect("a frame");
+        bytes[at + 5..at + 7].copy_from_slice(&height.to_be_bytes());
+        bytes[at + 7..at + 9].copy_from_slice(&width.to_be_bytes());
+        size(&bytes)
+    };
+    assert_eq!(of_size(16_320, 12_240, false), Ok((16_320, 12_240)));
+    let error = of_size(20_000, 20_000, false).expect_err("a bomb");
+    assert_eq!(error.0, "20000x20000 pixels is over the limit of 256 million");
+    let error = of_size(12_000, 9_000, true).expect_err("not at a reduced size");
+    assert_eq!(error.0, "12000x9000 pixels is over the limit of 100 million");
 }
 
 #[test]

@@ -57,6 +57,7 @@ const BANDS: u16 = 277;
 const STRIP_LENGTH: u16 = 279;
 const SMALLEST: u16 = 280;
 const LARGEST: u16 = 281;
+const ROWS: u16 = 278;
 const PLANAR: u16 = 284;
 const PREDICTOR: u16 = 317;
 const PALETTE: u16 = 320;
@@ -339,6 +340,17 @@ fn a_strip_of_unknown_length_extends_to_the_end_of_the_file() {
     // A tag of no program replaces that of the length.
     file[at..at + 2].fill(0xFF);
     assert_ramp(&file, gray, "no length");
+}
+
+#[test]
+fn a_picture_of_a_camera_with_16_bits_fits_into_the_memory() {
+    let strips = || Field::Long(vec![0; 313]);
+    let fields = [(ROWS, Field::Short(vec![16])), (STRIP, strips()), (STRIP_LENGTH, strips())];
+    // Strips without a place in the file are black.
+    let file = with(page(5000, 16, 3, Vec::new()), &fields);
+    let decoded = decode(&file, 16).expect("read strip by strip");
+    assert_eq!(decoded.original, (5000, 5000));
+    assert!(decoded.pixels.pixels().all(|pixel| pixel.0 == [0; 3]));
 }
 
 #[test]
