@@ -264,7 +264,7 @@ pub struct VideoStream {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Tags {
-    /// `1` if each packet of WebM contains the transparency, too, which is not part of the pixel format.
+    /// `1` if each packet of `WebM` contains the transparency, too, which is not part of the pixel format.
     alpha_mode: String,
 }
 
@@ -338,7 +338,7 @@ impl VideoStream {
         is_in_pixels || self.alpha.is_some() || self.tags.alpha_mode == "1"
     }
 
-    /// Returns the decoder that reads the transparency of a WebM. The usual decoder of `ffmpeg` drops it.
+    /// Returns the decoder that reads the transparency of a `WebM`. The usual decoder of `ffmpeg` drops it.
     fn decoder_with_alpha(&self) -> Option<&'static str> {
         match self.codec_name.as_str() {
             "vp8" if self.has_alpha() => Some("libvpx"),

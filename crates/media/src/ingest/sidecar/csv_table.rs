@@ -341,7 +341,9 @@ fn without_apostrophes<'a, 'n>(
 ) -> Vec<&'a str> {
     let mut cells = names.into_iter().zip(&row);
     if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
-        row.iter_mut().for_each(|cell| *cell = without_apostrophe(cell));
+        for cell in row.iter_mut() {
+            *cell = without_apostrophe(cell);
+        }
     }
     row
 }
