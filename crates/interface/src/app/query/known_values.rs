@@ -52,7 +52,7 @@ impl KnownValues {
     }
 
     fn record_file(&mut self, preview: &Preview) {
-        let path = preview.original_uri.as_ref().map(|path| path.received());
+        let path = preview.original_uri.as_ref().map(SafeText::received);
         let file = path.and_then(|path| path.rsplit_once('/'));
         if let Some((folder, _)) = file.filter(|_| self.folders.len() < Self::MAX_VALUES) {
             self.folders.insert(SafeText::file_name(folder));

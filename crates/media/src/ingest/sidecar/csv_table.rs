@@ -341,7 +341,7 @@ fn without_apostrophes<'a, 'n>(
 ) -> Vec<&'a str> {
     let mut cells = names.into_iter().zip(&row);
     if cells.any(|(name, cell)| name == EXPORT_MARK && !cell.trim().is_empty()) {
-        for cell in row.iter_mut() {
+        for cell in &mut row {
             *cell = without_apostrophe(cell);
         }
     }
