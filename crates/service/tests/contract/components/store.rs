@@ -87,7 +87,9 @@ fn a_missing_store_is_reported_if_there_was_one() {
     fs::write(data.path().join("indexes/members"), "x").unwrap();
     for file in [None, Some("")] {
         fs::remove_file(data.path().join("tessera.db")).unwrap();
-        file.map(|content| fs::write(data.path().join("tessera.db"), content).unwrap());
+        if let Some(content) = file {
+            fs::write(data.path().join("tessera.db"), content).unwrap();
+        }
         let store = Store::open(data.path()).unwrap();
         let notice = store.recovery_notice().unwrap();
         assert!(notice.contains("the store was missing"), "{notice}");
