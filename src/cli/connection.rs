@@ -4,8 +4,8 @@ use std::{path::PathBuf, sync::Mutex};
 
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
-    Coverage, Dataset, DatasetId, JobRecord, Operation, Permission, RequestOutcome, ShellCommand,
-    Status, is_same_name,
+    Coverage, Dataset, DatasetId, FailureKind, Filter, JobRecord, Operation, Permission,
+    RequestOutcome, ShellCommand, Status, TagId, is_same_name,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -272,6 +272,33 @@ impl Connection<'_> {
 }
 
 impl Connection<'_> {
+    /// Returns the filter for media with all of these tags, which are names or IDs. The dataset is only asked for names.
+    pub(super) async fn tag_filter(
+        &self,
+        dataset: DatasetId,
+        tags: &[String],
+    ) -> CliResult<Filter> {
+        let known = match tags.iter().find(|tag| tag.parse::<TagId>().is_err()) {
+            None => Vec::new(),
+            Some(name) => {
+                let listed =
+                    self.client.tags(dataset).await.map_err(|failure| match failure.kind {
+                        FailureKind::NotFound => CliError::usage(format!(
+                            "this service finds no tags by name; give the ID of `{name}`"
+                        )),
+                        _ => failure.into(),
+                    });
+                listed?.tags
+            }
+        };
+        let id = |tag: &String| {
+            let known = known.iter().find(|known| known.name.as_str() == tag).map(|known| known.id);
+            known.or_else(|| tag.parse().ok()).ok_or_else(|| self.context.unknown_tag(tag))
+        };
+        let ids: Vec<TagId> = tags.iter().map(id).collect::<CliResult<_>>()?;
+        Filter::tags(ids).map_err(|invalid| CliError::new(Exit::Invalid, invalid.reason))
+    }
+
     /// Returns what the last indexing of a local dataset could not read, after a warning about it.
     pub fn unread_files(&self, dataset: &Dataset) -> CliResult<UnreadFiles> {
         let skipped =

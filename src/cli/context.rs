@@ -175,6 +175,11 @@ impl Context {
         if is_unknown { error.with_remedy(self.suggestion(command)) } else { error }
     }
 
+    pub(super) fn unknown_tag(&self, name: &str) -> CliError {
+        CliError::not_found(format!("the dataset has no tag `{name}`"))
+            .with_remedy(self.suggestion("tessera tag list"))
+    }
+
     /// Returns whether the user can answer a prompt.
     pub fn can_prompt(&self) -> bool {
         !self.global.no_input && io::stdin().is_terminal()

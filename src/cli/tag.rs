@@ -1,8 +1,7 @@
 //! `tessera tag`: lists, creates and renames tags, and gives tags and ratings to media.
 
 use tessera_model::{
-    DatasetTags, FailureKind, Filter, TagChange, TagColor, TagDefinition, TagEdit, TagId,
-    TagTarget,
+    DatasetTags, TagChange, TagColor, TagDefinition, TagEdit, TagTarget,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -157,40 +156,7 @@ fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> Cl
     let is_known = |name: &str| {
         [PICKED, REJECTED].contains(&name) || known.tags.iter().any(|tag| tag.name.as_str() == name)
     };
-    names.iter().find(|name| !is_known(name)).map_or(Ok(()), |name| Err(unknown_tag(context, name)))
-}
-
-fn unknown_tag(context: &Context, name: &str) -> CliError {
-    CliError::not_found(format!("the dataset has no tag `{name}`"))
-        .with_remedy(context.suggestion("tessera tag list"))
-}
-
-/// Returns the filter for media with all of these tags, which are names or IDs. The dataset is only asked for names.
-pub async fn tag_filter(
-    connection: &Connection<'_>,
-    dataset: DatasetId,
-    tags: &[String],
-) -> CliResult<Filter> {
-    let is_id = |tag: &String| tag.parse::<TagId>().is_ok();
-    let known = match tags.iter().find(|tag| !is_id(tag)) {
-        None => Vec::new(),
-        Some(name) => {
-            let listed = connection.client.tags(dataset).await;
-            let listed = listed.map_err(|failure| match failure.kind {
-                FailureKind::NotFound => CliError::usage(format!(
-                    "this service finds no tags by name; give the ID of `{name}`"
-                )),
-                _ => failure.into(),
-            });
-            listed?.tags
-        }
-    };
-    let id = |tag: &String| {
-        let known = known.iter().find(|known| known.name.as_str() == tag).map(|known| known.id);
-        known.or_else(|| tag.parse().ok()).ok_or_else(|| unknown_tag(connection.context, tag))
-    };
-    let ids: Vec<TagId> = tags.iter().map(id).collect::<CliResult<_>>()?;
-    Filter::tags(ids).map_err(|invalid| CliError::new(Exit::Invalid, invalid.reason))
+    names.iter().find(|name| !is_known(name)).map_or(Ok(()), |name| Err(context.unknown_tag(name)))
 }
 
 async fn define(context: &Context, tag: &str, definition: &TagDefinition) -> CliResult {

@@ -149,7 +149,7 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
         (&["dataset", "list", "--jsno"], "--json"),
         (&["dataset", "list", "--json", "--csv"], "mutually exclusive"),
         (&["dataset", "list", "--jq", ".a["], "character"),
-        (&["dataset", "list"], "profile add"),
+        (&["dataset", "list"], "tessera open FOLDER"),
         (&["check", "./nope", "--max-blur", "0"], "the folder ./nope does not exist"),
         (&["dataset", "show", "../nope/x"], "the folder ../nope/x does not exist"),
         (&["tag", "list", "-d", "./nope"], "the folder ./nope does not exist"),

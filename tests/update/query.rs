@@ -628,10 +628,7 @@ fn another_deployment_warns_about_an_added_filter() {
     let mut desk = Desk::with_clusters(9);
     write_query(&mut desk, r#"[{"path":{"op":"is","value":"train"}}]"#);
     let texts: Vec<String> = diagnostics(&desk.app).into_iter().map(|it| it.text).collect();
-    assert!(
-        texts.iter().any(|text| text.starts_with("path is an addition of the local")),
-        "{texts:?}"
-    );
+    assert!(texts.iter().any(|text| text.starts_with("path is an addition of local")), "{texts:?}");
 }
 
 #[test]

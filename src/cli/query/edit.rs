@@ -8,7 +8,6 @@ use crate::cli::{
     local::full_text_error,
     output::unless_closed,
     query::filter_command::FilterCommand,
-    tag,
 };
 use tessera_model::{
     Enrichment, Filter, TagId,
@@ -60,14 +59,15 @@ async fn tag_filter(context: &Context, tags: &[String]) -> CliResult<Filter> {
         return Filter::tags(ids).map_err(usage);
     }
     if context.target().is_err() {
-        return Err(CliError::usage(
-            "the name of a tag needs its dataset: --folder DIR; or give the ID that `tessera tag list` prints",
-        ));
+        return Err(CliError::usage(format!(
+            "the names of tags ({}) need the dataset: --folder DIR; or give the IDs that `tessera tag list` prints",
+            tags.join(", ")
+        )));
     }
     let connection = context.connect(&[]).await?;
     let work = async {
         let dataset = connection.dataset(None).await?;
-        tag::tag_filter(&connection, dataset.id, tags).await
+        connection.tag_filter(dataset.id, tags).await
     };
     let filter = work.await;
     let closed = connection.close(Ok(Exit::Done)).await;

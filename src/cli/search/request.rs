@@ -18,7 +18,6 @@ use tessera_model::{
 use crate::cli::{
     CliError, CliResult, Connection, Exit, absolute_path,
     input_options::{NamedQuery, QueryOptions},
-    tag::tag_filter,
     values::{parse_four, parse_region},
 };
 
@@ -256,7 +255,7 @@ impl FilterOptions {
         if self.tags.is_empty() {
             return Ok(None);
         }
-        tag_filter(connection, dataset, &self.tags).await.map(Some)
+        connection.tag_filter(dataset, &self.tags).await.map(Some)
     }
 }
 
