@@ -16,7 +16,7 @@ use rusqlite::{
 
 use super::schema;
 use crate::{now_micros, upload};
-use tessera_files::{create_private_dir, staging::staging_dirs};
+use tessera_files::{create_private_dir, if_exists, staging::staging_dirs};
 use tessera_media::ingest::file_names::printable_path;
 
 /// The database and its log files.
@@ -25,12 +25,12 @@ pub(super) const DATABASE_FILES: [&str; 3] = ["tessera.db", "tessera.db-wal", "t
 /// What is left of a database.
 pub(super) struct Remains {
     uploads: PathBuf,
-    /// The folder to which it was moved, or `None` if there are only accepted uploads.
+    /// The folder to which it was moved, or `None` if there was nothing to move.
     folder: Option<PathBuf>,
 }
 
 /// Moves the remains of the database, its archives, and uploads without a record into a new subfolder of the index
-/// folder. Returns `None` if there was nothing to move.
+/// folder. Returns `None` if there is no sign of a former database.
 pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
     let uploads = data.join("uploads");
     let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -42,7 +42,10 @@ pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
         paths.push(archive?.path());
     }
     if paths.is_empty() {
-        return Ok((!accepted.is_empty()).then_some(Remains { uploads, folder: None }));
+        let indexes = if_exists(fs::read_dir(data.join("indexes")))?;
+        let has_indexes = indexes.is_some_and(|mut indexes| indexes.next().is_some());
+        let is_lost = has_indexes || !accepted.is_empty();
+        return Ok(is_lost.then_some(Remains { uploads, folder: None }));
     }
     let folder = data.join(format!("set-aside-{}", now_micros()));
     create_private_dir(&folder)?;

@@ -80,6 +80,23 @@ fn a_damaged_store_is_set_aside_with_the_uploads_that_nothing_describes() {
 }
 
 #[test]
+fn a_missing_store_is_reported_if_there_was_one() {
+    let data = tempfile::tempdir().unwrap();
+    fs::create_dir(data.path().join("indexes")).unwrap();
+    assert_eq!(Store::open(data.path()).unwrap().recovery_notice(), None);
+    fs::write(data.path().join("indexes/members"), "x").unwrap();
+    for file in [None, Some("")] {
+        fs::remove_file(data.path().join("tessera.db")).unwrap();
+        if let Some(content) = file {
+            fs::write(data.path().join("tessera.db"), content).unwrap();
+        }
+        let store = Store::open(data.path()).unwrap();
+        let notice = store.recovery_notice().unwrap();
+        assert!(notice.contains("the store was missing"), "{notice}");
+    }
+}
+
+#[test]
 fn the_directory_is_private_and_the_link_key_persists() {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new");
