@@ -5,6 +5,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt, fs,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -188,7 +189,10 @@ pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Fa
 }
 
 fn read_text(path: &Path) -> Result<Option<String>, Failure> {
-    tessera_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))
+    tessera_files::if_exists(fs::read_to_string(path)).map_err(|cause| match cause.kind() {
+        ErrorKind::InvalidData | ErrorKind::IsADirectory => damaged_file(path)(cause),
+        _ => file_failure(path, "read")(cause),
+    })
 }
 
 fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
@@ -232,11 +236,17 @@ pub(super) fn file_failure<E: fmt::Display>(
     }
 }
 
+const START_OVER: &str = "Move the file away to start over";
+
+fn has_file(path: &Path) -> Result<bool, Failure> {
+    path.try_exists().map_err(file_failure(path, "read"))
+}
+
 /// Reports that the content of a file is not what this program writes.
 pub(super) fn damaged_file<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
     move |reason| {
         Failure::local(format!("{} cannot be parsed: {reason}", path.display()))
-            .with_remedy("Move the file away to start over")
+            .with_remedy(START_OVER)
     }
 }
 
@@ -367,7 +377,8 @@ impl StateFolder {
             });
         }
         let path = self.named_selection_path(name, dataset)?;
-        path.exists().then(|| open_selection(&path, dataset)).transpose()
+        let selection = has_file(&path)?.then(|| open_selection(&path, dataset)).transpose();
+        selection.map_err(|failure| failure.with_remedy(START_OVER))
     }
 
     /// Returns the selection.
@@ -394,7 +405,7 @@ impl StateFolder {
     /// # Errors
     /// No selection of the dataset can have this name.
     pub fn has_named_selection(&self, name: &str, dataset: DatasetId) -> Result<bool, Failure> {
-        Ok(self.named_selection_path(name, dataset)?.exists())
+        has_file(&self.named_selection_path(name, dataset)?)
     }
 
     /// Saves a selection under a name. An older one of the same dataset is replaced.

@@ -140,10 +140,17 @@ fn a_damaged_file_is_reported_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = StateFolder::in_dir(folder.path().to_owned());
     let path = folder.path().join(format!("basket-{}.json", Uuid::nil()));
-    fs::write(&path, "{\"schema\":").unwrap();
+    for content in [&b"{\"schema\":"[..], b"\xff\xfe"] {
+        fs::write(&path, content).unwrap();
+        let failure = store.load(&basket(1).key()).unwrap_err().to_string();
+        assert!(failure.contains("cannot be parsed"), "{failure}");
+        assert!(failure.contains("Move the file away to start over"), "{failure}");
+        assert!(path.exists());
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
     let failure = store.load(&basket(1).key()).unwrap_err().to_string();
-    assert!(failure.contains("cannot be parsed"), "{failure}");
-    assert!(path.exists());
+    assert!(failure.contains("Move the file away to start over"), "{failure}");
 }
 
 fn tags(tags: &[(&str, &[u128])]) -> StateValue {
