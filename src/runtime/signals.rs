@@ -16,7 +16,9 @@ use rustix::{
     process::{RawPid, getpid},
 };
 use signal_hook::{
-    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH},
+    consts::{
+        SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH,
+    },
     iterator::Signals,
 };
 use tokio::sync::mpsc;
@@ -36,7 +38,8 @@ pub enum Signal {
     Resized,
 }
 
-const WATCHED: [i32; 7] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH];
+const WATCHED: [i32; 10] =
+    [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH];
 /// Whether this process handles SIGTSTP, which its parent may have ignored.
 static STOPS: AtomicBool = AtomicBool::new(false);
 /// The maximum number of ancestors that may share the process group of this process.

@@ -176,7 +176,15 @@ fn a_signal_ends_the_first_run() {
 
 #[test]
 fn signals_end_the_program_and_restore_the_terminal() {
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
+    for (signal, code) in [
+        ("INT", 130),
+        ("TERM", 143),
+        ("HUP", 129),
+        ("QUIT", 131),
+        ("USR1", 138),
+        ("USR2", 140),
+        ("ALRM", 142),
+    ] {
         let mut program = Program::demo();
         program.wait_for("Results");
         program.signal(signal);
