@@ -3,6 +3,7 @@
 //! saved under a lock, so that processes on one deployment keep each other's changes.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     fmt, fs,
     io::ErrorKind,
@@ -16,13 +17,14 @@ use crate::state::{
     job_files::{self, InstanceFiles},
     merge::{is_merged, merged},
     searches::{self, ListFile},
-    selections::{self, open_selection},
+    selections,
 };
 use tessera_files::{ChangeLock, Guarantee, lock_changes, missing_guarantees};
 use tessera_model::{
     DatasetId, Failure, FailureKind, HistoryEntry, JobRecord, KeptTags, SafeText, SavedSession,
     SavedView, Selection, StateKey, StateValue, composed,
 };
+use tessera_wire::text_encoding::decode_text;
 
 /// The saved state of a deployment. Without a folder, nothing is saved.
 #[derive(Debug, Default)]
@@ -189,10 +191,12 @@ pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Fa
 }
 
 fn read_text(path: &Path) -> Result<Option<String>, Failure> {
-    tessera_files::if_exists(fs::read_to_string(path)).map_err(|cause| match cause.kind() {
-        ErrorKind::InvalidData | ErrorKind::IsADirectory => damaged_file(path)(cause),
+    let bytes = tessera_files::if_exists(fs::read(path)).map_err(|cause| match cause.kind() {
+        ErrorKind::IsADirectory => damaged_file(path)(cause),
         _ => file_failure(path, "read")(cause),
-    })
+    })?;
+    let text = |bytes: Vec<u8>| decode_text(&bytes).map(Cow::into_owned);
+    bytes.map(text).transpose().map_err(damaged_file(path))
 }
 
 fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
@@ -236,17 +240,11 @@ pub(super) fn file_failure<E: fmt::Display>(
     }
 }
 
-const START_OVER: &str = "Move the file away to start over";
-
-fn has_file(path: &Path) -> Result<bool, Failure> {
-    path.try_exists().map_err(file_failure(path, "read"))
-}
-
 /// Reports that the content of a file is not what this program writes.
 pub(super) fn damaged_file<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failure {
     move |reason| {
         Failure::local(format!("{} cannot be parsed: {reason}", path.display()))
-            .with_remedy(START_OVER)
+            .with_remedy("Move the file away to start over")
     }
 }
 
@@ -377,8 +375,9 @@ impl StateFolder {
             });
         }
         let path = self.named_selection_path(name, dataset)?;
-        let selection = has_file(&path)?.then(|| open_selection(&path, dataset)).transpose();
-        selection.map_err(|failure| failure.with_remedy(START_OVER))
+        let selection =
+            read_text(&path)?.map(|source| selections::read_selection(&source, dataset));
+        selection.transpose().map_err(damaged_file(&path))
     }
 
     /// Returns the selection.
@@ -405,7 +404,8 @@ impl StateFolder {
     /// # Errors
     /// No selection of the dataset can have this name.
     pub fn has_named_selection(&self, name: &str, dataset: DatasetId) -> Result<bool, Failure> {
-        has_file(&self.named_selection_path(name, dataset)?)
+        let path = self.named_selection_path(name, dataset)?;
+        path.try_exists().map_err(file_failure(&path, "read"))
     }
 
     /// Saves a selection under a name. An older one of the same dataset is replaced.
