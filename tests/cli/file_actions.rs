@@ -157,10 +157,8 @@ fn files_move_after_a_preview_and_come_back() {
     );
     for refused in [&["media", "undo"][..], &["media", "undo", "--no-input"]] {
         let (code, _, err) = world.ask(refused);
-        assert!(
-            code == 2 && err.contains("undo the action for 3 files? Cannot prompt here"),
-            "{code}: {err}"
-        );
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("undo the action for 3 files? Cannot prompt here"), "{err}");
     }
     assert_eq!(world.files(), moved);
     let (code, _, err) = world.ask(&["media", "undo", "--yes"]);

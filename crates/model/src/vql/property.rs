@@ -488,9 +488,9 @@ impl Period {
         };
         let candidates =
             [(text.clone(), length), (format!("{text}Z"), length), (format!("{text}:00Z"), 60_000)];
-        candidates.iter().find_map(|(text, length)| {
-            Some((OffsetDateTime::parse(text, &Rfc3339).ok()?, *length))
-        })
+        candidates
+            .iter()
+            .find_map(|(text, length)| Some((OffsetDateTime::parse(text, &Rfc3339).ok()?, *length)))
     }
 
     pub fn as_str(&self) -> &str {

@@ -240,7 +240,9 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
     });
     text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
     let embedded: Vec<_> = picture.embedded.labels_beside(&text.labels).collect();
-    embedded.into_iter().for_each(|label| push_name(&mut text.labels, label));
+    for label in embedded {
+        push_name(&mut text.labels, label);
+    }
     text
 }
 
