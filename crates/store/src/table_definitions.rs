@@ -6,7 +6,7 @@
 
 /// The version of the tables. A store of another version is refused. After a release, a change of the text must also
 /// change this number.
-pub(crate) const VERSION: usize = 2;
+pub(crate) const VERSION: usize = 1;
 
 /// The states and transitions of the API document, and two more: a folder that has changed is indexed again from any
 /// state of rest, and so is a dataset in ERROR.

@@ -63,7 +63,7 @@ fn a_server_with_tables_of_another_version_is_refused() {
     let opened = Store::open_on_server(data.path(), &address).map(drop);
     for refused in [opened, postgres::init(&address).map(drop)] {
         let refusal = refused.unwrap_err().to_string();
-        assert!(refusal.contains("(schema 14, this one uses 2)"), "{refusal}");
+        assert!(refusal.contains("(schema 14, this one uses 1)"), "{refusal}");
         assert!(refusal.contains("remove its schema or rename it"), "{refusal}");
     }
 }

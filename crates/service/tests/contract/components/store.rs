@@ -44,13 +44,13 @@ fn a_store_of_another_version_is_refused_until_it_is_set_aside() {
     let data = tempfile::tempdir().unwrap();
     drop(Store::open(data.path()).unwrap());
     let [database, former] = ["tessera.db", "former.db"].map(|name| data.path().join(name));
-    for version in [1, 99] {
+    for version in [2, 99] {
         let connection = Connection::open(&database).unwrap();
         connection.pragma_update(None, "user_version", version).unwrap();
         drop(connection);
         let content = fs::read(&database).unwrap();
         let refusal = Store::open(data.path()).err().unwrap().to_string();
-        assert!(refusal.contains(&format!("(schema {version}, this one uses 2)")), "{refusal}");
+        assert!(refusal.contains(&format!("(schema {version}, this one uses 1)")), "{refusal}");
         assert!(refusal.contains(data.path().to_str().unwrap()), "{refusal}");
         assert!(refusal.contains("remove tessera.db there or set it aside"), "{refusal}");
         assert!(fs::read(&database).unwrap() == content, "it is unchanged");
