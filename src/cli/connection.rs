@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Mutex};
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
     Coverage, Dataset, DatasetId, FailureKind, Filter, JobRecord, Operation, Permission,
-    RequestOutcome, ShellCommand, Status, TagId, is_same_name,
+    RequestOutcome, ShellCommand, Status, TagId, is_same_name, tag_name,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -292,8 +292,12 @@ impl Connection<'_> {
             }
         };
         let id = |tag: &String| {
-            let known = known.iter().find(|known| known.name.as_str() == tag).map(|known| known.id);
-            known.or_else(|| tag.parse().ok()).ok_or_else(|| self.context.unknown_tag(tag))
+            let name = tag_name(tag);
+            let known = known.iter().find(|known| Some(known.name.as_str()) == name.as_deref());
+            known
+                .map(|known| known.id)
+                .or_else(|| tag.parse().ok())
+                .ok_or_else(|| self.context.unknown_tag(tag))
         };
         let ids: Vec<TagId> = tags.iter().map(id).collect::<CliResult<_>>()?;
         Filter::tags(ids).map_err(|invalid| CliError::new(Exit::Invalid, invalid.reason))

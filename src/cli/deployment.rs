@@ -58,8 +58,13 @@ impl ServiceTarget {
     }
 
     /// Returns the local deployment of a folder without a profile.
-    pub(super) fn of_folder(folder: PathBuf, global: &GlobalOptions, settings: &Settings) -> Self {
-        let deployment = DeploymentConfig::Local { folder, model: settings.model.clone() };
+    pub(super) fn of_folder(
+        folder: PathBuf,
+        model: Option<PathBuf>,
+        global: &GlobalOptions,
+        settings: &Settings,
+    ) -> Self {
+        let deployment = DeploymentConfig::Local { folder, model };
         Self::unsaved(LOCAL_NAME, deployment, global, settings)
     }
 
@@ -101,7 +106,12 @@ pub fn select_target(
     settings: &Settings,
 ) -> CliResult<Option<ServiceTarget>> {
     if let Some(folder) = &global.folder {
-        return Ok(Some(ServiceTarget::of_folder(folder.clone(), global, settings)));
+        return Ok(Some(ServiceTarget::of_folder(
+            folder.clone(),
+            settings.model.clone(),
+            global,
+            settings,
+        )));
     }
     // A named profile takes precedence over an address from the environment.
     if let (Some(address), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {

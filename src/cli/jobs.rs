@@ -109,10 +109,11 @@ pub(super) fn load_deployment_jobs(context: &Context) -> CliResult<Vec<Deploymen
         let is_local = tessera_config::local_state_dir().as_ref() == Some(&folder);
         let mut known = named.iter().chain(&profiles);
         let known = known.find(|it| it.state_dir().as_ref() == Some(&folder)).cloned();
-        let deployment_name = match &known {
-            _ if is_local => LOCAL_NAME.to_owned(),
-            Some(known) => known.profile.name.clone(),
-            None => folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        let folder_name = || folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let deployment_name = if is_local {
+            LOCAL_NAME.to_owned()
+        } else {
+            known.as_ref().map_or_else(folder_name, |it| it.profile.name.clone())
         };
         let state = StateFolder::in_dir(folder);
         let profile = known.and_then(ServiceTarget::into_saved);
@@ -283,8 +284,8 @@ impl DeploymentJobs {
         connection.close(outcome).await.map(drop)
     }
 
-    /// Returns how a command reaches the dataset of a job. A job without a profile does not know where its dataset is,
-    /// so there is no command, unless this command was given the deployment.
+    /// Returns how a command reaches the dataset of a job. There is none for a job without a profile, unless
+    /// this command was given the deployment.
     fn command_target(&self, context: &Context, job: &JobRecord) -> Option<CommandTarget> {
         let tessera = ShellCommand::new("tessera");
         let tessera = match (&self.named, &self.profile) {
@@ -315,7 +316,8 @@ impl DeploymentJobs {
 
 /// Returns the deployment of a local job by the folder that the index has for its dataset.
 async fn indexed_target(context: &Context, job: &JobRecord) -> CliResult<ServiceTarget> {
-    let settings = local_settings(context.settings.model.as_deref(), None)?;
+    // Looking at a job must not change the model of its dataset.
+    let settings = local_settings(None, None)?;
     let local = LocalService::open_folders(&[], FolderOpening::AsIndexed, None, settings).await?;
     let folder = local.dataset_folders().map(|mut folders| folders.remove(&job.dataset));
     local.stop().await?;
@@ -323,7 +325,7 @@ async fn indexed_target(context: &Context, job: &JobRecord) -> CliResult<Service
         let message = format!("the dataset {} of the job is not in the index", job.dataset_name);
         return Err(CliError::not_found(message));
     };
-    Ok(ServiceTarget::of_folder(folder, &context.global, &context.settings))
+    Ok(ServiceTarget::of_folder(folder, None, &context.global, &context.settings))
 }
 
 /// Asks the service what became of a job, and records its end.

@@ -45,19 +45,8 @@ struct Tool {
     changes: bool,
 }
 
-const FOUND: &[&str] = &[
-    "entity",
-    "granularity",
-    "labels",
-    "tags",
-    "vql",
-    "sort",
-    "reverse",
-    "page",
-    "all",
-    "limit",
-    "flat",
-];
+const FOUND: &[&str] =
+    &["entity", "granularity", "labels", "tags", "vql", "sort", "reverse", "page", "limit", "flat"];
 const ITEMS: &[&str] = &["media", "cluster", "entity"];
 const LIMITS: &[&str] = &[
     "max_duplicates",

@@ -262,7 +262,7 @@ const CASES: &[&str] = &[
 /// queries of the probe.
 const OUR_SEQUENCES: &[&str] = &[
     "\x1b[1m",
-    "\r\u{2502}\x1b[6n\r\x1b[K",
+    "\r\u{2502}\x1b[6n\r",
     "\x1b[0m",
     "\x1b[4m",
     "\x1b[31m",

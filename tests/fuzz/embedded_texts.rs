@@ -35,11 +35,11 @@ fn the_undamaged_picture_has_all_texts() {
         labels: [
             "boat",
             "sea",
+            "year:2024",
+            "date:2024-05-17",
             "rating:4",
             "camera:A12",
             "exposure:1/250 s",
-            "year:2024",
-            "date:2024-05-17",
         ]
         .map(str::to_owned)
         .to_vec(),

@@ -298,7 +298,10 @@ pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
         // The old bytes have their name beside the new file already, unless somebody has removed or changed it.
         return match rename_new(temporary, &step.target) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                remove_copy(temporary, &step.target)
+                remove_copy(temporary, &step.target).map_err(|_| {
+                    let (target, kept) = (step.target.display(), temporary.display());
+                    io::Error::other(format!("{target} has changed; the old file is {kept}"))
+                })
             }
             renamed => renamed,
         };

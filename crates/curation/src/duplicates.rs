@@ -259,7 +259,7 @@ impl<'a> Decision<'a> {
         groups
     }
 
-    /// Leaves out further paths to a file, to which a folder that is mounted twice leads.
+    /// Leaves out all paths but one of a file whose folder is mounted twice.
     fn leave_out_second_paths(&mut self, order: &[usize]) {
         let mut entries = HashSet::new();
         let (matching, others): (Vec<usize>, _) = order.iter().partition(|at| self.matches(**at));

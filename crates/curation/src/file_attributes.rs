@@ -1,4 +1,4 @@
-//! What a file has beside its bytes and its time: permissions, owner and extended attributes. A copy gets those of its
+//! Reads and sets what a file has besides its bytes and time: permissions, owner and extended attributes. A copy gets those of its
 //! original, and the journal keeps those that an action takes from a file.
 
 use std::{
@@ -22,7 +22,7 @@ use tessera_files::set_file_mode;
 /// The largest value of an extended attribute that the journal keeps, in bytes.
 const MAX_RECORDED: usize = 4096;
 
-/// The permissions, owner and extended attributes of a file. What is `None` is not known.
+/// The permissions, owner and extended attributes of a file. `None` means unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileAttributes {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -99,7 +99,7 @@ pub(crate) fn move_file(
     }
 }
 
-/// Removes a file of which another file has every byte.
+/// Removes a file if another file has the same bytes.
 ///
 /// # Errors
 /// `AlreadyExists` if the other file has other bytes.
@@ -115,7 +115,8 @@ pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
 }
 
 /// Removes a file whose bytes were found in another one. Both names may lead to one file, because a folder may have
-/// become a link or a mount of the other one. Such a file stays. Moves and undos remove files only here.
+/// become a link or a mount of the other one. Such a file stays. Moves and undos remove a file with bytes of its own only
+/// here or in `exchange`.
 fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
     if FileContent::of(other).is_err() || is_same_entry(path, other)? {
         let other = other.display();
@@ -295,8 +296,8 @@ pub(crate) enum CopyKind {
 
 /// Fills a new file with the content, time and attributes of another one, and makes it durable.
 pub(crate) fn fill_copy(source: &Path, temporary: &Path, kind: CopyKind) -> io::Result<()> {
-    let attributes = FileAttributes::of(&File::open(source)?)?;
-    fill_file(source, temporary, kind, &attributes, FileContent::of(source)?.modified)
+    let modified = FileContent::of(source)?.modified;
+    fill_file(source, temporary, kind, &FileAttributes::of(&File::open(source)?)?, modified)
 }
 
 /// Fills a new file with the content of another one, gives it attributes and a time, and makes it durable.

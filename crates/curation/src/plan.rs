@@ -374,7 +374,10 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
         let (stay, leave): (Vec<&Original>, Vec<_>) =
             originals.iter().partition(|original| refused.contains(&*original.path));
-        if self.plan.action.removes() && stay.iter().any(|original| !original.pair.is_empty()) {
+        let shares = |original: &&Original| {
+            original.pair.iter().any(|other| self.acted_on.contains(other.as_path()))
+        };
+        if self.plan.action.removes() && stay.iter().any(shares) {
             self.acted_on = leave.iter().map(|original| original.path.as_path()).collect();
             self.plan.steps.clear();
             self.taken.clear();

@@ -35,7 +35,7 @@ pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// Names an error without the paths that its message may contain. Many errors of the system, such as too many open
-/// files, have no kind of their own, so the system names its errors.
+/// files, have no kind of their own, so the name is the system's own message.
 pub fn error_name(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),

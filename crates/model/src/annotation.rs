@@ -233,6 +233,7 @@ impl Mask {
             return None;
         }
         let (mut positions, mut start) = (Vec::new(), 0);
+        positions.reserve_exact(usize::try_from(self.area()).ok()?);
         for (number, run) in runs.into_iter().enumerate() {
             if number % 2 == 1 {
                 positions.extend((start..start + run).map(place));

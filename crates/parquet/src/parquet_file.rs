@@ -102,13 +102,10 @@ impl ParquetFile {
             fields.filter(|field| columns.contain(field)).map(Arc::clone).collect();
         let schema =
             Type::group_type_builder(root.name()).with_fields(fields).build().map_err(described)?;
-        let dates: Vec<&str> = schema
-            .get_fields()
-            .iter()
-            .filter(|it| has_nanoseconds(it))
-            .map(|it| it.name())
-            .collect();
-        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema.clone())));
+        let schema = Arc::new(schema);
+        let dates = schema.get_fields().iter().filter(|field| has_nanoseconds(field));
+        let dates: Vec<&str> = dates.map(|field| field.name()).collect();
+        let schema = Arc::new(SchemaDescriptor::new(Arc::clone(&schema)));
         let open = schema.num_columns().max(1) as u64;
         self.file.begin_pages((MAX_PAGE_MEMORY / (2 * open)).clamp(1, MAX_PAGE_BYTES));
         for metadata in self.metadata.row_groups() {

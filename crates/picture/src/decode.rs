@@ -40,7 +40,8 @@ pub fn with_spare_pixels(side: u32) -> u32 {
 }
 
 /// Decodes `bytes`. The result is scaled down if that is cheap, but its shorter side has at least `min_side` pixels, or
-/// as many as the original. Transparent parts are blended with medium gray.
+/// as many as the original. A JPEG of more than 100 million pixels has at most half its size. Transparent parts are
+/// blended with medium gray.
 pub fn decode(bytes: &[u8], min_side: u32) -> Result<Decoded, DecodeError> {
     decode_for(bytes, |_| min_side)
 }

@@ -162,7 +162,13 @@ impl<'a> Tiff<'a> {
                 let file = self.decoder.inner().get_ref();
                 chunks.read(file, &self.deadline, range)?.into_bytes(channels)
             }
-            None => interleaved(self.read_by_decoder(color)?, layout.planes, channels),
+            None => {
+                let mut samples = self.read_by_decoder(color)?;
+                if let Some(range) = range.filter(|range| range.is_for_display) {
+                    samples.iter_mut().for_each(|sample| *sample = range.to_byte((*sample).into()));
+                }
+                interleaved(samples, layout.planes, channels)
+            }
         };
         if self.palette.is_none() {
             scale_to_byte(&mut samples, color.bit_depth());

@@ -257,7 +257,8 @@ impl CaptionIndexBuilder {
         self.lengths.push(u32::try_from(self.sequence.len() - first).unwrap_or(u32::MAX));
     }
 
-    /// Determines the words under which a word of a caption is indexed: usually one, but several in rare scripts.
+    /// Determines the words under which a word of a caption is indexed. There is usually one, but there are several in
+    /// scripts that do not separate words.
     fn stem(&mut self, word: &str) {
         let split = indexed_words(&self.language.stem(word));
         if self.stemmed.len() == MAX_STEMMED {

@@ -53,7 +53,7 @@ pub enum RetrievalError {
 }
 
 impl RetrievalError {
-    /// Names the filter that is refused. Other errors are not about the query.
+    /// Names the filter that is refused. Other errors do not say which filter caused them.
     pub(super) fn in_filter(self, index: usize) -> Self {
         match self {
             Self::FullText(_) | Self::UnknownColumn { .. } | Self::LargePattern => {

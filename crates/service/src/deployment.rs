@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::ErrorKind,
+    io::{ErrorKind, Read as _},
     path::{self, Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -16,7 +16,7 @@ use crate::{
     originals::{Originals, is_missing, storage_location},
     settings::{DeploymentSettings, record_settings, require_recorded_settings},
     tag_file::TagWriter,
-    task::{EXTRACTOR_VERSION, EncodingRuns, TaskRunner, WorkerContext},
+    task::{EXTRACTOR_VERSION, EncodingRuns, STORAGE_UNREACHABLE, TaskRunner, WorkerContext},
 };
 use tessera_files::{error_name, staging::ARCHIVE_FILE_NAME};
 use tessera_media::{
@@ -350,8 +350,8 @@ impl Deployment {
             || !self.changes(&record.folder, scan, known).is_empty())
     }
 
-    /// Compares a folder with its known files. A file that the system could not read counts only if it can be opened
-    /// now, so that it does not start an indexing at each comparison.
+    /// Compares a folder with its known files. A file that the system could not read counts only if it can be read now,
+    /// so that it does not start an indexing at each comparison.
     pub(crate) fn changes(
         &self,
         folder: &Path,
@@ -363,8 +363,10 @@ impl Deployment {
         let mut changes = diff(scan, known);
         if !unread.is_empty() {
             let files = self.originals.open(folder);
-            let is_readable =
-                |path: &Path| files.as_ref().is_ok_and(|files| files.open_file(path).is_ok());
+            let is_readable = |path: &Path| {
+                let file = files.as_ref().ok().and_then(|files| files.open_file(path).ok());
+                file.is_some_and(|mut file| file.read(&mut [0]).is_ok())
+            };
             changes
                 .added_or_modified
                 .retain(|(found, _)| !unread.contains(&found.path) || is_readable(&found.path));
@@ -380,6 +382,14 @@ impl Deployment {
     /// Returns why the work of this process waits, such as a full disk, or `None` if it does not.
     pub fn waiting_reason(&self) -> Option<&'static str> {
         self.tasks.waiting_reason()
+    }
+
+    /// Returns why a dataset may have to wait: only a dataset in object storage waits for that.
+    pub(crate) fn waiting_reason_of(&self, dataset: &DatasetRecord) -> Option<&'static str> {
+        let concerns = |reason: &&str| {
+            *reason != STORAGE_UNREACHABLE || storage_location(&dataset.folder).is_some()
+        };
+        self.waiting_reason().filter(|reason| dataset.status.is_busy() && concerns(reason))
     }
 
     /// Waits until this process has no task to run.

@@ -38,7 +38,7 @@ use tessera_store::{
 const FILE: &str = "tags.jsonl";
 /// The maximum size of the file, which has about 200 bytes for each tagged picture.
 const MAX_BYTES: u64 = 512 << 20;
-/// The number of bytes that are written to find out whether a folder can be written, which no disk keeps in an inode.
+/// The size of the file that tests whether a folder can be written. It is too large to fit into an inode.
 const CHECK_BYTES: usize = 4_096;
 /// The number of unreadable lines that are reported one by one.
 const MAX_REPORTED: usize = 5;
@@ -121,7 +121,7 @@ pub(crate) fn synchronize(
     if state.revision > state.written || is_lost {
         let lines = write_lines(&snapshot);
         if let Err(cause) = location.write(&lines) {
-            return Ok([problems, unusable(&cause)].concat());
+            return Ok([problems, vec![only_in_index(&unwritable(&cause))]].concat());
         }
         let written = hash(&lines);
         store.write(|tx| tagged_files::mark_written(tx, record.id, state.revision, &written))?;
@@ -187,7 +187,9 @@ fn has_known_files(store: &Store, record: &DatasetRecord) -> Result<bool, StoreE
     }
     // The index may have lost the files since they were tagged.
     let tagged = store.read(|c| tagged_files::snapshot(c, record.id))?.files;
-    let mut tagged = tagged.iter().filter(|file| file.path.is_relative()).peekable();
+    // Uploads are in the index folder, and their paths begin with a dot.
+    let is_own = |file: &&TaggedFile| file.path.is_relative() && !file.path.starts_with(".");
+    let mut tagged = tagged.iter().filter(is_own).peekable();
     is_new &= tagged.peek().is_none();
     Ok(is_new || tagged.any(|file| exists(&file.path)))
 }

@@ -21,6 +21,10 @@ pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
+/// The subfolders of the index folder with files of datasets.
+pub(super) const UPLOADS: &str = "uploads";
+pub(super) const OPENED_ARCHIVES: &str = "archives";
+
 /// Begins a stored folder that is inside the index folder. No path of a file in a dataset begins so.
 const IN_INDEX_FOLDER: &str = "./";
 
@@ -28,7 +32,8 @@ const IN_INDEX_FOLDER: &str = "./";
 /// path of the index folder, so that the index folder can be moved and copied.
 pub(super) fn folder_to_bytes<'a>(index_folder: &Path, folder: &'a Path) -> Cow<'a, [u8]> {
     let inside = folder.strip_prefix(index_folder).ok();
-    match inside.filter(|inside| inside.starts_with("uploads") || inside.starts_with("archives")) {
+    match inside.filter(|inside| inside.starts_with(UPLOADS) || inside.starts_with(OPENED_ARCHIVES))
+    {
         Some(inside) => [IN_INDEX_FOLDER.as_bytes(), path_to_bytes(inside)].concat().into(),
         None => path_to_bytes(folder).into(),
     }

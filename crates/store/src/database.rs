@@ -12,6 +12,7 @@ use std::{
 use super::prelude::*;
 use super::{
     StoreError,
+    columns::{OPENED_ARCHIVES, UPLOADS},
     connection_pool::{ConnectionPool, Outage},
     postgres::{PostgresServer, StoreAddress},
     setting,
@@ -297,12 +298,12 @@ impl Store {
 
     /// Returns the folder that has one subfolder for each batch of added media.
     pub fn uploads_dir(&self) -> PathBuf {
-        self.data.join("uploads")
+        self.data.join(UPLOADS)
     }
 
     /// Returns the folder with the files of archives that were opened like folders.
     pub fn opened_archives_dir(&self) -> PathBuf {
-        self.data.join("archives")
+        self.data.join(OPENED_ARCHIVES)
     }
 
     /// Returns what identifies a folder, which stays the same when the index folder is moved.
@@ -375,7 +376,7 @@ impl Drop for Store {
 /// folders in it are recognized by their paths, and another process may reach the folder through a link.
 fn prepare_directory(data: &Path) -> Result<PathBuf, StoreError> {
     let prepare = || {
-        for folder in ["", "exports", "uploads"] {
+        for folder in ["", "exports", UPLOADS] {
             ensure_private_dir(&data.join(folder))?;
         }
         data.canonicalize()

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::prelude::*;
 use crate::{
     captions::{Counts, count_values},
-    media::{date, day_taken, picture_labels},
+    indexed_files::FORGOTTEN,
+    media::{day_taken, picture_labels},
     sidecar::TextMetadata,
 };
 use tessera_model::{
@@ -27,7 +28,8 @@ pub(super) use extra_columns;
 /// Maximum number of different values of a column that is counted by its values.
 const MAX_COUNTED_VALUES: usize = 50;
 
-const NANOSECONDS_OF_DAY: i64 = 86_400_000_000_000;
+const MILLISECONDS_OF_DAY: i64 = 86_400_000;
+const NANOSECONDS_OF_DAY: i64 = MILLISECONDS_OF_DAY * 1_000_000;
 
 /// Replaces the columns of media items, which are given by their rows.
 pub(super) fn set(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
@@ -149,15 +151,15 @@ pub fn distributions(
 ) -> Result<Vec<Distribution>> {
     // A division rounds towards 1970.
     let modified_day = format!(
-        "CASE WHEN modified < -1 THEN (modified + 1) / {NANOSECONDS_OF_DAY} - 1
+        "CASE WHEN modified IN (0, {FORGOTTEN}) THEN NULL
+              WHEN modified < 0 THEN (modified + 1) / {NANOSECONDS_OF_DAY} - 1
               ELSE modified / {NANOSECONDS_OF_DAY} END"
     );
     let dates =
         count_values(connection, dataset, entity, &[picture_labels!(), &modified_day], |row| {
-            let date = date(
-                day_taken(&from_json::<Vec<String>>(row, 1)?),
-                row.get::<i64>(2)? * NANOSECONDS_OF_DAY,
-            );
+            let modified_day: Option<i64> = row.get(2)?;
+            let taken = day_taken(&from_json::<Vec<String>>(row, 1)?);
+            let date = taken.or(modified_day.map(|day| day * MILLISECONDS_OF_DAY));
             let date = date.and_then(|date| OffsetDateTime::from_unix_timestamp(date / 1000).ok());
             Ok(date.map(|date| date.date().to_string()).into_iter().collect())
         })?;

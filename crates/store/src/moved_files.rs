@@ -38,22 +38,21 @@ pub fn known_copies(connection: &Connection, dataset: DatasetId) -> Result<Known
 
 /// Gives the tags of moved files to the files that were not there before. Tags of files that are missing otherwise
 /// stay, because the files may come back. From then on, these files are found only by their paths: a file that has the
-/// same content is a copy. Returns whether anything changed.
+/// same content is a copy.
 pub fn follow_moved(
     transaction: &Transaction,
     dataset: DatasetId,
     known: &KnownCopies,
-) -> Result<bool> {
-    let Outcome { found, missing } = find_moved(transaction, dataset, known)?;
+) -> Result<()> {
+    let missing = find_moved(transaction, dataset, known)?;
     if missing.is_empty() {
-        return Ok(found > 0);
+        return Ok(());
     }
     let sql = "UPDATE tagged_media SET content = ?2 WHERE media = ?1";
     let mut updates = StatementBatch::new(transaction, sql);
     missing.iter().try_for_each(|media| updates.add(params![media, NO_CONTENT]))?;
     updates.finish()?;
-    increase_revision(transaction, dataset)?;
-    Ok(true)
+    increase_revision(transaction, dataset)
 }
 
 /// Gives the tags of a file beside the dataset to the files with the same content, which may be anywhere.
@@ -72,23 +71,16 @@ struct LostTags {
     given: UserTags,
 }
 
-#[derive(Default)]
-struct Outcome {
-    /// The number of lost tags that were found.
-    found: usize,
-    /// The former media items of the others, if they have a content.
-    missing: Vec<Uuid>,
-}
-
-/// Finds the media items of lost tags: first by their content, and then by their path.
+/// Finds the media items of lost tags: first by their content, and then by their path. Returns the former media items
+/// of the others, if they have a content.
 fn find_moved(
     transaction: &Transaction,
     dataset: DatasetId,
     known: &KnownCopies,
-) -> Result<Outcome> {
+) -> Result<Vec<Uuid>> {
     let lost = lost_tags(transaction, dataset)?;
     if lost.is_empty() {
-        return Ok(Outcome::default());
+        return Ok(Vec::new());
     }
     let mut candidates = Candidates::read(transaction, dataset, &lost, known)?;
     let mut found = candidates.pair_by_content(&lost);
@@ -111,7 +103,7 @@ fn find_moved(
     if !found.is_empty() {
         increase_revision(transaction, dataset)?;
     }
-    Ok(Outcome { found: found.len(), missing })
+    Ok(missing)
 }
 
 /// Returns the lost tags of a dataset in the order of their paths.

@@ -55,7 +55,10 @@ impl ExportLookup {
         if context.named_target()?.is_some() {
             return Ok(None);
         }
-        let deployments = load_deployment_jobs(context)?;
+        let deployments = load_deployment_jobs(context).unwrap_or_else(|error| {
+            context.messages.warn(&error.message);
+            Vec::new()
+        });
         let mut recorded = deployments.iter().flat_map(|deployment| {
             let exports = recorded_exports(deployment).filter(|stored| self.has_id(&stored.job));
             exports.map(move |stored| (deployment, &stored.job))

@@ -17,7 +17,7 @@ use crate::{
 use tessera_client::{LocalAddition, RawPage};
 use tessera_model::{
     Cluster, EnrichmentModel, FailureKind, Filter, HistoryEntry, ModelStatus, Operation, Query,
-    Status, basket::cluster_entry,
+    Status, basket::cluster_entry, vql::MAX_FILTERS,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -53,6 +53,10 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     let entry = prepare_ranking(connection, &dataset, ranking, filters, &options).await?;
     context.require_allowed(&dataset, entry.search.required_operation(), options.force)?;
     let repeatable = repeatable_entry(connection, &entry, cut, saves_max_score);
+    if repeatable.search.filters.len() > MAX_FILTERS {
+        let message = format!("a search has at most {MAX_FILTERS} filters, and --max-score is one");
+        return Err(CliError::new(Exit::Invalid, message));
+    }
     search::add_to_history(connection, &repeatable);
     if only_anchor {
         return context.print(&document::anchor_document(&entry));
@@ -79,10 +83,10 @@ fn repeatable_entry(
     connection: &Connection<'_>,
     entry: &HistoryEntry,
     cut: CutOptions,
-    is_local: bool,
+    is_checked: bool,
 ) -> HistoryEntry {
     let mut entry = entry.clone();
-    if cut.max_score.is_some() && (is_local || connection.link_form() == LinkForm::Files) {
+    if cut.max_score.is_some() && (is_checked || connection.link_form() == LinkForm::Files) {
         entry.search = entry.search.with_max_score(cut.max_score);
     }
     entry

@@ -35,7 +35,7 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
             Err(cause) if is_source_failure(&cause) => return Err(cause),
             Err(cause) => {
                 if cause.raw_os_error().is_some() {
-                    scan.unreadable.push(file.path.clone());
+                    scan.unreadable.insert(file.path.clone());
                 }
                 continue;
             }

@@ -2,7 +2,7 @@
 //! that are known. Size and time decide which files are read again.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ffi::{CStr, OsStr, OsString},
     fs::Metadata,
     io,
@@ -111,13 +111,13 @@ pub struct FolderScan {
     /// Entries that were skipped without being opened (relative path), with the reason.
     pub skipped: Vec<(PathBuf, &'static str)>,
     /// What exists but cannot be read now. The files that are known at these paths, and below them, are kept.
-    pub unreadable: Vec<PathBuf>,
+    pub unreadable: BTreeSet<PathBuf>,
 }
 
 impl FolderScan {
     /// Whether a known file is kept although the scan did not find it.
     pub fn keeps(&self, path: &Path) -> bool {
-        self.unreadable.iter().any(|unreadable| path.starts_with(unreadable))
+        !self.unreadable.is_empty() && path.ancestors().any(|it| self.unreadable.contains(it))
     }
 }
 
@@ -181,9 +181,9 @@ impl Scan<'_> {
         }
     }
 
-    /// Skips what cannot be read now, and keeps what is known there.
+    /// Skips a path that cannot be read now, and keeps the known files below it.
     fn keep(&mut self, path: PathBuf, reason: &'static str) {
-        self.found.unreadable.push(path.clone());
+        self.found.unreadable.insert(path.clone());
         self.found.skipped.push((path, reason));
     }
 
@@ -237,7 +237,7 @@ enum Entry {
     Folder,
     File(FileStat),
     Link,
-    /// Something of which the disk does not say what it is.
+    /// An entry whose kind the system cannot read.
     Unreadable,
     /// The reason for skipping the entry.
     Skipped(&'static str),

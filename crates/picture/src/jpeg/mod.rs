@@ -107,7 +107,7 @@ impl<'a> Jpeg<'a> {
         self.header.color_profile(self.bytes).map(SourceColors::Profile)
     }
 
-    /// Whether the picture has so many pixels that it is only decoded at half its size or less.
+    /// Whether the picture has more pixels than are decoded at full size.
     fn is_always_reduced(&self) -> bool {
         u64::from(self.header.width) * u64::from(self.header.height) > MAX_PIXELS
     }

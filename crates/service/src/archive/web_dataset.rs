@@ -14,6 +14,7 @@ use super::{
     text_tables::row_json,
 };
 use crate::task_error::TaskError;
+use tessera_store::export;
 
 /// The size from which the next picture is in the next shard.
 const SHARD_BYTES: usize = 1 << 30;
@@ -30,9 +31,9 @@ pub(super) fn write_shards(
     let options = options.compression_method(CompressionMethod::Stored);
     let columns = TableColumns::of_text(content)?;
     let mut has_captions = false;
-    for_each_row(content, &MissingPictures::default(), |row| {
-        has_captions |= row.entry.media.caption.is_some();
-        Ok(())
+    export::for_each_entry(content.connection, content.export, content.groups, |entry| {
+        has_captions |= entry.media.caption.is_some();
+        Ok::<_, TaskError>(())
     })?;
     let (mut shards, mut shard_bytes, mut rows) = (0_u32, SHARD_BYTES, 0_u64);
     for_each_row(content, &MissingPictures::default(), |row| {

@@ -55,7 +55,7 @@ pub(crate) async fn dataset(
 
 /// Describes a dataset. Whether its folder is missing is read from the disk.
 pub(crate) fn dataset_body(deployment: &Deployment, record: DatasetRecord) -> DatasetBody {
-    let waiting = deployment.waiting_reason().filter(|_| record.status.is_busy());
+    let waiting = deployment.waiting_reason_of(&record);
     DatasetBody {
         folder_missing: Deployment::folder_is_missing(&record),
         id: record.id,

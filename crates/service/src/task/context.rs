@@ -66,6 +66,8 @@ pub struct TaskContext {
     worker: WorkerContext,
     lease: Lease,
     stop: Arc<AtomicBool>,
+    /// The thread that repeats the task until its end is stored.
+    thread: ThreadId,
     /// How many times the task was run again because object storage could not be reached.
     storage_reruns: Arc<AtomicU32>,
 }
@@ -171,7 +173,9 @@ impl WorkerContext {
 
     fn context(&self, lease: Lease, storage_reruns: &Arc<AtomicU32>) -> TaskContext {
         let stop = self.running.begin(&lease);
-        TaskContext { worker: self.clone(), lease, stop, storage_reruns: storage_reruns.clone() }
+        let thread = thread::current().id();
+        let storage_reruns = storage_reruns.clone();
+        TaskContext { worker: self.clone(), lease, stop, thread, storage_reruns }
     }
 
     /// Whether this process may run tasks now. A process without jobs never asks for the lock on the tasks of a file.
@@ -189,15 +193,15 @@ impl WorkerContext {
     }
 
     /// Runs a task until the store could record its end, which a full disk, a server that does not respond, or object
-    /// storage that cannot be reached may prevent. Each run resumes the previous one. Returns `None` if the worker was stopped, the store is damaged, or
-    /// the task is for another worker. The task then stays unfinished.
+    /// storage that cannot be reached may prevent. Each run resumes the previous one. Returns `None` if the worker was
+    /// stopped, the store is damaged, or the task is for another worker. The task then stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         let (mut pause, longest) = PAUSE_STEPS;
         loop {
             let outcome = task();
             let ends = |error: &StoreError| error.is_damage() || error.is_lease_lost();
             let waiting = outcome.as_ref().err().filter(|error| !ends(error));
-            self.running.set_waiting(waiting.map(waiting_reason));
+            self.running.set_waiting(thread::current().id(), waiting.map(waiting_reason));
             match outcome {
                 Ok(value) => return Some(value),
                 Err(error) if ends(&error) => return None,
@@ -242,7 +246,7 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
-        self.store.write_rows(|tx| {
+        let written = self.store.write_rows(|tx| {
             lease::require(tx, &self.lease)?;
             let outcome = change(tx)?;
             // The lease is extended, because the transaction may have taken long and other threads could not extend the
@@ -251,7 +255,9 @@ impl TaskContext {
                 lease::extend(tx, &self.lease, lease::end_of_new(tx)?)?;
             }
             Ok(outcome)
-        })
+        })?;
+        self.running.set_waiting(self.thread, None);
+        Ok(written)
     }
 
     /// Fails if another worker has taken over the task. Unlike [`lease::require`], this does not prevent other workers
@@ -354,7 +360,7 @@ struct RunningState {
     is_stopped: bool,
     /// The leases of the tasks, with the flag that stops each task. The flag no longer exists when the task has ended.
     tasks: Vec<(Lease, Weak<AtomicBool>)>,
-    /// Why the threads wait that have to run a task again.
+    /// Why each thread that has to repeat a task is waiting.
     waiting: HashMap<ThreadId, &'static str>,
 }
 
@@ -372,9 +378,9 @@ impl RunningTasks {
         lock(&self.0).is_stopped
     }
 
-    /// Notes why this thread waits, or that it does not.
-    fn set_waiting(&self, reason: Option<&'static str>) {
-        let (thread, mut state) = (thread::current().id(), lock(&self.0));
+    /// Notes why a thread waits, or that it does not.
+    fn set_waiting(&self, thread: ThreadId, reason: Option<&'static str>) {
+        let mut state = lock(&self.0);
         match reason {
             Some(reason) => _ = state.waiting.insert(thread, reason),
             None => _ = state.waiting.remove(&thread),
@@ -382,7 +388,7 @@ impl RunningTasks {
     }
 
     pub fn waiting_reason(&self) -> Option<&'static str> {
-        lock(&self.0).waiting.values().next().copied()
+        lock(&self.0).waiting.values().min().copied()
     }
 
     pub(crate) fn stop_all(&self) {
@@ -413,15 +419,16 @@ impl RunningTasks {
     }
 }
 
+pub(crate) const STORAGE_UNREACHABLE: &str =
+    "The object storage cannot be reached; the work continues when it can";
+
 /// Returns why a task waits. It is safe to send to clients.
 fn waiting_reason(cause: &StoreError) -> &'static str {
     match cause {
         _ if cause.is_storage_full() => {
             "The disk of the index is full; the work continues when there is space"
         }
-        StoreError::Io(_, cause) if is_temporary(cause) => {
-            "The object storage cannot be reached; the work continues when it can"
-        }
+        StoreError::Io(_, cause) if is_temporary(cause) => STORAGE_UNREACHABLE,
         _ => cause.public_message(),
     }
 }

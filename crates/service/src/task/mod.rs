@@ -19,6 +19,7 @@ mod several_processes;
 mod text_step;
 mod wake_signal;
 
+pub(crate) use context::STORAGE_UNREACHABLE;
 use context::TaskContext;
 pub use context::WorkerContext;
 pub use encoding_runs::EncodingRuns;

@@ -156,15 +156,15 @@ fn run_addition(
     cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 
-/// Keeps the tags of the files that were moved, also in the file beside the dataset.
+/// Keeps the tags of the files that were moved. Then the tags beside the dataset are read or written again, because the
+/// folder may have had none of the known files before.
 fn follow_moved(
     context: &TaskContext,
     dataset: DatasetId,
     copies: &KnownCopies,
 ) -> Result<(), TaskError> {
-    if context.write(|tx| moved_files::follow_moved(tx, dataset, copies))? {
-        context.tag_writer.write_soon(dataset);
-    }
+    context.write(|tx| moved_files::follow_moved(tx, dataset, copies))?;
+    context.tag_writer.write_soon(dataset);
     Ok(())
 }
 

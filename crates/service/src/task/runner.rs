@@ -155,12 +155,12 @@ impl TaskRunner {
         self.watcher = Some(sender);
     }
 
-    /// Compares the folder of a dataset in object storage with what is stored, in the background.
     /// Returns why the tasks of this process wait, or `None` if they do not.
     pub fn waiting_reason(&self) -> Option<&'static str> {
         self.worker.running.waiting_reason()
     }
 
+    /// Compares the folder of a dataset in object storage with what is stored, in the background.
     pub fn compare_folder(&self, dataset: DatasetId) {
         self.folders.add(dataset);
         self.wake();

@@ -208,10 +208,15 @@ impl Deployment {
 
 /// Cuts out a part of a picture, as a separate picture.
 fn cut_out(bytes: &[u8], region: QueryRegion) -> Result<Vec<u8>, String> {
-    let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
+    let decoded = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?;
+    let (whole, original) = (decoded.pixels, decoded.original);
     let (x, y, width, height) = match region {
         QueryRegion::Fractional(region) => region_in_pixels(region, whole.dimensions()),
-        QueryRegion::Pixels(sides) => whole_pixels(sides, whole.dimensions()),
+        // The largest pictures are decoded at half their size.
+        QueryRegion::Pixels(sides) => {
+            let scale = f64::from(whole.width()) / f64::from(original.0);
+            whole_pixels(sides.map(|side| side * scale), whole.dimensions())
+        }
     };
     let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
     let (width, height) = part.dimensions();

@@ -96,7 +96,7 @@ async fn a_lost_upload_is_named_and_left_out_of_exports() {
     assert_eq!(answer(service.post(&rescan)).await.0, 200);
     service.deployment.wait_until_idle().await;
     let reason = service.record().await["fatal_error_msg"].take();
-    let expected = format!("the folder {name} cannot be opened (entity not found)");
+    let expected = format!("the folder {name} cannot be opened (No such file or directory)");
     assert!(reason.as_str().unwrap().starts_with(&expected), "{reason}");
     assert_no_path(&reason, &service.place);
 }

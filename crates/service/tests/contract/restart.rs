@@ -85,7 +85,7 @@ async fn a_folder_missing_at_restart_ends_in_error_with_a_reason() {
     let sql = "SELECT status, fatal_error FROM dataset";
     let (status, words): (String, String) = place.row(sql, |row| Ok((row.get(0)?, row.get(1)?)));
     assert_eq!(status, "ERROR");
-    assert!(words.contains("cannot be opened"), "{words}");
+    assert!(words.contains("is missing, unreadable or empty"), "{words}");
     std::fs::rename(away, place.pictures.path()).unwrap();
     place.add(&deployment);
     deployment.wait_until_idle().await;

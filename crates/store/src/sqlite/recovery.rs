@@ -15,7 +15,7 @@ use rusqlite::{
 };
 
 use super::schema;
-use crate::{now_micros, upload};
+use crate::{columns::UPLOADS, now_micros, upload};
 use tessera_files::{create_private_dir, if_exists, staging::staging_dirs};
 use tessera_media::ingest::file_names::printable_path;
 
@@ -32,7 +32,7 @@ pub(super) struct Remains {
 /// Moves the remains of the database, its archives, and uploads without a record into a new subfolder of the index
 /// folder. Returns `None` if there is no sign of a former database.
 pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
-    let uploads = data.join("uploads");
+    let uploads = data.join(UPLOADS);
     let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =
         staging_dirs(&uploads)?.into_iter().partition(|staging| upload::is_accepted(staging));
     let database = DATABASE_FILES.map(|name| data.join(name)).into_iter();

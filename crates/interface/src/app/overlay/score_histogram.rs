@@ -5,6 +5,7 @@ use ratatui::widgets::{Sparkline, SparklineBar, Widget};
 use tessera_model::{
     Filter, Fraction, Histogram,
     text::{count_with_noun, group_digits},
+    vql::MAX_FILTERS,
 };
 
 use crate::app::overlay::prelude::*;
@@ -208,7 +209,10 @@ impl Dialog for ScoreHistogram {
     fn accept(self: Box<Self>, app: &mut App) {
         let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
         let limited = search.clone().with_max_score(self.limit());
-        if limited != search {
+        if limited.filters.len() > MAX_FILTERS {
+            let text = format!("a search has at most {MAX_FILTERS} filters; remove one first");
+            app.outbox.notify(Level::Warning, text);
+        } else if limited != search {
             app.open_search(Search { page: 0, ..limited });
         }
     }

@@ -27,16 +27,20 @@ pub struct EmbeddedText {
 impl EmbeddedText {
     /// Returns the labels for a picture that has labels of a sidecar: the sidecar decides what a picture has once, such
     /// as its date and its rating.
-    pub fn labels_beside<'a>(&'a self, labels: &[String]) -> impl Iterator<Item = &'a str> {
-        let kind = |label: &str| match label.split(':').next() {
-            Some("year") => "date".to_owned(),
-            kind => kind.unwrap_or_default().to_owned(),
+    pub fn labels_beside<'a>(&'a self, labels: &'a [String]) -> impl Iterator<Item = &'a str> {
+        let is_known = |label: &str| {
+            labels.iter().any(|known| is_metadata_label(known) && kind(known) == kind(label))
         };
-        let known = labels.iter().filter(|label| is_metadata_label(label));
-        let known: HashSet<String> = known.map(|label| kind(label)).collect();
-        let is_missing =
-            move |label: &&str| !is_metadata_label(label) || !known.contains(&kind(label));
-        self.labels.iter().map(String::as_str).filter(is_missing)
+        let labels = self.labels.iter().map(String::as_str);
+        labels.filter(move |label| !is_metadata_label(label) || !is_known(label))
+    }
+}
+
+/// Returns what a metadata label is about. Year and date belong together.
+fn kind(label: &str) -> &str {
+    match label.split(':').next().unwrap_or_default() {
+        "year" => "date",
+        kind => kind,
     }
 }
 
@@ -95,8 +99,8 @@ fn merged<const N: usize>(blocks: [Option<BlockText>; N]) -> EmbeddedText {
 /// Keeps the first label of each kind, and all labels of persons.
 fn first_of_each_kind(labels: Vec<String>) -> Vec<String> {
     let mut kinds = HashSet::new();
-    let kind = |label: &String| label.split(':').next().unwrap_or_default().to_owned();
-    labels.into_iter().filter(|label| kind(label) == PERSON || kinds.insert(kind(label))).collect()
+    let name = |label: &String| label.split(':').next().unwrap_or_default().to_owned();
+    labels.into_iter().filter(|label| name(label) == PERSON || kinds.insert(name(label))).collect()
 }
 
 #[cfg(test)]

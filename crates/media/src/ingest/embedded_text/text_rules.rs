@@ -110,7 +110,7 @@ pub(super) struct BlockText {
 pub(super) struct Dates {
     /// When the scene was photographed, or the drawing made.
     pub original: Vec<String>,
-    /// When the file was made: of a scan, much later.
+    /// When the file was made. A scan is made much later than its photograph.
     pub digitized: Vec<String>,
 }
 

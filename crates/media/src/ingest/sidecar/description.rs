@@ -172,9 +172,11 @@ impl MediaDescription {
         push_caption(&mut self.caption, text);
     }
 
-    /// Adds the rating of a row of an export as a label, as ratings in pictures are read.
+    /// Adds the rating of a row of an export as a label, as ratings in pictures are read. It replaces the rating among
+    /// the labels, which is that of the picture.
     pub(crate) fn push_rating(&mut self, stars: Option<f64>) {
         if let Some(label) = stars.and_then(rating_label) {
+            self.labels.retain(|label| !label.starts_with("rating:"));
             push_name(&mut self.labels, &label);
         }
     }

@@ -1,6 +1,9 @@
 //! Reads the files that photo programs keep beside a picture: XMP of editors, and JSON of Google Takeout.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
 use serde::Deserialize;
 
@@ -12,14 +15,16 @@ use crate::ingest::embedded_text::{self, EmbeddedText, caption_of_photo, labels_
 
 pub(crate) fn read_xmp(reader: &mut SidecarReader<'_>) {
     let mut sidecars = unread(reader, "xmp");
-    // `a.jpg.xmp` says more of `a.jpg` than `a.xmp`, which may belong to the raw picture beside it.
+    // With `a.jpg.xmp`, `a.xmp` belongs to another picture, such as the raw file beside it.
     sidecars.sort_by_key(|sidecar| !reader.files.is_media(&sidecar.with_extension("")));
+    let mut described = HashSet::new();
     for sidecar in sidecars {
-        let pictures = reader.files.pictures_beside(sidecar);
+        let mut pictures = reader.files.pictures_beside(sidecar);
         if pictures.is_empty() {
             continue;
         }
         reader.mark_used(sidecar);
+        pictures.retain(|picture| described.insert(*picture));
         let text = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES);
         match text.map(|text| embedded_text::read_xmp_file(&text)) {
             Some(Ok(EmbeddedText { caption, labels })) => {
