@@ -155,20 +155,19 @@ impl<'a> Tiff<'a> {
         let made = pixels * (read * u64::from(color.num_samples()) + self.bytes_to_convert(color));
         let _lock = lock_memory(made.saturating_add(buffer))?;
         self.deadline.restart();
-        let mut samples = match chunks {
-            Some(chunks) => {
-                let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
-                self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
-                let file = self.decoder.inner().get_ref();
-                chunks.read(file, &self.deadline, range)?.into_bytes(channels)
-            }
-            None => {
-                let mut samples = self.read_by_decoder(color)?;
-                if let Some(range) = range.filter(|range| range.is_for_display) {
-                    samples.iter_mut().for_each(|sample| *sample = range.to_byte((*sample).into()));
+        let mut samples = if let Some(chunks) = chunks {
+            let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
+            self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
+            let file = self.decoder.inner().get_ref();
+            chunks.read(file, &self.deadline, range)?.into_bytes(channels)
+        } else {
+            let mut samples = self.read_by_decoder(color)?;
+            if let Some(range) = range.filter(|range| range.is_for_display) {
+                for sample in &mut samples {
+                    *sample = range.to_byte((*sample).into());
                 }
-                interleaved(samples, layout.planes, channels)
             }
+            interleaved(samples, layout.planes, channels)
         };
         if self.palette.is_none() {
             scale_to_byte(&mut samples, color.bit_depth());

@@ -239,8 +239,7 @@ fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
         extra_columns: description.extra_columns.clone(),
     });
     text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
-    let embedded: Vec<_> = picture.embedded.labels_beside(&text.labels).collect();
-    for label in embedded {
+    for label in picture.embedded.labels_beside(&text.labels) {
         push_name(&mut text.labels, label);
     }
     text

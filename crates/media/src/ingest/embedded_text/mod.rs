@@ -27,12 +27,12 @@ pub struct EmbeddedText {
 impl EmbeddedText {
     /// Returns the labels for a picture that has labels of a sidecar: the sidecar decides what a picture has once, such
     /// as its date and its rating.
-    pub fn labels_beside<'a>(&'a self, labels: &'a [String]) -> impl Iterator<Item = &'a str> {
+    pub fn labels_beside(&self, labels: &[String]) -> Vec<&str> {
         let is_known = |label: &str| {
             labels.iter().any(|known| is_metadata_label(known) && kind(known) == kind(label))
         };
-        let labels = self.labels.iter().map(String::as_str);
-        labels.filter(move |label| !is_metadata_label(label) || !is_known(label))
+        let own = self.labels.iter().map(String::as_str);
+        own.filter(|label| !is_metadata_label(label) || !is_known(label)).collect()
     }
 }
 

@@ -303,7 +303,7 @@ fn a_sidecar_decides_what_a_picture_has_once() {
     let embedded = EmbeddedText { caption: None, labels: labels.map(str::to_owned).into() };
     let beside = |labels: &[&str]| {
         let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
-        embedded.labels_beside(&labels).map(str::to_owned).collect::<Vec<_>>()
+        embedded.labels_beside(&labels)
     };
     assert_eq!(beside(&["rating:5", "year:1965", "sea"]), ["camera:A1", "person:Ada", "boat"]);
     assert_eq!(beside(&["sea", "person:Bob"]), labels);

@@ -174,7 +174,7 @@ fn added_modified_and_removed_files_are_detected() {
         |path: &str, size| ScannedFile { path: path.into(), stat: FileStat { size, modified: 7 } };
     let scan = FolderScan {
         files: vec![found("changed", 2), found("new", 1), found("same", 1)],
-        unreadable: vec!["land".into()],
+        unreadable: ["land".into()].into(),
         ..FolderScan::default()
     };
     let known = ["changed", "gone", "land/kept", "landed", "same"].map(|path| {
