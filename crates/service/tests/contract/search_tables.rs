@@ -127,6 +127,9 @@ async fn queries(service: &Service) -> Vec<String> {
         "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
         "caption=boat%20sea&page_number=1".to_owned(),
         "caption=twins".to_owned(),
+        // The words 黑猫 and 黑狗, of which a name has only the second.
+        "caption=%E9%BB%91%E7%8C%AB".to_owned(),
+        "caption=%E9%BB%91%E7%8B%97".to_owned(),
         "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
         "caption=a%20green%20hill&textual_similarity_threshold=0.5".to_owned(),
         format!("{anchor}&caption=twin"),
@@ -153,6 +156,8 @@ async fn responses(service: &Service, queries: &[String]) -> Vec<(String, Value)
 async fn tables_and_index_files_give_the_same_results() {
     for model in [None, Some(ModelFolder::clip()), Some(ModelFolder::tokens())] {
         let place = described::place();
+        let folder = place.pictures.path();
+        std::fs::copy(folder.join("floor.png"), folder.join("猫和黑狗.png")).unwrap();
         if has_vectors(&place) {
             compare(place, model.as_ref()).await;
         }

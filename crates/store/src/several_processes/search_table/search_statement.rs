@@ -311,10 +311,18 @@ pub fn find_names(
     let words: Vec<String> = query
         .words
         .iter()
-        .filter_map(|word| all_of(&indexed_words(word)))
-        .map(|word| {
-            let word = conditions.value(word);
-            format!("{NAME_WORDS} @@ CAST(CAST({word} AS text) AS tsquery)")
+        .filter_map(|word| {
+            let parts = indexed_words(word);
+            let all = conditions.value(all_of(&parts)?);
+            let mut condition = format!("{NAME_WORDS} @@ CAST(CAST({all} AS text) AS tsquery)");
+            if parts.len() > 1 {
+                // The vector has no positions, so that the parts could be anywhere in the name.
+                let phrase = conditions.value(format!(" {} ", parts.join(" ")));
+                condition = format!(
+                    "({condition} AND position(CAST({phrase} AS text) in ' ' || name_words || ' ') > 0)"
+                );
+            }
+            Some(condition)
         })
         .collect();
     let found: Vec<String> = words.iter().map(|word| format!("CAST({word} AS integer)")).collect();
