@@ -196,8 +196,9 @@ impl FromStr for AllowedHost {
             _ => (None, raw),
         };
         let is_name = |authority: &Authority| {
+            let name = authority.host();
             let has_port = authority.port_u16().is_some();
-            !rest.contains(['@', '*']) && (has_port || authority.as_str() == authority.host())
+            !name.is_empty() && !rest.contains(['@', '*']) && (has_port || rest == name)
         };
         let authority = rest.parse().ok().filter(is_name);
         let allowed = authority.map(|authority| Self { scheme, authority });

@@ -12,7 +12,7 @@ use std::{
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
     thread::{self, ThreadId},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::encoding_runs::EncodingRuns;
@@ -41,6 +41,8 @@ use uuid::Uuid;
 /// steps, so that a stop is noticed.
 const PAUSE_STEPS: (u32, u32) = (20, 160);
 const PAUSE_STEP: Duration = Duration::from_millis(50);
+/// The time after which a run is no longer one that fails at once.
+const SHORT_RUN: Duration = Duration::from_mins(1);
 /// The number of times that a task is run again because object storage cannot be reached. The pauses before these runs
 /// take five minutes together.
 const MAX_STORAGE_RERUNS: u32 = 40;
@@ -68,6 +70,7 @@ pub struct TaskContext {
     stop: Arc<AtomicBool>,
     /// The thread that repeats the task until its end is stored.
     thread: ThreadId,
+    started: Instant,
     /// How many times the task was run again because object storage could not be reached.
     storage_reruns: Arc<AtomicU32>,
 }
@@ -175,7 +178,8 @@ impl WorkerContext {
         let stop = self.running.begin(&lease);
         let thread = thread::current().id();
         let storage_reruns = storage_reruns.clone();
-        TaskContext { worker: self.clone(), lease, stop, thread, storage_reruns }
+        let started = Instant::now();
+        TaskContext { worker: self.clone(), lease, stop, thread, started, storage_reruns }
     }
 
     /// Whether this process may run tasks now. A process without jobs never asks for the lock on the tasks of a file.
@@ -256,7 +260,10 @@ impl TaskContext {
             }
             Ok(outcome)
         })?;
-        self.running.set_waiting(self.thread, None);
+        // On a full disk, small transactions still succeed at the start of each run.
+        if self.started.elapsed() > SHORT_RUN {
+            self.running.set_waiting(self.thread, None);
+        }
         Ok(written)
     }
 
