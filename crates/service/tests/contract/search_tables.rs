@@ -91,8 +91,7 @@ async fn queries(service: &Service) -> Vec<String> {
     let anchor = format!("anchor_type=MEDIA&anchor_media_id={night}");
     let names = |op: &str, names: Value| json!({"labels": {"op": op, "value": names}});
     let text = |op: &str, value: &str| json!({"text": {"op": op, "value": value}});
-    let issue =
-        |value: &str, mode: &str| json!({"issues": {"op": "issue", "value": value, "mode": mode}});
+    let issue = |kind, mode| json!({"issues": {"op": "issue", "value": kind, "mode": mode}});
     let duplicates = |value: f64| json!({"duplicates": {"op": "duplicates", "value": value}});
     let mut filters = vec![
         json!([names("one_of", json!(["sea", "door"]))]),
@@ -127,7 +126,7 @@ async fn queries(service: &Service) -> Vec<String> {
         "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
         "caption=boat%20sea&page_number=1".to_owned(),
         "caption=twins".to_owned(),
-        // The words 黑猫 and 黑狗, of which a name has only the second.
+        // Of the words 黑猫 and 黑狗, a name has only the second.
         "caption=%E9%BB%91%E7%8C%AB".to_owned(),
         "caption=%E9%BB%91%E7%8B%97".to_owned(),
         "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
