@@ -156,10 +156,16 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
 /// rename replaces no other file. A crash can leave the empty file.
 fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
     File::create_new(target)?;
-    if fs::symlink_metadata(target)?.len() > 0 {
+    // Another program may have written to the file meanwhile.
+    let is_empty = || fs::symlink_metadata(target).is_ok_and(|metadata| metadata.len() == 0);
+    if !is_empty() {
         return Err(ErrorKind::AlreadyExists.into());
     }
-    fs::rename(source, target).inspect_err(|_| discard(target))
+    let renamed = fs::rename(source, target);
+    if renamed.is_err() && is_empty() {
+        discard(target);
+    }
+    renamed
 }
 
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
