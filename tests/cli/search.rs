@@ -113,6 +113,14 @@ fn a_saved_search_by_a_picture_keeps_its_maximum_score() {
         assert!(plan.contains("a.png") && !plan.contains("b.png"), "{plan}");
         assert!(lines(&ask(&[&["search"], &search[..], &["--paths"]].concat())) > 2);
     }
+    let wide = vec![json!({"width": {"op": "at_least", "value": 1}}); 16];
+    let full = ["--vql", &json!(wide).to_string(), "--max-score", "0.05", "--save", "full"];
+    let search = ["--folder", folder.to_str().unwrap(), "search", "image"];
+    let (code, _, err) =
+        run(home.path(), &[&search[..], &[picture.to_str().unwrap()], &full].concat());
+    assert_eq!(code, 8, "{err}");
+    assert!(err.contains("remove one of the filters"), "{err}");
+    assert_eq!(lines(&ask(&["query", "list", "--jq", ".views[].name"])), 1, "the lists are read");
 }
 
 #[test]

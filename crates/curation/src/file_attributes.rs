@@ -1,5 +1,5 @@
-//! Reads and sets what a file has besides its bytes and time: permissions, owner and extended attributes. A copy gets those of its
-//! original, and the journal keeps those that an action takes from a file.
+//! Reads and sets what a file has besides its bytes and time: permissions, owner and extended attributes. A copy gets
+//! those of its original, and the journal keeps those that an action takes from a file.
 
 use std::{
     fs::{self, File, FileTimes},

@@ -115,8 +115,8 @@ pub(crate) fn remove_copy(path: &Path, other: &Path) -> io::Result<()> {
 }
 
 /// Removes a file whose bytes were found in another one. Both names may lead to one file, because a folder may have
-/// become a link or a mount of the other one. Such a file stays. Moves and undos remove a file with bytes of its own only
-/// here or in `exchange`.
+/// become a link or a mount of the other one. Such a file stays. Moves and undos remove a file with bytes of its own
+/// only here or in `exchange`.
 fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
     if FileContent::of(other).is_err() || is_same_entry(path, other)? {
         let other = other.display();

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 use super::prelude::*;
 use crate::{
     captions::{Counts, count_values},
-    indexed_files::FORGOTTEN,
     media::{day_taken, picture_labels},
     sidecar::TextMetadata,
 };
+use tessera_media::ingest::FileStat;
 use tessera_model::{
     Distribution,
     vql::{ColumnValue, ExtraColumns, FileProperty, ItemValue},
@@ -151,9 +151,10 @@ pub fn distributions(
 ) -> Result<Vec<Distribution>> {
     // A division rounds towards 1970.
     let modified_day = format!(
-        "CASE WHEN modified IN (0, {FORGOTTEN}) THEN NULL
+        "CASE WHEN modified IN (0, {}) THEN NULL
               WHEN modified < 0 THEN (modified + 1) / {NANOSECONDS_OF_DAY} - 1
-              ELSE modified / {NANOSECONDS_OF_DAY} END"
+              ELSE modified / {NANOSECONDS_OF_DAY} END",
+        FileStat::READ_AGAIN
     );
     let dates =
         count_values(connection, dataset, entity, &[picture_labels!(), &modified_day], |row| {

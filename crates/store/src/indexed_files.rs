@@ -233,13 +233,10 @@ pub fn update_stats(
     Ok(())
 }
 
-/// The time of the last change of a file that has to be read again.
-pub(crate) const FORGOTTEN: i64 = -1;
-
-/// Forgets when a file was changed, so that the next comparison of its folder reads the file again. Zero would mean an
-/// object of a manifest, of which nothing can be compared.
+/// Forgets when a file was changed, so that the next comparison of its folder reads the file again.
 pub fn forget_modified(connection: &Connection, source: i64, path: &Path) -> Result<()> {
-    query::execute(connection, FORGET_MODIFIED, params![source, path_to_bytes(path), FORGOTTEN])
+    let params = params![source, path_to_bytes(path), FileStat::READ_AGAIN];
+    query::execute(connection, FORGET_MODIFIED, params)
 }
 
 pub fn remove_files<'a>(

@@ -14,7 +14,6 @@ use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::decode_f16,
     extra_columns::extra_columns,
-    indexed_files::FORGOTTEN,
     picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
 };
 use tessera_media::ingest::{FileStat, IndexedContent};
@@ -312,7 +311,7 @@ pub(super) fn date(taken: Option<i64>, modified: i64) -> Option<i64> {
 
 /// Returns the time of the last change of a file in nanoseconds since 1970, unless it is unknown or forgotten.
 fn known_time(modified: i64) -> Option<i64> {
-    (modified != 0 && modified != FORGOTTEN).then_some(modified)
+    (modified != 0 && modified != FileStat::READ_AGAIN).then_some(modified)
 }
 
 /// Reads the region of an object. Images and frames have none.

@@ -54,7 +54,9 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     context.require_allowed(&dataset, entry.search.required_operation(), options.force)?;
     let repeatable = repeatable_entry(connection, &entry, cut, saves_max_score);
     if repeatable.search.filters.len() > MAX_FILTERS {
-        let message = format!("a search has at most {MAX_FILTERS} filters, and --max-score is one");
+        let message = format!(
+            "a search has at most {MAX_FILTERS} filters, and --max-score is one: remove one of the filters"
+        );
         return Err(CliError::new(Exit::Invalid, message));
     }
     search::add_to_history(connection, &repeatable);

@@ -33,11 +33,14 @@ pub struct FileStat {
 }
 
 impl FileStat {
-    /// Returns the stat with which a file is stored that the system could not read. It equals the stat of no file, so
-    /// that the next comparison of the folder reads the file again.
+    /// The time with which a file is stored that has to be read again. Files do not have this time, so the next
+    /// comparison of the folder finds a change. Zero would mean an object of a manifest, which is never compared.
+    pub const READ_AGAIN: i64 = -1;
+
+    /// Returns the stat with which a file is stored that the system could not read.
     #[must_use]
     pub fn unread(self) -> Self {
-        Self { modified: -1, ..self }
+        Self { modified: Self::READ_AGAIN, ..self }
     }
 
     /// Whether size and time are unknown, as they are for an object in a manifest.

@@ -126,7 +126,7 @@ async fn queries(service: &Service) -> Vec<String> {
         "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
         "caption=boat%20sea&page_number=1".to_owned(),
         "caption=twins".to_owned(),
-        // Of the words 黑猫 and 黑狗, a name has only the second.
+        // A name contains the second of these words, and only the characters of the first.
         "caption=%E9%BB%91%E7%8C%AB".to_owned(),
         "caption=%E9%BB%91%E7%8B%97".to_owned(),
         "caption=A%20dark%20night%20by%20the%20sea".to_owned(),

@@ -79,6 +79,14 @@ fn only_the_apostrophes_of_an_export_are_removed() {
 }
 
 #[test]
+fn the_rating_of_a_user_replaces_that_of_the_picture_in_an_export() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let header = "file_name,media_id,labels,user_rating";
+    folder.write("metadata.csv", format!("{header}\n1.jpg,m,rating:3|sea,5\n"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "sea rating:5", "", "")]);
+}
+
+#[test]
 fn a_table_without_file_names_is_reported() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for (table, why) in [
