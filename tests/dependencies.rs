@@ -12,7 +12,7 @@ const CLIENT_BUDGET: usize = 359;
 fn crates(features: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["tree", "--offline", "--locked", "--package", "tessera"])
+        .args(["tree", "--offline", "--locked", "--package", "tessera-tui"])
         .args(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"])
         .args(features)
         .output()

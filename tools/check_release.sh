@@ -132,6 +132,7 @@ install_and_remove() {
     use within "$root" /home/user/.local/bin/tessera
     within "$root" /bin/sh /release/install.sh uninstall
     rm -rf "$root"/home/user/{.config,.local/state,.local/share/tessera,.cache,exported.zip}
+    # The data of the program was in these folders.
     rmdir "$root"/home/user/.local/share "$root/home/user/.local" 2>/dev/null || true
     after=$(cd "$root" && find . -path ./proc -prune -o -print | sort)
     diff <(echo "$before") <(echo "$after") || fail 'something is left after the uninstallation'

@@ -149,12 +149,15 @@ write_packages() {
 
 # Fills in the version, the address and the checksums of the archives.
 write_recipes() {
-    local recipe text target sum
+    local recipe text target sum homepage=${url:-https://example.org}
+    # Forges offer the files of a release below the page of the repository.
+    homepage=${homepage%/releases/download/*}
     [ -n "$url" ] || notice 'recipes with an address; without --url they name https://example.org'
     for recipe in packaging/recipes/*; do
         text=$(cat "$recipe")
         text=${text//@VERSION@/$version}
         text=${text//@URL@/${url:-https://example.org}}
+        text=${text//@HOMEPAGE@/$homepage}
         text=${text//@MANUAL@/$(cd "$work/shared/man" && echo *.1)}
         for target in {x86_64,aarch64}-{unknown-linux-gnu,unknown-linux-musl,apple-darwin}; do
             [[ $text == *@SHA256:$target@* ]] || continue

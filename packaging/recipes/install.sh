@@ -13,6 +13,7 @@ umask 022
 version=@VERSION@
 url=${TESSERA_URL:-@URL@}
 prefix=${PREFIX:-${HOME:?HOME is not set, so set PREFIX}/.local}
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 
@@ -69,8 +70,9 @@ uninstall() {
         share/fish/vendor_completions.d share/fish share/man/man1 share/man share bin; do
         rmdir "$prefix/$folder" 2>/dev/null || true
     done
-    echo "tessera was removed from $prefix. Settings, jobs and indexes are still in ~/.config/tessera,"
-    echo "~/.local/state/tessera and ~/.local/share/tessera."
+    [ -n "${PREFIX:-}" ] || rmdir "$prefix" 2>/dev/null || true
+    echo "tessera was removed from $prefix. Settings, jobs, indexes and thumbnails are still in ~/.config/tessera,"
+    echo "~/.local/state/tessera, ~/.local/share/tessera and ~/.cache/tessera."
 }
 
 install() {
@@ -85,7 +87,8 @@ install() {
     actual=$(sha256 "$work/archive.tar.gz")
     [ "$actual" = "$expected" ] || fail "the checksum of $name.tar.gz is $actual, but $expected is expected; nothing was installed"
     tar -xzf "$work/archive.tar.gz" -C "$work"
-    "$work/$name/tessera" version >/dev/null || fail "the program of $target does not start here; nothing was installed"
+    "$work/$name/tessera" version >/dev/null \
+        || fail "the program of $target does not start in $work (if no program may start there, set TMPDIR); nothing was installed"
     installed_files | while read -r from to; do
         mkdir -p "$(dirname "$prefix/$to")"
         # A program that is running is replaced, not overwritten.
@@ -94,6 +97,9 @@ install() {
     done
     echo "tessera $version is in $prefix/bin. Remove it with: PREFIX='$prefix' sh install.sh uninstall"
     case :$PATH: in *:"$prefix/bin":*) ;; *) echo "Add $prefix/bin to PATH to start it as tessera." ;; esac
+    [ -n "${PREFIX:-}" ] || case ${SHELL:-} in
+        */zsh) echo "For completion, add to ~/.zshrc before compinit: fpath=('$prefix/share/zsh/site-functions' \$fpath)" ;;
+    esac
 }
 
 case ${1:-install} in

@@ -40,7 +40,7 @@ stdenv.mkDerivation rec {
 
   meta = {
     description = "See, search and curate image and video datasets from a terminal";
-    homepage = "@URL@";
+    homepage = "@HOMEPAGE@";
     license = with lib.licenses; [ mit asl20 ];
     mainProgram = "tessera";
     platforms = builtins.attrNames archives;

@@ -1,7 +1,7 @@
 # A Homebrew formula. Put it into a tap: brew install OWNER/TAP/tessera-tui
 class TesseraTui < Formula
   desc "See, search and curate image and video datasets from a terminal"
-  homepage "@URL@"
+  homepage "@HOMEPAGE@"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]
 

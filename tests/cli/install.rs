@@ -11,6 +11,8 @@ use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
+use tessera_testing::seaweedfs;
+
 use super::outcome;
 
 const RECIPE: &str = include_str!("../../packaging/recipes/install.sh");
@@ -108,6 +110,25 @@ fn the_script_installs_without_root_and_removes_everything() {
     assert!(out.contains("was removed"), "{out}");
     assert_eq!(release.installed(), [Path::new(".local/bin/other")]);
     assert!(!release.home.path().join(".local/share").exists());
+    fs::remove_file(release.home.path().join(".local/bin/other")).unwrap();
+    assert_eq!(release.run(&["uninstall"]).0, 0);
+    assert_eq!(fs::read_dir(release.home.path()).unwrap().count(), 0, "an empty folder stays");
+}
+
+#[test]
+fn the_storage_of_the_compose_file_has_only_options_that_it_knows() {
+    const COMPOSE: &str = include_str!("../../packaging/recipes/compose.yaml");
+    let command = COMPOSE.lines().find_map(|line| line.trim().strip_prefix("command: [server, "));
+    let options = command.unwrap().trim_end_matches(']').split(", ");
+    let Some(program) = seaweedfs::program() else { return };
+    let help = Command::new(program).args(["help", "server"]).output().unwrap();
+    let help = String::from_utf8([help.stdout, help.stderr].concat()).unwrap();
+    let known: Vec<&str> =
+        help.lines().filter_map(|line| line.trim().split(' ').next()).collect();
+    for option in options {
+        let name = option.split('=').next().unwrap();
+        assert!(known.contains(&name), "{option} is none of: {known:?}");
+    }
 }
 
 #[test]
@@ -118,7 +139,7 @@ fn nothing_is_installed_if_the_archive_is_wrong() {
     }
     let cases = [
         (damaged, "but", "is expected; nothing was installed"),
-        (Release::new("#!/bin/sh\nexit 1\n"), "does not start here", "nothing was installed"),
+        (Release::new("#!/bin/sh\nexit 1\n"), "does not start in", "nothing was installed"),
     ];
     for (release, what, outcome) in cases {
         let (code, _, err) = release.run(&[]);

@@ -35,12 +35,7 @@ impl Drop for SeaweedFs {
 impl SeaweedFs {
     /// Starts the service. Returns `None` if it is not installed.
     pub fn start() -> Option<Self> {
-        let Some(program) = program() else {
-            let note = "SKIPPED: no real S3 service; run tools/seaweedfs.sh and set TESSERA_WEED";
-            // A print macro is not used, because the output of passing tests is hidden.
-            std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
-            return None;
-        };
+        let program = program()?;
         let started = (0..MAX_STARTS).find_map(|_| Self::start_on_free_ports(&program));
         assert!(started.is_some(), "it ended before it was ready");
         started
@@ -86,11 +81,18 @@ impl SeaweedFs {
     }
 }
 
-fn program() -> Option<PathBuf> {
+/// Returns the program of the service, or says that a test is skipped.
+pub fn program() -> Option<PathBuf> {
     let named = env::var_os("TESSERA_WEED").map(PathBuf::from);
     let paths = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&paths).map(|folder| folder.join("weed"));
-    named.into_iter().chain(on_path).find(|program| program.is_file())
+    let program = named.into_iter().chain(on_path).find(|program| program.is_file());
+    if program.is_none() {
+        let note = "SKIPPED: no real S3 service; run tools/seaweedfs.sh and set TESSERA_WEED";
+        // A print macro is not used, because the output of passing tests is hidden.
+        std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
+    }
+    program
 }
 
 /// Returns ports that were free a moment ago.
