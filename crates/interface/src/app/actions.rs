@@ -8,6 +8,7 @@ use tessera_model::{Basket, ExportPart};
 use crate::app::{
     App, Effect, Level, Pane, Tabs, availability,
     copy::copy_to_clipboard,
+    jobs::stop_watching,
     model_offer,
     overlay::{
         add_media::AddMediaForm,
@@ -215,9 +216,7 @@ impl App {
             Action::ChooseFiles => file_patterns::request_patterns(self),
             Action::RenameDataset => TextPrompt::open_for_rename(self),
             Action::RemoveDataset => manage_dataset::request_removal(self),
-            Action::StopWatching => {
-                self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
-            }
+            Action::StopWatching => stop_watching(self),
             Action::CancelExport => self.jobs.cancel_export(&mut self.outbox),
             Action::Inspect => {
                 ArchiveInspector::open(&self.jobs, &mut self.overlays, &mut self.outbox);

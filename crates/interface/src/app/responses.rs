@@ -12,6 +12,13 @@ use crate::{
         availability::unavailable_reason,
         basket::count_with_noun,
         custom_commands::custom_command_started,
+        jobs::{
+            jobs_loaded,
+            responses::{
+                advance_dataset_jobs, download_finished, export_failed, export_poll_failed,
+                export_reported, operation_accepted,
+            },
+        },
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
             duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
@@ -273,12 +280,7 @@ impl App {
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
-                self.jobs.operation_accepted(
-                    id,
-                    accepted,
-                    &mut self.service_data,
-                    &mut self.outbox,
-                );
+                operation_accepted(self, id, accepted);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
@@ -296,25 +298,11 @@ impl App {
                 Lane::StartJob(id) | Lane::CancelExport(id) | Lane::Export(id),
                 Ok(Payload::Export(task)),
             ) => {
-                self.jobs.export_reported(
-                    id,
-                    task,
-                    &mut self.service_data,
-                    &mut self.baskets,
-                    &self.setup,
-                    &mut self.outbox,
-                );
+                export_reported(self, id, task);
             }
-            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
-                id,
-                &failure,
-                &mut self.service_data,
-                &mut self.baskets,
-                &mut self.outbox,
-            ),
+            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, &failure),
             (Lane::Download(id), result) => {
-                let archive = content!(result, Downloaded);
-                self.jobs.download_finished(id, archive, &self.setup, &mut self.outbox);
+                download_finished(self, id, content!(result, Downloaded));
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -372,9 +360,7 @@ impl App {
                 self.tagging.kept.loaded(dataset, result, self.outbox.now);
             }
             StateKey::History => self.history_loaded(result),
-            StateKey::Jobs => {
-                self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);
-            }
+            StateKey::Jobs => jobs_loaded(self, result),
             StateKey::Views => saved_views_loaded(self, result),
             StateKey::ModelOffer => {
                 let is_dismissed = result.map(|value| value.is_some());
@@ -434,12 +420,7 @@ impl App {
             }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.jobs.advance_dataset_jobs(
-            &self.service_data,
-            &self.login,
-            &self.setup,
-            &mut self.outbox,
-        );
+        advance_dataset_jobs(self);
     }
 
     /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the
@@ -525,13 +506,7 @@ impl App {
         let started =
             self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
         if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
-            return self.jobs.export_failed(
-                id,
-                failure,
-                &mut self.service_data,
-                &mut self.baskets,
-                &mut self.outbox,
-            );
+            return export_failed(self, id, failure);
         }
         // The dataset is loaded again, because it shows whether a lost request took effect.
         self.service_data.datasets.invalidate();

@@ -8,6 +8,7 @@ use crate::app::{
     Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays, Panes,
     Presentation, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState,
     Tagging,
+    jobs::responses::track_jobs,
     overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
     session::{current_session, picked_actions},
 };
@@ -50,7 +51,7 @@ impl App {
         self.open_requested_review();
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
-        self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
+        track_jobs(self);
         FilterInput::apply_typed(self);
         self.restore_cursor();
         self.history.save(&mut self.outbox);
