@@ -146,7 +146,7 @@ fn results(app: &App) -> Reading {
     above.extend(sentences::unavailable_dataset(app));
     above.extend(ui::arrangement_text(app.results(), view));
     above.extend(sentences::open_range(app));
-    let chips = chips(app.query(), app.results());
+    let chips = chips(app);
     let filters: Vec<String> = chips.iter().map(|chip| chip.text.to_string()).collect();
     if !view.search.filters.is_empty() || chips.iter().any(|chip| chip.row.is_some()) {
         above.push(format!("query: {}", filters.join(", ")));

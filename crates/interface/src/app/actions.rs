@@ -204,7 +204,7 @@ impl App {
             Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
             Action::SaveView => ViewNameInput::open(&mut self.overlays, None),
-            Action::Views => open_saved_views(&mut self.overlays, &self.screen, &self.service_data),
+            Action::Views => open_saved_views(self),
 
             Action::ExportBasket => ExportForm::open_for_basket(self, ExportPart::Selection),
             Action::Export => ExportForm::open(self),
@@ -218,14 +218,10 @@ impl App {
             Action::RemoveDataset => manage_dataset::request_removal(self),
             Action::StopWatching => stop_watching(self),
             Action::CancelExport => self.jobs.cancel_export(&mut self.outbox),
-            Action::Inspect => {
-                ArchiveInspector::open(&self.jobs, &mut self.overlays, &mut self.outbox);
-            }
+            Action::Inspect => ArchiveInspector::open(self),
             Action::ForgetJob => self.jobs.remove_selected(),
 
-            Action::Profiles => {
-                LoginForm::open_profile_list(&mut self.overlays, &self.screen, &self.setup);
-            }
+            Action::Profiles => LoginForm::open_profile_list(self),
             Action::Login => LoginForm::open(self),
             Action::CopyId
             | Action::CopyLink
@@ -251,9 +247,7 @@ impl App {
             Action::Record => FactSheet::request_record(self),
             Action::ToggleAutoRefresh => self.datasets.toggle_auto_refresh(&mut self.outbox),
             Action::Theme => self.panes.next_theme(&self.setup, &mut self.outbox),
-            Action::TestPictures => {
-                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
-            }
+            Action::TestPictures => GraphicsCheck::open(self),
             Action::Footer => self.panes.footer = !self.panes.footer,
             Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),

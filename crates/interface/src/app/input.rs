@@ -108,7 +108,7 @@ impl App {
     }
 
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
-        let chips = chips(&self.query, &self.results);
+        let chips = chips(self);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.panes.focus = Pane::Query;
         if let Some(row) = hit.and_then(|hit| chips[hit].row) {

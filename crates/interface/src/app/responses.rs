@@ -8,7 +8,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
+        App, Job, Level, LoginState, Outbox, Pane, ServiceData,
         availability::unavailable_reason,
         basket::count_with_noun,
         custom_commands::custom_command_started,
@@ -56,24 +56,6 @@ impl Outbox {
     }
 }
 
-impl Jobs {
-    pub(in crate::app) fn handle_progress(
-        &mut self,
-        progress: &RequestProgress,
-        outbox: &mut Outbox,
-    ) {
-        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
-            progress.ticket.lane
-        {
-            self.transition(
-                id,
-                |job| job.transfer_progressed(progress.done, progress.total),
-                outbox,
-            );
-        }
-    }
-}
-
 impl ServiceData {
     pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
         for id in self.pinned.clone() {
@@ -83,6 +65,16 @@ impl ServiceData {
 }
 
 impl App {
+    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
+        let RequestProgress { ticket, done, total } = progress;
+        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
+            ticket.lane
+        {
+            let apply = |job: &mut Job| job.transfer_progressed(*done, *total);
+            self.jobs.transition(id, apply, &mut self.outbox);
+        }
+    }
+
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
@@ -318,8 +310,7 @@ impl App {
             }
             (Lane::Inspect, result) => {
                 let loaded = content!(result, Inspection).map(|loaded| *loaded);
-                let (overlays, outbox) = (&mut self.overlays, &mut self.outbox);
-                ArchiveInspector::inspection_loaded(overlays, outbox, loaded);
+                ArchiveInspector::inspection_loaded(self, loaded);
             }
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
@@ -416,7 +407,7 @@ impl App {
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
             if let Some(session) = self.setup.session.take() {
-                restore_tabs(session, first, &mut self.results, &mut self.query);
+                restore_tabs(self, session, first);
             }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }

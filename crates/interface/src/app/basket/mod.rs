@@ -153,9 +153,7 @@ impl Baskets {
             self.save(dataset, outbox);
         }
     }
-}
 
-impl Baskets {
     pub fn rows(&self, results: &Results) -> Vec<&SelectionEntry> {
         self.selection(results).map_or_else(Vec::new, Selection::ordered_entries)
     }

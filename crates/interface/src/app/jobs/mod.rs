@@ -99,9 +99,7 @@ impl Jobs {
             self.move_cursor(0);
         }
     }
-}
 
-impl Jobs {
     pub(in crate::app) fn start(
         &mut self,
         dataset: JobDataset,
@@ -196,9 +194,7 @@ impl Jobs {
         let applied = apply(self.by_id.get_mut(&id)?);
         applied.inspect_err(|failure| outbox.notify_failure(failure)).ok()
     }
-}
 
-impl Jobs {
     /// Returns when to load the saved jobs, which other instances may have changed. After a failure, they are not
     /// loaded again.
     pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
@@ -245,9 +241,7 @@ impl Jobs {
         self.saved_records.clone_from(&records);
         Some(records)
     }
-}
 
-impl Jobs {
     fn resumed_jobs_summary(&self, resumed: &[JobId], origin: &str) -> Option<String> {
         let states = || resumed.iter().filter_map(|id| self.get(*id)).map(Job::state);
         let ready = states().filter(|state| matches!(state, JobState::ExportReady(_))).count();

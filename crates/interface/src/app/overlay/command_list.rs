@@ -7,7 +7,6 @@ use tessera_picture::Protocol;
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Screen,
         overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,
@@ -147,17 +146,10 @@ impl Dialog for CommandList {
 }
 
 impl CommandList {
-    pub(in crate::app) fn open(
-        overlays: &mut Overlays,
-        screen: &Screen,
-        kind: ListKind,
-        title: &str,
-        items: Vec<PickItem>,
-    ) {
+    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && screen.protocol != Protocol::None;
-        let list = CommandList { kind, title, list, alternative: None, has_picture };
-        overlays.open(list);
+        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
+        app.overlays.open(CommandList { kind, title, list, alternative: None, has_picture });
     }
 }
 

@@ -186,7 +186,7 @@ pub(in crate::app) fn run_or_explain_action(app: &mut App, action: Action) {
     };
     let steps = [availability::suggested_action(app, action), Some(Action::Menu)];
     let items = steps.into_iter().flatten().map(|step| action_item(app, step)).collect();
-    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &reason, items);
+    CommandList::open(app, ListKind::Actions, &reason, items);
 }
 
 impl Overlays {
@@ -207,5 +207,5 @@ pub(in crate::app) fn open_action_menu(app: &mut App) {
     };
     let actions = menu_actions(app).map(|action| action_item(app, action));
     let items = custom_command_items(app).chain(actions).collect();
-    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
+    CommandList::open(app, ListKind::Actions, &title, items);
 }

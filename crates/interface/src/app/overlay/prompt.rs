@@ -113,12 +113,7 @@ impl TextPrompt {
             .ok_or("type an absolute path, or one that begins with ~".to_owned())
     }
 
-    fn request(
-        &self,
-        baskets: &Baskets,
-        results: &Results,
-        setup: &Setup,
-    ) -> Result<(Lane, Request), &'static str> {
+    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
         let typed = self.text.value().trim();
         if self.purpose == PromptPurpose::OpenDataset {
             let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
@@ -134,11 +129,12 @@ impl TextPrompt {
         if typed.is_empty() {
             return Err("type the path of a file");
         }
-        let (Some(view), Some(selection)) = (results.view(), baskets.selection(results)) else {
+        let selection = app.baskets.selection(&app.results);
+        let (Some(view), Some(selection)) = (app.results.view(), selection) else {
             return Err("open a dataset first");
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
-        let file = expand_path(typed, setup.home_dir.as_deref());
+        let file = expand_path(typed, app.setup.home_dir.as_deref());
         // A text without a folder or an extension is the name of a saved selection, as in commands.
         let is_name = typed.starts_with("tag:") || !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
@@ -229,7 +225,7 @@ impl Dialog for TextPrompt {
             },
             PromptPurpose::DiverseMedia => self.diverse_media(app),
             _ => self
-                .request(&app.baskets, &app.results, &app.setup)
+                .request(app)
                 .map(|(lane, request)| app.outbox.send(lane, request))
                 .map_err(ToOwned::to_owned),
         };

@@ -210,9 +210,7 @@ impl RegionPicker {
     fn pixel_size(&self, app: &App) -> Vec2 {
         StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
     }
-}
 
-impl RegionPicker {
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
         let Some(preview) = results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {

@@ -30,9 +30,7 @@ impl Datasets {
     pub fn auto_refresh(&self) -> bool {
         self.auto_refresh
     }
-}
 
-impl Datasets {
     pub(in crate::app) fn toggle_auto_refresh(&mut self, outbox: &mut Outbox) {
         self.auto_refresh = !self.auto_refresh;
         let text = if self.auto_refresh {

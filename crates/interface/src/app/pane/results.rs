@@ -105,9 +105,7 @@ impl Results {
         }
         tabs.tab_mut().back()
     }
-}
 
-impl Results {
     pub fn needs_query(&self, service_data: &ServiceData) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
@@ -283,9 +281,7 @@ impl Results {
         });
         (last >= first).then_some(PageRange { first, last, total: last_page })
     }
-}
 
-impl Results {
     /// Returns the number of the page on screen, counted from 0.
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
@@ -323,9 +319,7 @@ impl Results {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
     }
-}
 
-impl Results {
     /// Returns the read of the next members of the cluster under the cursor, if the cursor is near the last loaded one.
     pub(in crate::app) fn members_read(
         &self,
@@ -361,9 +355,7 @@ impl Results {
         // Only the service knows which search has found a cluster that was computed from several searches.
         Some(if view.computed.is_some() { MissingMembers::NotListed } else { missing })
     }
-}
 
-impl Results {
     /// Returns the clusters of all loaded pages of the search on screen, in their order.
     pub fn loaded_clusters(&self) -> Vec<&Cluster> {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
@@ -377,15 +369,11 @@ impl Results {
         let pages = self.pages.pages_of(&view.search).into_iter();
         pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
     }
-}
 
-impl Results {
     pub fn tab_count(&self) -> usize {
         self.tabs().map_or(0, |tabs| tabs.all().len())
     }
-}
 
-impl Results {
     /// Opens a view that collects the clusters with a text in their names. The finest clusters have the fewest members
     /// that the service does not list.
     pub(in crate::app) fn scan_names(&mut self, text: &str) {

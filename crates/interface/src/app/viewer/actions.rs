@@ -90,8 +90,7 @@ impl Results {
 /// Returns why an action of the full-size view is unavailable.
 pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::Compare {
-        return pictures_off(&app.screen, &app.setup)
-            .or_else(|| pictures_to_compare(app.panes.focus, &app.results, &app.baskets).err());
+        return pictures_off(&app.screen, &app.setup).or_else(|| pictures_to_compare(app).err());
     }
     if app.viewer.is_none() {
         let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
@@ -342,12 +341,9 @@ impl App {
     }
 
     pub(in crate::app) fn open_comparison(&mut self) {
-        let focus = self.panes.focus;
-        let Ok(pictures) = pictures_to_compare(focus, &self.results, &self.baskets) else { return };
-        let list = self
-            .viewer
-            .as_ref()
-            .map_or_else(|| focused_list(focus, &self.results), |viewer| viewer.list);
+        let Ok(pictures) = pictures_to_compare(self) else { return };
+        let list = self.viewer.as_ref().map(|viewer| viewer.list);
+        let list = list.unwrap_or_else(|| focused_list(self.panes.focus, &self.results));
         let comparison = Some(Comparison::new(pictures));
         self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
         self.select_compared();
