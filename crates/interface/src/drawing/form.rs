@@ -13,7 +13,7 @@ use tui_input::Input;
 
 use crate::drawing::{
     ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line, rows_of_line,
-    text_cells, wrap_words,
+    split_columns, text_cells, wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -107,18 +107,44 @@ impl<S> FormRows<'_, S> {
         field
     }
 
-    /// Draws a field for the text of an input. Returns the area of the field.
-    pub fn input(
+    /// Draws a field for the text of an input.
+    pub fn input(&mut self, label: &str, input: &Input, index: Option<usize>, focused: bool) {
+        self.input_or(label, input, "", index, focused);
+    }
+
+    /// Draws a field for the text of an input, which shows a placeholder while it is empty.
+    pub fn input_or(
         &mut self,
         label: &str,
         input: &Input,
+        placeholder: &str,
         index: Option<usize>,
         focused: bool,
-    ) -> Rect {
-        let field = self.field(&Span::styled(label, self.ctx.theme.text), focused);
+    ) {
+        let theme = self.ctx.theme;
+        let field = self.field(&Span::styled(label, theme.text), focused);
         self.clickable(field, index, false);
+        if input.value().is_empty() {
+            self.note_beside(field, 0, placeholder, theme.dim);
+        }
         self.ctx.text_field(field, input, focused);
-        field
+    }
+
+    /// Draws a field for the text of an input in the first columns of its row, with a note beside them.
+    pub fn short_input(
+        &mut self,
+        label: &str,
+        (input, columns): (&Input, u16),
+        note: &str,
+        index: Option<usize>,
+        focused: bool,
+    ) {
+        let theme = self.ctx.theme;
+        let field = self.field(&Span::styled(label, theme.text), focused);
+        self.clickable(field, index, false);
+        let (value, _) = split_columns(field, columns);
+        self.ctx.text_field(value, input, focused);
+        self.note_beside(field, columns + 1, note, theme.dim);
     }
 
     /// Draws a field whose value is one of several choices.
