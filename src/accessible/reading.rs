@@ -13,7 +13,6 @@ use tessera_interface::{
             command_list::CommandList,
             facets::Facets,
             map::MapView,
-            palette::Palette,
             pick_list::{Command, PickList},
             score_histogram::ScoreHistogram,
         },
@@ -62,8 +61,6 @@ impl Reading {
 fn dialog(app: &App) -> Reading {
     if let Some(list) = app.dialog::<CommandList>() {
         pick_list(list.title.as_str(), &list.list)
-    } else if let Some(palette) = app.dialog::<Palette>() {
-        pick_list("Command", &palette.list)
     } else if let Some(facets) = app.dialog::<Facets>() {
         pictures::facets(app, *facets)
     } else if let Some(histogram) = app.dialog::<ScoreHistogram>() {

@@ -67,11 +67,9 @@ impl Dialog for ArchiveInspector {
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         self.visible_images(self.area(app.screen.size))
-            .map(|(tile, view, source)| VisiblePicture {
-                view,
-                source: source.clone(),
-                compared_with: None,
-                canvas: app.screen.canvas(tile.width, tile.height),
+            .map(|(tile, view, source)| {
+                let canvas = app.screen.canvas(tile.width, tile.height);
+                VisiblePicture::new(view, source.clone(), canvas)
             })
             .collect()
     }

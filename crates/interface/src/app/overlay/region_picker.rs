@@ -390,7 +390,7 @@ impl RegionPicker {
             _ => None,
         });
         let view = in_progress.unwrap_or(&requested).clone();
-        VisiblePicture { view, source: self.image.source.clone(), compared_with: None, canvas }
+        VisiblePicture::new(view, self.image.source.clone(), canvas)
     }
 
     /// Returns the size of the picture in pixels, once the picture is loaded.

@@ -10,7 +10,7 @@ use crate::{
         overlay::{
             command_list::{CommandList, ListKind},
             fields::{self},
-            palette::Palette,
+            palette::open_palette,
             pick_list::{Command, PickItem},
         },
         service_data::LoadedState,
@@ -167,7 +167,9 @@ impl ServiceData {
 }
 
 pub fn needs_saved_views(app: &App) -> bool {
-    let listed = lists_saved_views(&app.overlays) || app.overlays.dialog::<Palette>().is_some();
+    let listed = [ListKind::Views, ListKind::Palette]
+        .iter()
+        .any(|kind| CommandList::opened(&app.overlays, *kind).is_some());
     let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
     (listed || awaited || app.panes.focus == Pane::Query)
         && app.service_data.views.due(None).is_some()
@@ -187,16 +189,12 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
     }
-    let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
-    if lists_saved_views(&app.overlays) {
+    let is_unfiltered = |palette: &CommandList| palette.list.filter.value().is_empty();
+    if CommandList::opened(&app.overlays, ListKind::Views).is_some() {
         open_saved_views(app);
-    } else if app.overlays.dialog().is_some_and(is_unfiltered) {
-        Palette::open(app);
+    } else if CommandList::opened(&app.overlays, ListKind::Palette).is_some_and(is_unfiltered) {
+        open_palette(app);
     }
-}
-
-fn lists_saved_views(overlays: &Overlays) -> bool {
-    overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
 }
 
 pub(in crate::app) fn open_saved_views(app: &mut App) {

@@ -12,8 +12,8 @@ use crate::app::view::sort_filter::ListOptions;
 pub struct Datasets {
     /// The selected dataset. `None` selects the first one.
     pub(in crate::app) cursor: Option<DatasetId>,
-    pub(in crate::app) list_options: ListOptions,
-    pub(in crate::app) auto_refresh: bool,
+    pub list_options: ListOptions,
+    pub auto_refresh: bool,
 }
 
 impl Default for Datasets {
@@ -23,14 +23,6 @@ impl Default for Datasets {
 }
 
 impl Datasets {
-    pub fn list_options(&self) -> &ListOptions {
-        &self.list_options
-    }
-
-    pub fn auto_refresh(&self) -> bool {
-        self.auto_refresh
-    }
-
     pub(in crate::app) fn toggle_auto_refresh(&mut self, outbox: &mut Outbox) {
         self.auto_refresh = !self.auto_refresh;
         let text = if self.auto_refresh {

@@ -24,9 +24,9 @@ pub struct Results {
     /// The tabs on screen. `None` if no dataset is open.
     tabs: Option<Tabs>,
     tabs_of_others: HashMap<DatasetId, Tabs>,
-    pub(in crate::app) pages: PageCache,
+    pub pages: PageCache,
     pub(in crate::app) members: MemberList,
-    pub(in crate::app) recent_images: RecentImages,
+    pub recent_images: RecentImages,
     pub(in crate::app) registering: Option<Registration>,
     /// The datasets for which the user was warned that new media are not clustered yet.
     partial_index_warned: HashSet<DatasetId>,
@@ -40,14 +40,6 @@ pub struct Registration {
 }
 
 impl Results {
-    pub fn pages(&self) -> &PageCache {
-        &self.pages
-    }
-
-    pub fn recent_images(&self) -> &RecentImages {
-        &self.recent_images
-    }
-
     /// Opens the tabs of a dataset as the user left them, or a tab with the first search.
     pub fn open(&mut self, first: Search) {
         let dataset = first.dataset;

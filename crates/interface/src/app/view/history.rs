@@ -79,7 +79,7 @@ impl Results {
             let subject = PictureSubject::File(file.clone());
             let crop = entry.region.map_or(Crop::Full, Crop::Highlighted);
             let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
-            return Some(VisiblePicture { view, source, compared_with: None, canvas });
+            return Some(VisiblePicture::new(view, source, canvas));
         }
         let loaded = self.pages.loaded(entry.search.dataset);
         let image = match &entry.search.query {
