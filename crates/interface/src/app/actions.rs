@@ -7,6 +7,9 @@ use tessera_model::{Basket, ExportPart};
 
 use crate::app::{
     App, Effect, Level, Pane, Tabs, availability,
+    basket::select::{
+        select_page, select_range, select_rest, toggle_preview_selected, toggle_selected,
+    },
     copy::copy_to_clipboard,
     jobs::stop_watching,
     model_offer,
@@ -138,23 +141,15 @@ impl App {
             }
             Action::Refresh => self.refresh(),
 
-            Action::Select => {
-                self.baskets.toggle_selected(self.panes.focus, &self.results, &mut self.outbox);
-            }
-            Action::SelectRange => self.baskets.select_range(&self.results, &mut self.outbox),
-            Action::SelectPage => {
-                self.baskets.select_page(&self.results, &mut self.outbox);
-            }
+            Action::Select => toggle_selected(self),
+            Action::SelectRange => select_range(self),
+            Action::SelectPage => select_page(self),
             Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
-            Action::SelectRest => {
-                self.baskets.select_rest(&self.setup, &self.results, &mut self.outbox);
-            }
+            Action::SelectRest => select_rest(self),
             Action::SelectDiverse => {
                 TextPrompt::open(&mut self.overlays, PromptPurpose::DiverseMedia);
             }
-            Action::Exclude => {
-                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
-            }
+            Action::Exclude => toggle_preview_selected(self),
             Action::Undo => _ = self.baskets.edit(Basket::undo, &self.results, &mut self.outbox),
             Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
             Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),

@@ -14,6 +14,7 @@ use crate::app::prelude::*;
 use crate::app::{
     Effect, JobState, Jobs, Screen,
     areas::DetailLayout,
+    basket::select::select_loaded_pages,
     kept_tags, model_offer,
     overlay::{
         export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
@@ -137,7 +138,7 @@ impl App {
     /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
-        self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
+        select_loaded_pages(self);
         self.results.scan_loaded_pages();
         let pictures = visible_pictures(self);
         self.cancel_stale(&pictures);

@@ -10,7 +10,10 @@ use crate::{
     app::{
         App, Job, Level, LoginState, Outbox, Pane, ServiceData,
         availability::unavailable_reason,
-        basket::count_with_noun,
+        basket::{
+            count_with_noun,
+            select::{rest_selected, select_all_page_failed},
+        },
         custom_commands::custom_command_started,
         jobs::{
             jobs_loaded,
@@ -20,10 +23,20 @@ use crate::{
             },
         },
         overlay::{
-            add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
-            duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
-            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
-            path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
+            add_media::AddMediaForm,
+            archive_inspector::ArchiveInspector,
+            check::QualityCheck,
+            duplicate_review::DuplicateReview,
+            export::ExportForm,
+            fact_sheet::FactSheet,
+            file_actions, file_patterns, get_model,
+            login::LoginForm,
+            manage_dataset,
+            map::MapView,
+            path_fields::complete_path,
+            prompt::{diverse_chosen, selection_loaded},
+            saved_views::saved_views_loaded,
+            split::SplitForm,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -235,7 +248,7 @@ impl App {
                 }
             }
             (Lane::Page(search), Err(failure)) => {
-                self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
+                select_all_page_failed(self, &search, &failure);
                 self.results.scan_failed(&search, &failure);
                 self.page_failed(search, failure);
             }
@@ -332,13 +345,13 @@ impl App {
                 self.outbox.selection_saved(&path);
             }
             (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
-                self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
+                selection_loaded(self, dataset, &selection);
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
-                self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
+                diverse_chosen(self, dataset, &chosen);
             }
             (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
-                self.baskets.rest_selected(dataset, &rest, &mut self.outbox);
+                rest_selected(self, dataset, &rest);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }

@@ -9,7 +9,6 @@ use tessera_model::{Selection, tag::tag_name};
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Baskets,
         basket::count_with_noun,
         overlay::{
             fields::{self, PathField, PathKind, expand_path, paste_path},
@@ -271,32 +270,20 @@ impl Outbox {
     }
 }
 
-impl Baskets {
-    pub(in crate::app) fn selection_loaded(
-        &mut self,
-        dataset: DatasetId,
-        selection: &Selection,
-        outbox: &mut Outbox,
-    ) {
-        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
-        let entries = count_with_noun(selection.len(), "entry", "entries");
-        let text = format!("loaded {entries} from the file; u restores the previous selection");
-        outbox.notify(Level::Success, text);
-    }
+pub(in crate::app) fn selection_loaded(app: &mut App, dataset: DatasetId, selection: &Selection) {
+    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
+    let entries = count_with_noun(selection.len(), "entry", "entries");
+    let text = format!("loaded {entries} from the file; u restores the previous selection");
+    app.outbox.notify(Level::Success, text);
+}
 
-    /// Selects media that differ most, of which there may be fewer than the user has typed.
-    pub(in crate::app) fn diverse_chosen(
-        &mut self,
-        dataset: DatasetId,
-        selection: &Selection,
-        outbox: &mut Outbox,
-    ) {
-        if selection.is_empty() {
-            return outbox.notify(Level::Warning, "the search finds no images to compare");
-        }
-        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
-        let media = count_with_noun(selection.len(), "media item", "media items");
-        let text = format!("selected {media} that differ most; u restores the previous selection");
-        outbox.notify(Level::Success, text);
+/// Selects media that differ most, of which there may be fewer than the user has typed.
+pub(in crate::app) fn diverse_chosen(app: &mut App, dataset: DatasetId, selection: &Selection) {
+    if selection.is_empty() {
+        return app.outbox.notify(Level::Warning, "the search finds no images to compare");
     }
+    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
+    let media = count_with_noun(selection.len(), "media item", "media items");
+    let text = format!("selected {media} that differ most; u restores the previous selection");
+    app.outbox.notify(Level::Success, text);
 }

@@ -10,7 +10,7 @@ use tessera_picture::Protocol;
 use crate::app::prelude::*;
 use crate::app::{
     Baskets, Mouse, MouseKind, Screen,
-    basket::count_with_noun,
+    basket::{count_with_noun, select::toggle_preview_selected},
     overlay::palette::open_action_menu,
     pane::moved_cursor,
     viewer::{
@@ -252,9 +252,7 @@ impl App {
             Action::Difference => self.edit_comparison(Comparison::toggle_difference),
             Action::KeepPicture => self.keep_compared(),
             // The same action selects the cluster in the results.
-            Action::Select if self.comparison().is_some() => {
-                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
-            }
+            Action::Select if self.comparison().is_some() => toggle_preview_selected(self),
             _ => return false,
         }
         true
