@@ -13,7 +13,6 @@ use tessera_interface::{
             command_list::CommandList,
             facets::Facets,
             map::MapView,
-            palette::Palette,
             pick_list::{Command, PickList},
             score_histogram::ScoreHistogram,
         },
@@ -62,8 +61,6 @@ impl Reading {
 fn dialog(app: &App) -> Reading {
     if let Some(list) = app.dialog::<CommandList>() {
         pick_list(list.title.as_str(), &list.list)
-    } else if let Some(palette) = app.dialog::<Palette>() {
-        pick_list("Command", &palette.list)
     } else if let Some(facets) = app.dialog::<Facets>() {
         pictures::facets(app, *facets)
     } else if let Some(histogram) = app.dialog::<ScoreHistogram>() {
@@ -146,7 +143,7 @@ fn results(app: &App) -> Reading {
     above.extend(sentences::unavailable_dataset(app));
     above.extend(ui::arrangement_text(app.results(), view));
     above.extend(sentences::open_range(app));
-    let chips = chips(app.query(), app.results());
+    let chips = chips(app);
     let filters: Vec<String> = chips.iter().map(|chip| chip.text.to_string()).collect();
     if !view.search.filters.is_empty() || chips.iter().any(|chip| chip.row.is_some()) {
         above.push(format!("query: {}", filters.join(", ")));

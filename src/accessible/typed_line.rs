@@ -2,10 +2,7 @@
 //! dialog.
 
 use tessera_config::input::{Action, Chord, Key, KeyContext, KeyMatch};
-use tessera_interface::app::{
-    App, Dialog, Event,
-    overlay::{command_list::CommandList, palette::Palette},
-};
+use tessera_interface::app::{App, Dialog, Event, overlay::command_list::CommandList};
 
 /// A typed line in the state that it was typed in.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +60,6 @@ impl TypedLine {
     fn in_dialog(app: &App, line: &str) -> Self {
         let overlay = app.overlay();
         let list = app.dialog::<CommandList>().map(|it| &it.list);
-        let list = list.or_else(|| app.dialog::<Palette>().map(|it| &it.list));
         let takes_text = overlay.map_or_else(
             || app.query().is_editing_query(app.panes().focus, app.results()),
             <dyn Dialog>::takes_text,

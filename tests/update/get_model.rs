@@ -64,7 +64,7 @@ fn job(desk: &Desk) -> &Job {
 fn nothing_is_downloaded_before_the_sizes_are_confirmed() {
     let mut desk = searching();
     desk.press("g a");
-    assert!(desk.app.dialog::<CommandList>().unwrap().list.items().len() > 4);
+    assert!(desk.app.dialog::<CommandList>().unwrap().list.items.len() > 4);
     desk.press("enter");
     assert!(desk.requests().contains(&&Request::PlanModel("starter".to_owned())));
     assert!(desk.app.overlay().is_none());

@@ -231,7 +231,7 @@ fn going_over_a_map_keeps_the_pages_of_the_results() {
             desk.respond(ticket, Ok(tessera_interface::message::Payload::Page(page(0, 1))));
         }
     }
-    let of_results = desk.app.results().pages().get(&search);
+    let of_results = desk.app.results().pages.get(&search);
     assert!(of_results.is_some_and(|page| page.value().is_some()));
 }
 

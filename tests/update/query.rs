@@ -322,7 +322,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     desk.type_text("0.9");
     desk.press("esc 2");
     let chip_text = |desk: &Desk| {
-        let chips = chips(desk.app.query(), desk.app.results());
+        let chips = chips(&desk.app);
         let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };
@@ -337,7 +337,7 @@ fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     assert_eq!(desk.app.areas().chips, line, "the line is always there");
     desk.press("esc");
     // A click on a chip opens its row.
-    let chips = chips(desk.app.query(), desk.app.results());
+    let chips = chips(&desk.app);
     let places: Vec<_> = tessera_interface::app::query::chip_areas(&chips, line).collect();
     let kind = tessera_interface::app::MouseKind::Click;
     let mouse = tessera_interface::app::Mouse { column: places[3].x + 1, row: line.y, kind };
@@ -597,10 +597,7 @@ fn a_row_of_each_added_filter_becomes_the_filter_again() {
     );
     write_query(&mut desk, &tessera_wire::vql::write(&all));
     assert_eq!(desk.app.query().draft(desk.app.results()).filters(), Ok(all));
-    let texts: Vec<String> = chips(desk.app.query(), desk.app.results())
-        .iter()
-        .map(|chip| chip.text.to_string())
-        .collect();
+    let texts: Vec<String> = chips(&desk.app).iter().map(|chip| chip.text.to_string()).collect();
     for text in [
         "path train/*",
         "name a*, b",

@@ -481,7 +481,7 @@ fn datasets_are_filtered_and_sorted_too() {
 /// Returns the labels of the list of past searches.
 fn past(desk: &Desk) -> Vec<String> {
     let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
-    history.list.items().iter().map(|item| item.label.to_string()).collect()
+    history.list.items.iter().map(|item| item.label.to_string()).collect()
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn the_history_shows_filters_times_and_numbers_of_results() {
     desk.answer_page(page(200, 57));
     desk.press("H");
     let Some(history) = desk.app.dialog::<CommandList>() else { panic!("no history") };
-    let item = &history.list.items()[0];
+    let item = &history.list.items[0];
     assert_eq!((item.label.as_str(), item.prefix.as_str()), ("label van", "3 min ago"));
     assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");
 }
@@ -631,7 +631,7 @@ fn a_local_folder_sorts_the_whole_result_and_other_services_the_loaded_page() {
     elsewhere.press(",");
     let items = |desk: &Desk| {
         let list = desk.app.dialog::<CommandList>().unwrap();
-        let labels = list.list.items().iter().map(|item| item.label.to_string());
+        let labels = list.list.items.iter().map(|item| item.label.to_string());
         (list.title.to_string(), labels.collect::<Vec<_>>().join("; "))
     };
     let (title, labels) = items(&elsewhere);

@@ -10,11 +10,10 @@ use tessera_interface::{
     app::{
         Effect, Event, Mouse, MouseKind, Pane,
         overlay::{
-            command_list::CommandList,
+            command_list::{CommandList, ListKind},
             export::ExportForm,
             fact_sheet::FactSheet,
             help::Help,
-            palette::Palette,
             pick_list::{Command, PickItem},
             reindex::ReindexConfirmation,
         },
@@ -36,7 +35,7 @@ pub(super) fn with_status(status: Status) -> Desk {
 /// Returns the items of the open menu: each with its action and whether it is disabled.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
     let Some(menu) = desk.app.dialog::<CommandList>() else { panic!("no menu is open") };
-    menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
+    menu.list.items.iter().map(|item| (action(item), item.disabled)).collect()
 }
 
 fn action(item: &PickItem) -> Action {
@@ -52,7 +51,7 @@ fn the_menu_lists_unavailable_actions_with_reasons() {
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
     assert!(menu(&desk).contains(&(Action::NextPane, false)), "moving around is listed as well");
     let Some(open) = desk.app.dialog::<CommandList>() else { unreachable!() };
-    let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
+    let export = open.list.items.iter().find(|item| action(item) == Action::Export).unwrap();
     assert!(export.note.as_str().contains("not available while INDEXING"), "{}", export.note);
 }
 
@@ -131,7 +130,7 @@ fn the_palette_and_the_menu_find_actions_by_other_words() {
     ] {
         desk.press(":");
         desk.type_text(word);
-        let palette = desk.app.dialog::<Palette>().unwrap();
+        let palette = palette(&desk).unwrap();
         let labels: Vec<&str> =
             palette.list.matches().iter().map(|item| item.label.as_str()).collect();
         assert!(labels.contains(&name), "{word}: {labels:?}");
@@ -144,11 +143,15 @@ fn the_palette_and_the_menu_find_actions_by_other_words() {
     }
 }
 
+fn palette(desk: &Desk) -> Option<&CommandList> {
+    desk.app.dialog::<CommandList>().filter(|list| list.kind == ListKind::Palette)
+}
+
 #[test]
 fn the_palette_lists_what_was_picked_most_first() {
     let mut desk = Desk::with_clusters(3);
     let first = |desk: &Desk| {
-        let Some(palette) = desk.app.dialog::<Palette>() else { panic!("no palette") };
+        let Some(palette) = palette(desk) else { panic!("no palette") };
         palette.list.matches()[0].label.to_string()
     };
     for action in ["footer", "copy name", "copy name"] {
@@ -168,16 +171,19 @@ fn the_palette_shows_reasons_and_keeps_its_history() {
     let mut desk = with_status(Status::Indexing);
     desk.press(":");
     desk.type_text("export");
-    let Some(palette) = desk.app.dialog::<Palette>() else { panic!("the palette is open") };
+    let Some(palette) = palette(&desk) else { panic!("the palette is open") };
     let first = palette.list.matches()[0];
     assert!(
         first.disabled && first.note.as_str().contains("not available while INDEXING"),
         "{first:?}"
     );
     desk.press("enter");
-    assert!(desk.app.dialog::<CommandList>().is_some(), "it is explained");
+    let explains = |desk: &Desk| {
+        desk.app.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Actions)
+    };
+    assert!(explains(&desk), "it is explained");
     desk.press("esc : up enter");
-    assert!(desk.app.dialog::<CommandList>().is_some(), "↑ brings `export` back");
+    assert!(explains(&desk), "↑ brings `export` back");
 }
 
 #[test]
@@ -205,12 +211,12 @@ fn the_help_of_a_dialog_returns_to_it() {
         desk.press("esc");
     }
     desk.press(": ?");
-    let Some(palette) = desk.app.dialog::<Palette>() else { panic!("a text field takes letters") };
-    assert_eq!(palette.list.filter.value(), "?");
+    let Some(open) = palette(&desk) else { panic!("a text field takes letters") };
+    assert_eq!(open.list.filter.value(), "?");
     desk.press("f1");
     assert!(desk.app.dialog::<Help>().is_some());
     desk.press("q");
-    assert!(desk.app.dialog::<Palette>().is_some());
+    assert!(palette(&desk).is_some());
 }
 
 #[test]

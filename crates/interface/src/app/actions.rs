@@ -7,7 +7,11 @@ use tessera_model::{Basket, ExportPart};
 
 use crate::app::{
     App, Effect, Level, Pane, Tabs, availability,
+    basket::select::{
+        select_page, select_range, select_rest, toggle_preview_selected, toggle_selected,
+    },
     copy::copy_to_clipboard,
+    jobs::stop_watching,
     model_offer,
     overlay::{
         add_media::AddMediaForm,
@@ -27,7 +31,7 @@ use crate::app::{
         login::LoginForm,
         manage_dataset,
         map::MapView,
-        palette::{Palette, open_action_menu},
+        palette::{open_action_menu, open_palette},
         prompt::{PromptPurpose, TextPrompt},
         region_picker::RegionPicker,
         reindex::ReindexConfirmation,
@@ -137,23 +141,15 @@ impl App {
             }
             Action::Refresh => self.refresh(),
 
-            Action::Select => {
-                self.baskets.toggle_selected(self.panes.focus, &self.results, &mut self.outbox);
-            }
-            Action::SelectRange => self.baskets.select_range(&self.results, &mut self.outbox),
-            Action::SelectPage => {
-                self.baskets.select_page(&self.results, &mut self.outbox);
-            }
+            Action::Select => toggle_selected(self),
+            Action::SelectRange => select_range(self),
+            Action::SelectPage => select_page(self),
             Action::SelectAll => self.baskets.select_all_pages(false, &self.results),
-            Action::SelectRest => {
-                self.baskets.select_rest(&self.setup, &self.results, &mut self.outbox);
-            }
+            Action::SelectRest => select_rest(self),
             Action::SelectDiverse => {
                 TextPrompt::open(&mut self.overlays, PromptPurpose::DiverseMedia);
             }
-            Action::Exclude => {
-                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
-            }
+            Action::Exclude => toggle_preview_selected(self),
             Action::Undo => _ = self.baskets.edit(Basket::undo, &self.results, &mut self.outbox),
             Action::Redo => _ = self.baskets.edit(Basket::redo, &self.results, &mut self.outbox),
             Action::Deselect => self.baskets.remove_selected_entry(&self.results, &mut self.outbox),
@@ -203,7 +199,7 @@ impl App {
             Action::EditJson => self.query.edit_json(&self.results, &mut self.outbox),
             Action::QueryChecks => self.open_query_checks(),
             Action::SaveView => ViewNameInput::open(&mut self.overlays, None),
-            Action::Views => open_saved_views(&mut self.overlays, &self.screen, &self.service_data),
+            Action::Views => open_saved_views(self),
 
             Action::ExportBasket => ExportForm::open_for_basket(self, ExportPart::Selection),
             Action::Export => ExportForm::open(self),
@@ -215,18 +211,12 @@ impl App {
             Action::ChooseFiles => file_patterns::request_patterns(self),
             Action::RenameDataset => TextPrompt::open_for_rename(self),
             Action::RemoveDataset => manage_dataset::request_removal(self),
-            Action::StopWatching => {
-                self.jobs.stop_watching(&mut self.service_data, &mut self.outbox);
-            }
+            Action::StopWatching => stop_watching(self),
             Action::CancelExport => self.jobs.cancel_export(&mut self.outbox),
-            Action::Inspect => {
-                ArchiveInspector::open(&self.jobs, &mut self.overlays, &mut self.outbox);
-            }
+            Action::Inspect => ArchiveInspector::open(self),
             Action::ForgetJob => self.jobs.remove_selected(),
 
-            Action::Profiles => {
-                LoginForm::open_profile_list(&mut self.overlays, &self.screen, &self.setup);
-            }
+            Action::Profiles => LoginForm::open_profile_list(self),
             Action::Login => LoginForm::open(self),
             Action::CopyId
             | Action::CopyLink
@@ -244,7 +234,7 @@ impl App {
             Action::Status => self.toggle_status(),
             Action::Zoom => self.panes.zoomed = !self.panes.zoomed,
             Action::Menu => open_action_menu(self),
-            Action::Palette => Palette::open(self),
+            Action::Palette => open_palette(self),
             Action::Help => self.overlays.open(Help::default()),
             Action::Jump => self.input.jump_mode = true,
             Action::OpenById => TextPrompt::open(&mut self.overlays, PromptPurpose::OpenDataset),
@@ -252,9 +242,7 @@ impl App {
             Action::Record => FactSheet::request_record(self),
             Action::ToggleAutoRefresh => self.datasets.toggle_auto_refresh(&mut self.outbox),
             Action::Theme => self.panes.next_theme(&self.setup, &mut self.outbox),
-            Action::TestPictures => {
-                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
-            }
+            Action::TestPictures => GraphicsCheck::open(self),
             Action::Footer => self.panes.footer = !self.panes.footer,
             Action::Mouse => self.screen.toggle_mouse(&mut self.outbox),
             Action::Redraw => self.outbox.push(Effect::Redraw),

@@ -8,9 +8,9 @@ use tessera_config::input::KeyMatch;
 
 use crate::app::prelude::*;
 use crate::app::{
-    Baskets, Mouse, MouseKind,
+    Mouse, MouseKind,
     areas::{DetailLayout, datasets_scroll_top, tab_areas},
-    basket::TileDrag,
+    basket::{TileDrag, select::select_range},
     custom_commands::run_custom_command,
     jobs::rows::JobRows,
     overlay::{palette::open_action_menu, selection_rows::BasketRows},
@@ -26,11 +26,10 @@ fn is_other_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_ascii()
 }
 
-impl Baskets {
-    fn finish_tile_drag(&mut self, results: &Results, outbox: &mut Outbox) {
-        if self.pending.drag.take().is_some_and(|drag| drag.moved) && self.pending.range.is_some() {
-            self.select_range(results, outbox);
-        }
+fn finish_tile_drag(app: &mut App) {
+    let pending = &mut app.baskets.pending;
+    if pending.drag.take().is_some_and(|drag| drag.moved) && pending.range.is_some() {
+        select_range(app);
     }
 }
 
@@ -108,7 +107,7 @@ impl App {
     }
 
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
-        let chips = chips(&self.query, &self.results);
+        let chips = chips(self);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.panes.focus = Pane::Query;
         if let Some(row) = hit.and_then(|hit| chips[hit].row) {
@@ -125,9 +124,7 @@ impl App {
         }
         match mouse.kind {
             MouseKind::Drag => return self.drag_over_tiles(mouse),
-            MouseKind::Release => {
-                return self.baskets.finish_tile_drag(&self.results, &mut self.outbox);
-            }
+            MouseKind::Release => return finish_tile_drag(self),
             MouseKind::Click => self.baskets.pending.drag = None,
             MouseKind::RightClick | MouseKind::WheelUp | MouseKind::WheelDown => {}
         }

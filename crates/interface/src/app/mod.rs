@@ -211,10 +211,6 @@ impl App {
         &self.query
     }
 
-    pub fn history(&self) -> &SearchHistory {
-        &self.history
-    }
-
     pub fn jobs(&self) -> &Jobs {
         &self.jobs
     }

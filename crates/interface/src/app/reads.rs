@@ -14,6 +14,7 @@ use crate::app::prelude::*;
 use crate::app::{
     Effect, JobState, Jobs, Screen,
     areas::DetailLayout,
+    basket::select::select_loaded_pages,
     kept_tags, model_offer,
     overlay::{
         export::ExportForm, facets::Facets, map::MapView, path_fields::folder_to_list,
@@ -30,9 +31,19 @@ pub(in crate::app) struct ScheduledRead {
 }
 
 impl ScheduledRead {
-    fn now(lane: Lane, request: Request) -> Self {
+    fn now((lane, request): (Lane, Request)) -> Self {
         Self { lane, request, due: Uptime::ZERO }
     }
+
+    /// Returns the read of a value that is due at some time.
+    fn at(due: Option<Uptime>, lane: Lane, request: Request) -> Option<Self> {
+        Some(Self { lane, request, due: due? })
+    }
+}
+
+/// Returns when a value is due that is loaded once. A value that was never requested is due at once.
+fn due_once<T>(known: Option<&Remote<T>>) -> Option<Uptime> {
+    known.map_or(Some(Uptime::ZERO), |known| known.due(None))
 }
 
 impl Setup {
@@ -127,7 +138,7 @@ impl App {
     /// Sends the reads that are due, cancels the reads that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
-        self.baskets.select_loaded_pages(&mut self.results, &mut self.outbox);
+        select_loaded_pages(self);
         self.results.scan_loaded_pages();
         let pictures = visible_pictures(self);
         self.cancel_stale(&pictures);
@@ -153,9 +164,9 @@ impl App {
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
         let whole = [self.baskets.next_page_to_select(), self.results.page_to_scan()];
-        let pages_of_whole = whole.into_iter().flatten().map(|search| {
-            ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
-        });
+        let pages_of_whole = whole.into_iter().flatten();
+        let pages_of_whole = pages_of_whole
+            .map(|search| (Lane::Page(search.clone()), Request::Explore(search.clone())));
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_reads());
         reads.extend(self.local_dataset_read());
@@ -163,15 +174,14 @@ impl App {
         reads.extend(self.tags_read());
         reads.extend(self.page_reads());
         reads.extend(self.members_read());
-        reads.extend(pages_of_whole);
+        reads.extend(pages_of_whole.map(ScheduledRead::now));
         reads.extend(self.jobs_read());
         reads.extend(self.state_reads());
         reads.extend(self.export_reads());
         reads.extend(self.folder_read());
         let preview = ExportForm::preview_request(&self.overlays);
         let map = MapView::map_request(&self.overlays);
-        let needed = preview.into_iter().chain(map);
-        reads.extend(needed.map(|(lane, request)| ScheduledRead::now(lane, request)));
+        reads.extend(preview.into_iter().chain(map).map(ScheduledRead::now));
         reads
     }
 
@@ -183,15 +193,15 @@ impl App {
             self.history.needs_history().then_some(StateKey::History),
             model_offer::state_to_load(self),
         ];
-        let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
+        let read = |key| ScheduledRead::now((Lane::LoadState(key), Request::Recall(key)));
         keys.into_iter().flatten().map(read)
     }
 
     /// Returns the read of the jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let due = self.jobs.load_due(self.setup.poll_interval(JOBS_INTERVAL, &self.screen))?;
-        let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
-        Some(ScheduledRead { lane, request, due })
+        let due = self.jobs.load_due(self.setup.poll_interval(JOBS_INTERVAL, &self.screen));
+        let key = StateKey::Jobs;
+        ScheduledRead::at(due, Lane::LoadState(key), Request::Recall(key))
     }
 
     /// Returns the read of the list of datasets, which is polled while automatic refresh is on.
@@ -206,13 +216,10 @@ impl App {
         // During an outage, the datasets are polled even without automatic refresh, so that the end
         // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
-        let due = datasets.due(polls.then(|| {
-            self.setup.poll_interval(
-                self.setup.polling.interval(target, datasets.failures()),
-                &self.screen,
-            )
-        }))?;
-        Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
+        let interval = self.setup.polling.interval(target, datasets.failures());
+        let interval = self.setup.poll_interval(interval, &self.screen);
+        let due = datasets.due(polls.then_some(interval));
+        ScheduledRead::at(due, Lane::Datasets, Request::Datasets)
     }
 
     /// Returns the dataset whose status is on screen.
@@ -230,10 +237,8 @@ impl App {
         let offered = model_offer::dataset_of_offer(self)
             .filter(|id| ![shown, searched].contains(&Some(*id)));
         [shown, searched, offered].into_iter().flatten().filter_map(|id| {
-            let enrichment = self.service_data.enrichments.get(&id);
-            let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
-            let (lane, request) = (Lane::Enrichment(id), Request::Enrichment(id));
-            Some(ScheduledRead { lane, request, due })
+            let due = due_once(self.service_data.enrichments.get(&id));
+            ScheduledRead::at(due, Lane::Enrichment(id), Request::Enrichment(id))
         })
     }
 
@@ -245,29 +250,25 @@ impl App {
         let busy = self.dataset_of_status().filter(|dataset| is_local && dataset.status.is_busy());
         let unknown = self.service_data.dataset_list().first().filter(|_| !is_local);
         let id = busy.or(unknown)?.id;
-        let due =
-            self.service_data.local_datasets.get(&id).map_or(Some(Uptime::ZERO), |known| {
-                let target = match known.failure() {
-                    _ if busy.is_some() => PollTarget::BusyDatasets,
-                    Some(failure) if failure.is_connection_failure() => PollTarget::IdleDatasets,
-                    // The answer does not change.
-                    _ => return known.due(None),
-                };
-                let interval = self.setup.polling.interval(target, 0);
-                known.due(Some(self.setup.poll_interval(interval, &self.screen)))
-            })?;
-        let (lane, request) = (Lane::LocalState(id), Request::LocalDataset(id));
-        Some(ScheduledRead { lane, request, due })
+        let due = self.service_data.local_datasets.get(&id).map_or(Some(Uptime::ZERO), |known| {
+            let target = match known.failure() {
+                _ if busy.is_some() => PollTarget::BusyDatasets,
+                Some(failure) if failure.is_connection_failure() => PollTarget::IdleDatasets,
+                // The answer does not change.
+                _ => return known.due(None),
+            };
+            let interval = self.setup.polling.interval(target, 0);
+            known.due(Some(self.setup.poll_interval(interval, &self.screen)))
+        });
+        ScheduledRead::at(due, Lane::LocalState(id), Request::LocalDataset(id))
     }
 
     /// Returns the reads of the counts that the open facets show.
     fn overview_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         Facets::overviews_to_show(self).into_iter().filter_map(|(dataset, entity)| {
-            let overview = self.service_data.overviews.get(&(dataset, entity));
-            let due = overview.map_or(Some(Uptime::ZERO), |overview| overview.due(None))?;
-            let (lane, request) =
-                (Lane::Overview(dataset, entity), Request::Overview(dataset, entity));
-            Some(ScheduledRead { lane, request, due })
+            let due = due_once(self.service_data.overviews.get(&(dataset, entity)));
+            let request = Request::Overview(dataset, entity);
+            ScheduledRead::at(due, Lane::Overview(dataset, entity), request)
         })
     }
 
@@ -276,9 +277,8 @@ impl App {
         let is_offered = self.overlays.dialog::<SplitForm>().is_some();
         let is_needed = (self.tagging.is_on || is_offered) && !kept_tags::are_kept(self);
         let dataset = self.dataset().filter(|_| is_needed)?.id;
-        let known = self.tagging.tags.get(&dataset);
-        let due = known.map_or(Some(Uptime::ZERO), |tags| tags.due(None))?;
-        Some(ScheduledRead { lane: Lane::Tags(dataset), request: Request::Tags(dataset), due })
+        let due = due_once(self.tagging.tags.get(&dataset));
+        ScheduledRead::at(due, Lane::Tags(dataset), Request::Tags(dataset))
     }
 
     /// Returns the reads of the page on screen, of the requested page, and of the media item at the cursor of a map. A
@@ -293,9 +293,8 @@ impl App {
                 page.due(broken.then(|| {
                     self.setup.polling.interval(PollTarget::IdleDatasets, page.failures())
                 }))
-            })?;
-            let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search));
-            Some(ScheduledRead { lane, request, due })
+            });
+            ScheduledRead::at(due, Lane::Page(search.clone()), Request::Explore(search))
         })
     }
 
@@ -307,28 +306,23 @@ impl App {
         let retry = |failures| self.setup.polling.interval(PollTarget::IdleDatasets, failures);
         let (page, cluster, due) = self.results.members_read(retry)?;
         let lane = Lane::Members(self.results.view()?.search.clone(), cluster);
-        Some(ScheduledRead { lane, request: Request::Members(page, cluster), due })
+        ScheduledRead::at(Some(due), lane, Request::Members(page, cluster))
     }
 
     /// Returns the read of the folder in which a path is being typed. A folder is read once per
     /// visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = folder_to_list(&self.overlays, &self.setup)?;
-        let listing = self.service_data.folder_listing(&folder);
-        let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
-        let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
-        Some(ScheduledRead { lane, request, due })
+        let due = due_once(self.service_data.folder_listing(&folder));
+        ScheduledRead::at(due, Lane::Folder(folder.clone()), Request::Folder(folder))
     }
 
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
-            let (JobState::ExportRunning(task, _), Some(due)) =
-                (job.state(), job.next_poll(self.outbox.clock(), self.setup.polling))
-            else {
-                return None;
-            };
+            let JobState::ExportRunning(task, _) = job.state() else { return None };
+            let due = job.next_poll(self.outbox.clock(), self.setup.polling);
             let request = Request::ExportStatus(job.dataset, *task);
-            Some(ScheduledRead { lane: Lane::Export(job.id), request, due })
+            ScheduledRead::at(due, Lane::Export(job.id), request)
         })
     }
 

@@ -8,15 +8,35 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Jobs, Level, LoginState, Outbox, Pane, ServiceData,
+        App, Job, Level, LoginState, Outbox, Pane, ServiceData,
         availability::unavailable_reason,
-        basket::count_with_noun,
+        basket::{
+            count_with_noun,
+            select::{rest_selected, select_all_page_failed},
+        },
         custom_commands::custom_command_started,
+        jobs::{
+            jobs_loaded,
+            responses::{
+                advance_dataset_jobs, download_finished, export_failed, export_poll_failed,
+                export_reported, operation_accepted,
+            },
+        },
         overlay::{
-            add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
-            duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
-            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
-            path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
+            add_media::AddMediaForm,
+            archive_inspector::ArchiveInspector,
+            check::QualityCheck,
+            duplicate_review::DuplicateReview,
+            export::ExportForm,
+            fact_sheet::FactSheet,
+            file_actions, file_patterns, get_model,
+            login::LoginForm,
+            manage_dataset,
+            map::MapView,
+            path_fields::complete_path,
+            prompt::{diverse_chosen, selection_loaded},
+            saved_views::saved_views_loaded,
+            split::SplitForm,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -49,24 +69,6 @@ impl Outbox {
     }
 }
 
-impl Jobs {
-    pub(in crate::app) fn handle_progress(
-        &mut self,
-        progress: &RequestProgress,
-        outbox: &mut Outbox,
-    ) {
-        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
-            progress.ticket.lane
-        {
-            self.transition(
-                id,
-                |job| job.transfer_progressed(progress.done, progress.total),
-                outbox,
-            );
-        }
-    }
-}
-
 impl ServiceData {
     pub(in crate::app) fn refresh_pinned(&mut self, outbox: &mut Outbox) {
         for id in self.pinned.clone() {
@@ -76,6 +78,16 @@ impl ServiceData {
 }
 
 impl App {
+    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
+        let RequestProgress { ticket, done, total } = progress;
+        if let Lane::Download(id) | Lane::Upload(id) | Lane::GetModel(id) | Lane::GiveModel(id) =
+            ticket.lane
+        {
+            let apply = |job: &mut Job| job.transfer_progressed(*done, *total);
+            self.jobs.transition(id, apply, &mut self.outbox);
+        }
+    }
+
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
         if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
@@ -236,7 +248,7 @@ impl App {
                 }
             }
             (Lane::Page(search), Err(failure)) => {
-                self.baskets.select_all_page_failed(&search, &failure, &mut self.outbox);
+                select_all_page_failed(self, &search, &failure);
                 self.results.scan_failed(&search, &failure);
                 self.page_failed(search, failure);
             }
@@ -273,12 +285,7 @@ impl App {
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
-                self.jobs.operation_accepted(
-                    id,
-                    accepted,
-                    &mut self.service_data,
-                    &mut self.outbox,
-                );
+                operation_accepted(self, id, accepted);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
@@ -296,25 +303,11 @@ impl App {
                 Lane::StartJob(id) | Lane::CancelExport(id) | Lane::Export(id),
                 Ok(Payload::Export(task)),
             ) => {
-                self.jobs.export_reported(
-                    id,
-                    task,
-                    &mut self.service_data,
-                    &mut self.baskets,
-                    &self.setup,
-                    &mut self.outbox,
-                );
+                export_reported(self, id, task);
             }
-            (Lane::Export(id), Err(failure)) => self.jobs.export_poll_failed(
-                id,
-                &failure,
-                &mut self.service_data,
-                &mut self.baskets,
-                &mut self.outbox,
-            ),
+            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, &failure),
             (Lane::Download(id), result) => {
-                let archive = content!(result, Downloaded);
-                self.jobs.download_finished(id, archive, &self.setup, &mut self.outbox);
+                download_finished(self, id, content!(result, Downloaded));
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -330,8 +323,7 @@ impl App {
             }
             (Lane::Inspect, result) => {
                 let loaded = content!(result, Inspection).map(|loaded| *loaded);
-                let (overlays, outbox) = (&mut self.overlays, &mut self.outbox);
-                ArchiveInspector::inspection_loaded(overlays, outbox, loaded);
+                ArchiveInspector::inspection_loaded(self, loaded);
             }
             (Lane::Curl, Ok(Payload::Curl(command))) => {
                 self.outbox.copy_text("curl command", &command.into());
@@ -353,13 +345,13 @@ impl App {
                 self.outbox.selection_saved(&path);
             }
             (Lane::OpenSelection, Ok(Payload::Selection(dataset, selection))) => {
-                self.baskets.selection_loaded(dataset, &selection, &mut self.outbox);
+                selection_loaded(self, dataset, &selection);
             }
             (Lane::DiverseMedia(_), Ok(Payload::Selection(dataset, chosen))) => {
-                self.baskets.diverse_chosen(dataset, &chosen, &mut self.outbox);
+                diverse_chosen(self, dataset, &chosen);
             }
             (Lane::Rest(_), Ok(Payload::Selection(dataset, rest))) => {
-                self.baskets.rest_selected(dataset, &rest, &mut self.outbox);
+                rest_selected(self, dataset, &rest);
             }
             (lane, result) => self.outbox.report_failure_or_mismatch(&lane, result),
         }
@@ -372,9 +364,7 @@ impl App {
                 self.tagging.kept.loaded(dataset, result, self.outbox.now);
             }
             StateKey::History => self.history_loaded(result),
-            StateKey::Jobs => {
-                self.jobs.jobs_loaded(result, &mut self.service_data, &mut self.outbox);
-            }
+            StateKey::Jobs => jobs_loaded(self, result),
             StateKey::Views => saved_views_loaded(self, result),
             StateKey::ModelOffer => {
                 let is_dismissed = result.map(|value| value.is_some());
@@ -430,16 +420,11 @@ impl App {
         if let (None, Some(first)) = (self.results.view(), first) {
             self.open_dataset(first);
             if let Some(session) = self.setup.session.take() {
-                restore_tabs(session, first, &mut self.results, &mut self.query);
+                restore_tabs(self, session, first);
             }
             self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.jobs.advance_dataset_jobs(
-            &self.service_data,
-            &self.login,
-            &self.setup,
-            &mut self.outbox,
-        );
+        advance_dataset_jobs(self);
     }
 
     /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the
@@ -525,13 +510,7 @@ impl App {
         let started =
             self.jobs.transition(id, |job| job.start_failed(failure.clone()), &mut self.outbox);
         if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
-            return self.jobs.export_failed(
-                id,
-                failure,
-                &mut self.service_data,
-                &mut self.baskets,
-                &mut self.outbox,
-            );
+            return export_failed(self, id, failure);
         }
         // The dataset is loaded again, because it shows whether a lost request took effect.
         self.service_data.datasets.invalidate();

@@ -153,6 +153,15 @@ fn rounded_bound(value: f64) -> Option<Fraction> {
 }
 
 impl App {
+    /// Runs a search in this tab and adds it to the history.
+    fn run_search(&mut self, mut view: View) {
+        if view.query_image.is_none() {
+            view.query_image = self.results.recent_images.registered(&view.search.query).cloned();
+        }
+        self.history.add(&view, &self.results, &self.outbox);
+        self.results.edit_tabs(|tabs| tabs.tab_mut().push(view));
+    }
+
     /// Opens a search in this tab. Esc returns to the previous search.
     pub(in crate::app) fn open_search(&mut self, search: Search) {
         if self.results.view().is_none_or(|view| view.search.dataset != search.dataset) {
@@ -168,11 +177,7 @@ impl App {
             }
             _ => (None, None),
         };
-        self.history.run_search(
-            View { similar_to, query_image, ..View::new(search) },
-            &mut self.results,
-            &mut self.outbox,
-        );
+        self.run_search(View { similar_to, query_image, ..View::new(search) });
         self.panes.focus = Pane::Results;
     }
 
@@ -264,11 +269,7 @@ impl App {
         query_image: Option<QueryImage>,
     ) {
         let search = Search { query: Query::Similar(anchor), order: None, page: 0, ..from };
-        self.history.run_search(
-            View { similar_to: Some(name), query_image, ..View::new(search) },
-            &mut self.results,
-            &mut self.outbox,
-        );
+        self.run_search(View { similar_to: Some(name), query_image, ..View::new(search) });
     }
 
     pub(in crate::app) fn open_tab(&mut self) {
@@ -322,13 +323,8 @@ impl App {
             })
         });
         let items = items.collect();
-        CommandList::open(
-            &mut self.overlays,
-            &self.screen,
-            ListKind::Combinations,
-            "Combine the loaded pages by their previews",
-            items,
-        );
+        let title = "Combine the loaded pages by their previews";
+        CommandList::open(self, ListKind::Combinations, title, items);
     }
 
     pub(in crate::app) fn combine_tabs(&mut self, combination: Combination) {
@@ -367,13 +363,7 @@ impl App {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
         let items = FilterKind::known_by(self.has_local_service()).into_iter().map(item).collect();
-        CommandList::open(
-            &mut self.overlays,
-            &self.screen,
-            ListKind::FilterKinds,
-            "Add a filter",
-            items,
-        );
+        CommandList::open(self, ListKind::FilterKinds, "Add a filter", items);
     }
 
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
@@ -402,8 +392,7 @@ impl App {
             self.outbox.notify(Level::Warning, "no searches yet");
         } else {
             let items = self.past_searches();
-            let kind = ListKind::History;
-            CommandList::open(&mut self.overlays, &self.screen, kind, "Past searches", items);
+            CommandList::open(self, ListKind::History, "Past searches", items);
         }
     }
 
@@ -430,8 +419,7 @@ impl App {
     /// Describes the query and every filter of a past search.
     fn describe(&self, entry: &HistoryEntry) -> String {
         let HistoryEntry { search, similar_to, .. } = entry;
-        let filters =
-            search.filters.iter().map(|filter| filter_summary(&self.query, &self.results, filter));
+        let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
         let query = search_title(&search.query, similar_to.as_ref(), 0);
         let max_score = match search.query {
             Query::Caption { max_score, .. } => max_score,
@@ -462,11 +450,7 @@ impl App {
                     &mut self.outbox,
                 );
             }
-            None => self.history.run_search(
-                View { similar_to, ..View::new(search) },
-                &mut self.results,
-                &mut self.outbox,
-            ),
+            None => self.run_search(View { similar_to, ..View::new(search) }),
         }
     }
 

@@ -7,7 +7,7 @@ use tessera_model::{AnchorKind, HistoryEntry, SavedSession, StateKey, StateValue
 
 use crate::app::prelude::*;
 use crate::app::{
-    Panes, QueryBuilder, Tabs,
+    Tabs,
     view::sort_filter::{ListOptions, filter_and_sort},
 };
 
@@ -48,12 +48,7 @@ impl SessionState {
 }
 
 /// Opens the tabs of the last session, if they belong to this dataset.
-pub(in crate::app) fn restore_tabs(
-    session: SavedSession,
-    dataset: DatasetId,
-    results: &mut Results,
-    query: &mut QueryBuilder,
-) {
+pub(in crate::app) fn restore_tabs(app: &mut App, session: SavedSession, dataset: DatasetId) {
     let cursors = session.cursors.into_iter().chain(iter::repeat(0));
     let searches = session.tabs.into_iter().zip(cursors);
     let views: Vec<View> = searches
@@ -66,19 +61,15 @@ pub(in crate::app) fn restore_tabs(
         .collect();
     let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
     let filters = tabs.tab().view.search.filters.clone();
-    if let Some(open) = results.tabs_mut() {
+    if let Some(open) = app.results.tabs_mut() {
         *open = tabs;
     }
-    query.edit_draft(|draft| draft.adopt_filters(&filters), results);
+    app.query.edit_draft(|draft| draft.adopt_filters(&filters), &app.results);
 }
 
 /// Returns the session to save, or `None` before a dataset is open.
-pub(in crate::app) fn current_session(
-    results: &Results,
-    panes: &Panes,
-    setup: &Setup,
-    picked_actions: &BTreeMap<String, u32>,
-) -> Option<SavedSession> {
+pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
+    let App { results, panes, setup, .. } = app;
     let tabs = results.tabs()?;
     let saved: Vec<(usize, HistoryEntry)> = (0..)
         .zip(tabs.all())
@@ -94,7 +85,7 @@ pub(in crate::app) fn current_session(
         active_tab: active_tab.unwrap_or(0),
         tile_size: changed_size.map(|size| size.as_str().to_owned()),
         tile_layout: changed_layout.map(|layout| layout.as_str().to_owned()),
-        picked_actions: picked_actions.clone(),
+        picked_actions: app.overlays.picked_actions.clone(),
     })
 }
 

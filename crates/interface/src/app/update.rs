@@ -8,6 +8,7 @@ use crate::app::{
     Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays, Panes,
     Presentation, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState,
     Tagging,
+    jobs::responses::track_jobs,
     overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
     session::{current_session, picked_actions},
 };
@@ -50,13 +51,11 @@ impl App {
         self.open_requested_review();
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);
-        self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
+        track_jobs(self);
         FilterInput::apply_typed(self);
         self.restore_cursor();
         self.history.save(&mut self.outbox);
-        if let Some(session) =
-            current_session(&self.results, &self.panes, &self.setup, &self.overlays.picked_actions)
-        {
+        if let Some(session) = current_session(self) {
             self.session.save(session, &mut self.outbox);
         }
         self.continue_playback();
@@ -91,16 +90,14 @@ impl App {
                 self.handle_response(response.ticket.lane, response.result);
             }
             Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
-                self.jobs.handle_progress(&progress, &mut self.outbox);
+                self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(self.outbox.now, exchange),
             Event::TokenIssued(expires_at) if self.login.key.is_some() => {
                 self.login.token_expires_at = Some(expires_at);
             }
             Event::Warning(sentence) => self.outbox.notify(Level::Warning, sentence.as_str()),
-            Event::PixelsUnconfirmed if !self.overlays.is_open() => {
-                GraphicsCheck::open(&mut self.overlays, &mut self.screen, &mut self.outbox);
-            }
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => GraphicsCheck::open(self),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.outbox.notify_failure(&failure));
                 // Another program has used the screen, or the graphics protocol has changed.

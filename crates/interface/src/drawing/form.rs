@@ -12,8 +12,8 @@ use tessera_model::SafeText;
 use tui_input::Input;
 
 use crate::drawing::{
-    ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line, rows_of_line,
-    text_cells, wrap_words,
+    ClickTarget, MouseTargets, Painter, ScrollState, display_width, field_area, line,
+    rows_of_lines, split_columns, text_cells, wrap_words,
 };
 
 /// The rows of the canvas that a form is drawn on.
@@ -62,9 +62,9 @@ impl<S> FormRows<'_, S> {
     }
 
     pub fn line(&mut self, line: &Line) {
-        let rows = rows_of_line(line, usize::from(self.inside.width));
-        let area = self.reserve(u16::try_from(rows).unwrap_or(MAX_ROWS));
-        self.ctx.put_lines(area, std::slice::from_ref(line));
+        let lines = std::slice::from_ref(line);
+        let area = self.reserve(rows_of_lines(lines, self.inside.width));
+        self.ctx.put_lines(area, lines);
     }
 
     pub fn text(&mut self, text: &str, style: Style) {
@@ -107,18 +107,44 @@ impl<S> FormRows<'_, S> {
         field
     }
 
-    /// Draws a field for the text of an input. Returns the area of the field.
-    pub fn input(
+    /// Draws a field for the text of an input.
+    pub fn input(&mut self, label: &str, input: &Input, index: Option<usize>, focused: bool) {
+        self.input_or(label, input, "", index, focused);
+    }
+
+    /// Draws a field for the text of an input, which shows a placeholder while it is empty.
+    pub fn input_or(
         &mut self,
         label: &str,
         input: &Input,
+        placeholder: &str,
         index: Option<usize>,
         focused: bool,
-    ) -> Rect {
-        let field = self.field(&Span::styled(label, self.ctx.theme.text), focused);
+    ) {
+        let theme = self.ctx.theme;
+        let field = self.field(&Span::styled(label, theme.text), focused);
         self.clickable(field, index, false);
+        if input.value().is_empty() {
+            self.note_beside(field, 0, placeholder, theme.dim);
+        }
         self.ctx.text_field(field, input, focused);
-        field
+    }
+
+    /// Draws a field for the text of an input in the first columns of its row, with a note beside them.
+    pub fn short_input(
+        &mut self,
+        label: &str,
+        (input, columns): (&Input, u16),
+        note: &str,
+        index: Option<usize>,
+        focused: bool,
+    ) {
+        let theme = self.ctx.theme;
+        let field = self.field(&Span::styled(label, theme.text), focused);
+        self.clickable(field, index, false);
+        let (value, _) = split_columns(field, columns);
+        self.ctx.text_field(value, input, focused);
+        self.note_beside(field, columns + 1, note, theme.dim);
     }
 
     /// Draws a field whose value is one of several choices.
@@ -175,9 +201,7 @@ impl<S> Painter<'_, S> {
     ) {
         // The area may have been laid out for a larger screen.
         let inside = inside.intersection(self.buf.area);
-        let cells = usize::from(inside.width);
-        let footer: usize = options.footer.iter().map(|line| rows_of_line(line, cells)).sum();
-        let footer = u16::try_from(footer).unwrap_or(u16::MAX);
+        let footer = rows_of_lines(options.footer, inside.width);
         let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
         let height = inside.height - footer;
         let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });

@@ -24,7 +24,7 @@ pub(crate) use frame::{below, equal_columns, field_area, split_columns, split_en
 pub use picture_layer::PictureLayer;
 pub(crate) use text::{
     ScrollState, display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line,
-    text_cells, wrap_words, wrapped_rows,
+    rows_of_lines, text_cells, wrap_words, wrapped_rows,
 };
 pub use theme::Theme;
 

@@ -135,6 +135,12 @@ pub(crate) fn rows_of_line(line: &Line, cells: usize) -> usize {
     wrap_line(line, cells, usize::MAX).len()
 }
 
+/// Returns the rows that lines need in an area of this width.
+pub(crate) fn rows_of_lines(lines: &[Line], width: u16) -> u16 {
+    let rows: usize = lines.iter().map(|line| rows_of_line(line, usize::from(width))).sum();
+    u16::try_from(rows).unwrap_or(u16::MAX)
+}
+
 /// Wraps a line that is too long. Its last part continues below the place where it begins. If that would leave only a
 /// narrow column, the whole line flows over the rows.
 fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<Line<'line>> {

@@ -234,9 +234,7 @@ impl Job {
         };
         Some(SafeText::detail(&format!("{} of {} {outcome}", self.kind.label(), self.dataset_name)))
     }
-}
 
-impl Job {
     /// Returns what is saved of the job, or `None` for a job of another running copy, which saves
     /// the job itself.
     pub fn record(&self) -> Option<JobRecord> {

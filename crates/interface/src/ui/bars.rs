@@ -66,7 +66,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
 
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
-    let chips = query::chips(ctx.app.query(), ctx.app.results());
+    let chips = query::chips(ctx.app);
     let (mut used, mut hidden) = (0, chips.len());
     for (chip, chip_area) in chips.iter().zip(query::chip_areas(&chips, area)) {
         let (mark, style) = match chip.state {

@@ -1,7 +1,7 @@
 //! Keeps the basket, which is what the user has selected in a dataset, across pages and searches. A basket is loaded
 //! when its dataset opens and saved after every change, so that it survives a crash.
 
-mod select;
+pub(in crate::app) mod select;
 
 pub use tessera_model::text::count_with_noun;
 
@@ -153,9 +153,7 @@ impl Baskets {
             self.save(dataset, outbox);
         }
     }
-}
 
-impl Baskets {
     pub fn rows(&self, results: &Results) -> Vec<&SelectionEntry> {
         self.selection(results).map_or_else(Vec::new, Selection::ordered_entries)
     }

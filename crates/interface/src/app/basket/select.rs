@@ -17,91 +17,71 @@ use crate::app::{
 
 type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
 
-impl Baskets {
-    /// Toggles what is under the cursor: a cluster, or an item in the detail.
-    pub(in crate::app) fn toggle_selected(
-        &mut self,
-        focus: Pane,
-        results: &Results,
-        outbox: &mut Outbox,
-    ) {
-        if focus == Pane::Detail || results.shows_members() {
-            self.toggle_preview_selected(results, outbox);
-        } else if self.pending.range.is_some() {
-            self.select_range(results, outbox);
-        } else {
-            let cursor = results.view().map_or(0, |view| view.cursor);
-            let change = self.change_tiles(cursor..=cursor, Basket::toggle, results, outbox);
-            match change {
-                Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
-                _ => outbox.notify_selection_change(change),
-            }
+/// Toggles what is under the cursor: a cluster, or an item in the detail.
+pub(in crate::app) fn toggle_selected(app: &mut App) {
+    if app.panes.focus == Pane::Detail || app.results.shows_members() {
+        toggle_preview_selected(app);
+    } else if app.baskets.pending.range.is_some() {
+        select_range(app);
+    } else {
+        let cursor = app.results.view().map_or(0, |view| view.cursor);
+        let change = change_tiles(app, cursor..=cursor, Basket::toggle);
+        match change {
+            Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
+            _ => app.outbox.notify_selection_change(change),
         }
     }
+}
 
-    /// Toggles the selection of the preview. Inside a selected cluster, this excludes the preview
-    /// or includes it again.
-    pub(in crate::app) fn toggle_preview_selected(
-        &mut self,
-        results: &Results,
-        outbox: &mut Outbox,
-    ) {
-        let (Some(view), Some(cluster), Some(preview)) =
-            (results.view(), results.cluster(), results.preview())
-        else {
-            return;
-        };
-        let entry = media_item_entry(preview, cluster, &view.search);
-        let name = preview.file_name.clone();
-        let outcome = self.edit(|basket| basket.toggle_media_item(entry), results, outbox);
-        let text = match outcome {
-            Some(ToggleOutcome::Excluded) => {
-                format!("{name} is excluded from its selected cluster")
-            }
-            Some(ToggleOutcome::Included) => format!("{name} is included in its cluster again"),
-            Some(ToggleOutcome::Selected | ToggleOutcome::Deselected) | None => return,
-        };
-        outbox.notify(Level::Success, text);
-    }
+/// Toggles the selection of the preview. Inside a selected cluster, this excludes the preview
+/// or includes it again.
+pub(in crate::app) fn toggle_preview_selected(app: &mut App) {
+    let App { baskets, results, outbox, .. } = app;
+    let (Some(view), Some(cluster), Some(preview)) =
+        (results.view(), results.cluster(), results.preview())
+    else {
+        return;
+    };
+    let entry = media_item_entry(preview, cluster, &view.search);
+    let outcome = baskets.edit(|basket| basket.toggle_media_item(entry), results, outbox);
+    let name = &preview.file_name;
+    let text = match outcome {
+        Some(ToggleOutcome::Excluded) => format!("{name} is excluded from its selected cluster"),
+        Some(ToggleOutcome::Included) => format!("{name} is included in its cluster again"),
+        Some(ToggleOutcome::Selected | ToggleOutcome::Deselected) | None => return,
+    };
+    outbox.notify(Level::Success, text);
+}
 
-    /// Starts a range at the cursor. The second call selects the range.
-    pub(in crate::app) fn select_range(&mut self, results: &Results, outbox: &mut Outbox) {
-        let Some(range) = self.selected_tile_range(results) else {
-            self.pending.range = results.cluster().map(|cluster| cluster.id);
-            return;
-        };
-        self.pending.range = None;
-        let change = self.change_tiles(range, Basket::select, results, outbox);
-        outbox.notify_selection_change(change);
-    }
+/// Starts a range at the cursor. The second call selects the range.
+pub(in crate::app) fn select_range(app: &mut App) {
+    let Some(range) = app.baskets.selected_tile_range(&app.results) else {
+        app.baskets.pending.range = app.results.cluster().map(|cluster| cluster.id);
+        return;
+    };
+    app.baskets.pending.range = None;
+    select_tiles(app, range);
+}
 
-    pub fn selected_tile_range(&self, results: &Results) -> Option<RangeInclusive<usize>> {
-        let from = self.pending.range?;
-        let page = results.page()?;
-        let from = page.clusters.iter().position(|cluster| cluster.id == from)?;
-        let from = results.visible_clusters().iter().position(|visible| visible.contains(from))?;
-        let to = results.view()?.cursor;
-        Some(from.min(to)..=from.max(to))
-    }
+/// Selects the clusters on the page that the filter shows.
+pub(in crate::app) fn select_page(app: &mut App) {
+    select_tiles(app, 0..=usize::MAX);
+}
 
-    /// Selects the clusters on the page that the filter shows.
-    pub(in crate::app) fn select_page(&mut self, results: &Results, outbox: &mut Outbox) {
-        let change = self.change_tiles(0..=usize::MAX, Basket::select, results, outbox);
-        outbox.notify_selection_change(change);
-    }
+fn select_tiles(app: &mut App, tiles: RangeInclusive<usize>) {
+    let change = change_tiles(app, tiles, Basket::select);
+    app.outbox.notify_selection_change(change);
+}
 
-    fn change_tiles(
-        &mut self,
-        tiles: RangeInclusive<usize>,
-        change: BasketChange,
-        results: &Results,
-        outbox: &mut Outbox,
-    ) -> Option<SelectionChange> {
-        let search = &results.view()?.search;
-        let clusters = results.clusters_of_tiles(tiles).into_iter();
-        let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
-        self.edit(|basket| change(basket, entries), results, outbox)
-    }
+fn change_tiles(
+    app: &mut App,
+    tiles: RangeInclusive<usize>,
+    change: BasketChange,
+) -> Option<SelectionChange> {
+    let search = &app.results.view()?.search;
+    let clusters = app.results.clusters_of_tiles(tiles).into_iter();
+    let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
+    app.baskets.edit(|basket| change(basket, entries), &app.results, &mut app.outbox)
 }
 
 impl Outbox {
@@ -176,6 +156,15 @@ impl SelectAllPages {
 const PAGES_PER_CONFIRMATION: usize = 50;
 
 impl Baskets {
+    pub fn selected_tile_range(&self, results: &Results) -> Option<RangeInclusive<usize>> {
+        let from = self.pending.range?;
+        let page = results.page()?;
+        let from = page.clusters.iter().position(|cluster| cluster.id == from)?;
+        let from = results.visible_clusters().iter().position(|visible| visible.contains(from))?;
+        let to = results.view()?.cursor;
+        Some(from.min(to)..=from.max(to))
+    }
+
     /// Starts with the first page, or continues after a pause. `rest` selects what is not selected yet, instead of
     /// what is.
     pub(in crate::app) fn select_all_pages(&mut self, rest: bool, results: &Results) {
@@ -199,90 +188,8 @@ impl Baskets {
         });
     }
 
-    /// Selects what the search finds and is not selected, instead of the selection. If pages cannot show of what the
-    /// rest consists, the local service is asked for it, so that no file is acted upon that the user has kept.
-    pub(in crate::app) fn select_rest(
-        &mut self,
-        setup: &Setup,
-        results: &Results,
-        outbox: &mut Outbox,
-    ) {
-        if let (None, Some(view), Some(selected)) =
-            (&self.pending.all_pages, results.view(), self.selection(results))
-            && setup.deployment == DeploymentKind::Local
-            && view.search.entity == EntityType::Images
-            && !selected.has_only_clusters_of(&view.search)
-        {
-            let request = Request::SelectRest(view.search.clone(), selected.items());
-            return outbox.send(Lane::Rest(view.search.dataset), request);
-        }
-        self.select_all_pages(true, results);
-    }
-
-    pub(in crate::app) fn rest_selected(
-        &mut self,
-        dataset: DatasetId,
-        rest: &Selection,
-        outbox: &mut Outbox,
-    ) {
-        self.edit_of(dataset, |basket| basket.replace(rest), outbox);
-        let images = grouped_with_noun(rest.len() as u64, "image", "images");
-        outbox.notify(Level::Success, format!("selected the rest: {images}; u undoes it"));
-    }
-
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
         self.pending.all_pages.as_ref().filter(|all| !all.paused).map(|all| &all.next_page)
-    }
-
-    pub(in crate::app) fn select_loaded_pages(
-        &mut self,
-        results: &mut Results,
-        outbox: &mut Outbox,
-    ) {
-        while let Some(search) = self.next_page_to_select().cloned() {
-            let page = results.pages.get(&search).and_then(|page| page.value().cloned());
-            let Some(page) = page else { return };
-            self.select_page_contents(&search, &page, results, outbox);
-        }
-    }
-
-    /// Stops because a page could not be loaded, and keeps what is selected.
-    pub(in crate::app) fn select_all_page_failed(
-        &mut self,
-        search: &Search,
-        failure: &Failure,
-        outbox: &mut Outbox,
-    ) {
-        if self.next_page_to_select() == Some(search) {
-            let why = format!("page {} could not be loaded", search.page + 1);
-            self.finish_select_all(&why, Some(failure), outbox);
-        }
-    }
-
-    fn select_page_contents(
-        &mut self,
-        search: &Search,
-        page: &Page,
-        results: &mut Results,
-        outbox: &mut Outbox,
-    ) {
-        let Some(mut all) = self.pending.all_pages.take() else { return };
-        self.edit_of(search.dataset, |basket| all.change_page(basket, search, page), outbox);
-        // Requesting the entry keeps the page on screen in the cache.
-        if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
-            results.pages.entry(search_on_screen);
-        }
-        all.pages_done += 1;
-        all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
-        all.next_page.page += 1;
-        let is_last = !page.may_have_next();
-        if is_last {
-            self.edit_of(search.dataset, |basket| all.deselect_unplaced(basket), outbox);
-        }
-        self.pending.all_pages = Some(all);
-        if is_last {
-            self.finish_select_all("all pages loaded", None, outbox);
-        }
     }
 
     /// Stops selecting all pages while a page loads. Returns whether one did.
@@ -313,5 +220,64 @@ impl Baskets {
             Some(failure) => outbox.notify(Level::Error, format!("{text}; {failure}")),
             None => outbox.notify(Level::Success, text + "; u undoes it"),
         }
+    }
+}
+
+/// Selects what the search finds and is not selected, instead of the selection. If pages cannot show of what the
+/// rest consists, the local service is asked for it, so that no file is acted upon that the user has kept.
+pub(in crate::app) fn select_rest(app: &mut App) {
+    let App { baskets, results, .. } = app;
+    if let (None, Some(view), Some(selected)) =
+        (&baskets.pending.all_pages, results.view(), baskets.selection(results))
+        && app.setup.deployment == DeploymentKind::Local
+        && view.search.entity == EntityType::Images
+        && !selected.has_only_clusters_of(&view.search)
+    {
+        let request = Request::SelectRest(view.search.clone(), selected.items());
+        return app.outbox.send(Lane::Rest(view.search.dataset), request);
+    }
+    baskets.select_all_pages(true, results);
+}
+
+pub(in crate::app) fn rest_selected(app: &mut App, dataset: DatasetId, rest: &Selection) {
+    app.baskets.edit_of(dataset, |basket| basket.replace(rest), &mut app.outbox);
+    let images = grouped_with_noun(rest.len() as u64, "image", "images");
+    app.outbox.notify(Level::Success, format!("selected the rest: {images}; u undoes it"));
+}
+
+pub(in crate::app) fn select_loaded_pages(app: &mut App) {
+    while let Some(search) = app.baskets.next_page_to_select().cloned() {
+        let page = app.results.pages.get(&search).and_then(|page| page.value().cloned());
+        let Some(page) = page else { return };
+        select_page_contents(app, &search, &page);
+    }
+}
+
+/// Stops because a page could not be loaded, and keeps what is selected.
+pub(in crate::app) fn select_all_page_failed(app: &mut App, search: &Search, failure: &Failure) {
+    if app.baskets.next_page_to_select() == Some(search) {
+        let why = format!("page {} could not be loaded", search.page + 1);
+        app.baskets.finish_select_all(&why, Some(failure), &mut app.outbox);
+    }
+}
+
+fn select_page_contents(app: &mut App, search: &Search, page: &Page) {
+    let App { baskets, results, outbox, .. } = app;
+    let Some(mut all) = baskets.pending.all_pages.take() else { return };
+    baskets.edit_of(search.dataset, |basket| all.change_page(basket, search, page), outbox);
+    // Requesting the entry keeps the page on screen in the cache.
+    if let Some(search_on_screen) = results.view().map(|view| view.search.clone()) {
+        results.pages.entry(search_on_screen);
+    }
+    all.pages_done += 1;
+    all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
+    all.next_page.page += 1;
+    let is_last = !page.may_have_next();
+    if is_last {
+        baskets.edit_of(search.dataset, |basket| all.deselect_unplaced(basket), outbox);
+    }
+    baskets.pending.all_pages = Some(all);
+    if is_last {
+        baskets.finish_select_all("all pages loaded", None, outbox);
     }
 }

@@ -1,7 +1,7 @@
 //! Keeps the jobs: exports, additions and reindexes that were started in this program, including earlier runs. This
 //! file has the list of jobs, what the user does with them, and what is saved of them.
 
-mod responses;
+pub(in crate::app) mod responses;
 pub mod rows;
 
 use std::{
@@ -18,7 +18,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        Activity, Level, LoginState, Outbox, Pane, Remote, ServiceData, Uptime, pane::moved_cursor,
+        Activity, App, Level, Outbox, Pane, Remote, Uptime, pane::moved_cursor,
         service_data::LoadedState,
     },
     command_lines::addition_job,
@@ -99,9 +99,7 @@ impl Jobs {
             self.move_cursor(0);
         }
     }
-}
 
-impl Jobs {
     pub(in crate::app) fn start(
         &mut self,
         dataset: JobDataset,
@@ -122,89 +120,6 @@ impl Jobs {
     ) -> JobId {
         let clock = outbox.clock();
         self.add(|id| Job::new(id, dataset, kind, clock))
-    }
-
-    /// Sends an addition, or queues it until the dataset is free. `folders` are the paths of the
-    /// addition that are folders.
-    pub(in crate::app) fn start_add_media(
-        &mut self,
-        dataset: JobDataset,
-        addition: MediaAddition,
-        folders: &[PathBuf],
-        service_data: &ServiceData,
-        login: &LoginState,
-        outbox: &mut Outbox,
-    ) -> JobId {
-        let free = self.can_start_operation(dataset.id, Operation::AddMedia, service_data, login);
-        let kind = JobKind::AddMedia(addition_job(&addition, folders));
-        let id = self.create(dataset, kind, outbox);
-        if free {
-            self.upload(id, addition, service_data, outbox);
-        } else {
-            self.transition(id, |job| job.queue(addition), outbox);
-        }
-        id
-    }
-
-    fn upload(
-        &mut self,
-        id: JobId,
-        addition: MediaAddition,
-        service_data: &ServiceData,
-        outbox: &mut Outbox,
-    ) {
-        let Some(dataset) = self.get(id).map(|job| job.dataset) else { return };
-        let before = service_data.dataset(dataset).cloned();
-        if self.transition(id, |job| job.start_upload(before.as_ref()), outbox).is_some() {
-            outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
-        }
-    }
-
-    pub(in crate::app) fn start_reindex(
-        &mut self,
-        dataset: JobDataset,
-        service_data: &ServiceData,
-        outbox: &mut Outbox,
-    ) {
-        let (key, request) = (dataset.id, Request::Reindex(dataset.id));
-        let id = self.start(dataset, JobKind::Reindex, request, outbox);
-        if let Some(job) = self.by_id.get_mut(&id) {
-            job.track(TaskTracker::starting_from(service_data.dataset(key)));
-        }
-    }
-
-    fn can_start_operation(
-        &self,
-        dataset: DatasetId,
-        operation: Operation,
-        service_data: &ServiceData,
-        login: &LoginState,
-    ) -> bool {
-        let status = service_data.dataset(dataset).map(|dataset| &dataset.status);
-        let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
-        let busy = self.iter().any(|job| {
-            job.dataset == dataset
-                && matches!(job.state(), JobState::Uploading(..) | JobState::DatasetRunning)
-        });
-        !denied && !busy && login.rejection.is_none()
-    }
-
-    /// Sends the queued additions whose dataset has become free, oldest first.
-    pub(in crate::app) fn send_queued(
-        &mut self,
-        service_data: &ServiceData,
-        login: &LoginState,
-        outbox: &mut Outbox,
-    ) {
-        let queued = self.iter().filter_map(|job| match job.state() {
-            JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
-            _ => None,
-        });
-        for (id, dataset, addition) in queued.collect::<Vec<_>>() {
-            if self.can_start_operation(dataset, Operation::AddMedia, service_data, login) {
-                self.upload(id, addition, service_data, outbox);
-            }
-        }
     }
 
     /// Returns the job that the action Download applies to: the selected job in the jobs pane, and
@@ -243,29 +158,6 @@ impl Jobs {
         }
     }
 
-    /// Stops what this program does for the selected job.
-    pub(in crate::app) fn stop_watching(
-        &mut self,
-        service_data: &mut ServiceData,
-        outbox: &mut Outbox,
-    ) {
-        let Some(id) = self.selected().map(|job| job.id) else { return };
-        let lane = match self.get(id).map(Job::state) {
-            Some(JobState::Downloading(..)) => Lane::Download(id),
-            Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
-            Some(JobState::GettingModel(..)) => Lane::GetModel(id),
-            Some(JobState::Encoding(..)) => Lane::GiveModel(id),
-            _ => Lane::Export(id),
-        };
-        let Some(message) = self.transition(id, Job::stop_watching, outbox) else { return };
-        // The service may have changed the dataset, so the datasets are loaded again.
-        if matches!(self.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
-            service_data.datasets.invalidate();
-        }
-        outbox.cancel(lane);
-        outbox.notify(Level::Success, message);
-    }
-
     /// Whether the job is an export that the service works on.
     pub(in crate::app) fn is_exporting(&self, id: JobId) -> bool {
         self.get(id).is_some_and(|job| matches!(job.state(), JobState::ExportRunning(..)))
@@ -302,9 +194,7 @@ impl Jobs {
         let applied = apply(self.by_id.get_mut(&id)?);
         applied.inspect_err(|failure| outbox.notify_failure(failure)).ok()
     }
-}
 
-impl Jobs {
     /// Returns when to load the saved jobs, which other instances may have changed. After a failure, they are not
     /// loaded again.
     pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
@@ -351,40 +241,6 @@ impl Jobs {
         self.saved_records.clone_from(&records);
         Some(records)
     }
-}
-
-impl Jobs {
-    /// Adds the loaded jobs of earlier runs and of commands, and follows the jobs in progress.
-    pub(in crate::app) fn jobs_loaded(
-        &mut self,
-        result: LoadedState,
-        service_data: &mut ServiceData,
-        outbox: &mut Outbox,
-    ) {
-        let value = match result {
-            Ok(value) => value,
-            Err(failure) => return self.loaded.finish(outbox.now, Err(failure)),
-        };
-        let is_first = self.loaded.value().is_none();
-        self.loaded.finish(outbox.now, Ok(()));
-        let (this_instance, other_instances) = match value {
-            Some(StateValue::Jobs { this_instance, other_instances }) => {
-                (this_instance, other_instances)
-            }
-            _ => (Vec::new(), Vec::new()),
-        };
-        let selected = self.selected().map(|job| job.id);
-        let resumed = self.adopt(this_instance, other_instances);
-        self.select(selected);
-        if resumed.is_empty() {
-            return;
-        }
-        service_data.datasets.invalidate();
-        let origin = if is_first { "from the last run" } else { "of a command" };
-        if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
-            outbox.notify(Level::Success, summary);
-        }
-    }
 
     fn resumed_jobs_summary(&self, resumed: &[JobId], origin: &str) -> Option<String> {
         let states = || resumed.iter().filter_map(|id| self.get(*id)).map(Job::state);
@@ -407,5 +263,109 @@ impl Jobs {
         let Some(this_instance) = self.changed_records() else { return };
         let value = StateValue::Jobs { this_instance, other_instances: Vec::new() };
         outbox.send_first(Lane::SaveState(StateKey::Jobs), Request::SaveState(value));
+    }
+}
+
+/// Sends an addition, or queues it until the dataset is free. `folders` are the paths of the
+/// addition that are folders.
+pub(in crate::app) fn start_add_media(
+    app: &mut App,
+    dataset: JobDataset,
+    addition: MediaAddition,
+    folders: &[PathBuf],
+) -> JobId {
+    let is_free = can_add_media(app, dataset.id);
+    let kind = JobKind::AddMedia(addition_job(&addition, folders));
+    let id = app.jobs.create(dataset, kind, &mut app.outbox);
+    if is_free {
+        upload(app, id, addition);
+    } else {
+        app.jobs.transition(id, |job| job.queue(addition), &mut app.outbox);
+    }
+    id
+}
+
+fn upload(app: &mut App, id: JobId, addition: MediaAddition) {
+    let Some(dataset) = app.jobs.get(id).map(|job| job.dataset) else { return };
+    let before = app.service_data.dataset(dataset);
+    let started = app.jobs.transition(id, |job| job.start_upload(before), &mut app.outbox);
+    if started.is_some() {
+        app.outbox.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
+    }
+}
+
+fn can_add_media(app: &App, dataset: DatasetId) -> bool {
+    let known = app.service_data.dataset(dataset);
+    let denied = known.and_then(|it| it.status.allows(Operation::AddMedia).denial_reason());
+    let busy = app.jobs.iter().any(|job| {
+        job.dataset == dataset
+            && matches!(job.state(), JobState::Uploading(..) | JobState::DatasetRunning)
+    });
+    denied.is_none() && !busy && app.login.rejection.is_none()
+}
+
+/// Sends the queued additions whose dataset has become free, oldest first.
+fn send_queued(app: &mut App) {
+    let queued = app.jobs.iter().filter_map(|job| match job.state() {
+        JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
+        _ => None,
+    });
+    for (id, dataset, addition) in queued.collect::<Vec<_>>() {
+        if can_add_media(app, dataset) {
+            upload(app, id, addition);
+        }
+    }
+}
+
+pub(in crate::app) fn start_reindex(app: &mut App, dataset: JobDataset) {
+    let (key, request) = (dataset.id, Request::Reindex(dataset.id));
+    let id = app.jobs.start(dataset, JobKind::Reindex, request, &mut app.outbox);
+    if let Some(job) = app.jobs.by_id.get_mut(&id) {
+        job.track(TaskTracker::starting_from(app.service_data.dataset(key)));
+    }
+}
+
+/// Stops what this program does for the selected job.
+pub(in crate::app) fn stop_watching(app: &mut App) {
+    let App { jobs, outbox, .. } = app;
+    let Some(id) = jobs.selected().map(|job| job.id) else { return };
+    let lane = match jobs.get(id).map(Job::state) {
+        Some(JobState::Downloading(..)) => Lane::Download(id),
+        Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
+        Some(JobState::GettingModel(..)) => Lane::GetModel(id),
+        Some(JobState::Encoding(..)) => Lane::GiveModel(id),
+        _ => Lane::Export(id),
+    };
+    let Some(message) = jobs.transition(id, Job::stop_watching, outbox) else { return };
+    // The service may have changed the dataset, so the datasets are loaded again.
+    if matches!(jobs.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
+        app.service_data.datasets.invalidate();
+    }
+    outbox.cancel(lane);
+    outbox.notify(Level::Success, message);
+}
+
+/// Adds the loaded jobs of earlier runs and of commands, and follows the jobs in progress.
+pub(in crate::app) fn jobs_loaded(app: &mut App, result: LoadedState) {
+    let App { jobs, outbox, .. } = app;
+    let is_first = jobs.loaded.value().is_none();
+    let (this_instance, other_instances) = match result {
+        Ok(Some(StateValue::Jobs { this_instance, other_instances })) => {
+            (this_instance, other_instances)
+        }
+        Ok(_) => (Vec::new(), Vec::new()),
+        Err(failure) => return jobs.loaded.finish(outbox.now, Err(failure)),
+    };
+    jobs.loaded.finish(outbox.now, Ok(()));
+    let selected = jobs.selected().map(|job| job.id);
+    let resumed = jobs.adopt(this_instance, other_instances);
+    jobs.select(selected);
+    if resumed.is_empty() {
+        return;
+    }
+    app.service_data.datasets.invalidate();
+    let origin = if is_first { "from the last run" } else { "of a command" };
+    if let Some(summary) = jobs.resumed_jobs_summary(&resumed, origin) {
+        outbox.notify(Level::Success, summary);
     }
 }

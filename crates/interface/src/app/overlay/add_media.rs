@@ -16,6 +16,7 @@ use crate::app::overlay::prelude::*;
 use crate::{
     app::{
         ServiceData,
+        jobs::start_add_media,
         overlay::fields::{
             self, PathField, PathKind, edit, expand_path, last_path, paste_path, paste_paths,
             replace_last_path, split_words,
@@ -348,14 +349,7 @@ impl Dialog for AddMediaForm {
             _ => return self.check_source(addition.source, &mut app.overlays, &mut app.outbox),
         };
         let dataset = JobDataset { id: self.dataset, name: self.dataset_name.clone() };
-        let id = app.jobs.start_add_media(
-            dataset,
-            addition,
-            &folders,
-            &app.service_data,
-            &app.login,
-            &mut app.outbox,
-        );
+        let id = start_add_media(app, dataset, addition, &folders);
         app.overlays.sent_form = Some((id, self as Box<dyn Dialog>));
     }
 

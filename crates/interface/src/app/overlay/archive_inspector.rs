@@ -67,11 +67,9 @@ impl Dialog for ArchiveInspector {
 
     fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
         self.visible_images(self.area(app.screen.size))
-            .map(|(tile, view, source)| VisiblePicture {
-                view,
-                source: source.clone(),
-                compared_with: None,
-                canvas: app.screen.canvas(tile.width, tile.height),
+            .map(|(tile, view, source)| {
+                let canvas = app.screen.canvas(tile.width, tile.height);
+                VisiblePicture::new(view, source.clone(), canvas)
             })
             .collect()
     }
@@ -172,25 +170,21 @@ impl Jobs {
 }
 
 impl ArchiveInspector {
-    pub(in crate::app) fn open(jobs: &Jobs, overlays: &mut Overlays, outbox: &mut Outbox) {
-        let Some(path) = jobs.archive_to_inspect().cloned() else { return };
+    pub(in crate::app) fn open(app: &mut App) {
+        let Some(path) = app.jobs.archive_to_inspect().cloned() else { return };
         let inspection = Remote::default();
         let scroll = ScrollState::default();
         let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0, scroll };
-        overlays.open(inspector);
-        outbox.send(Lane::Inspect, Request::Inspect(path));
+        app.overlays.open(inspector);
+        app.outbox.send(Lane::Inspect, Request::Inspect(path));
     }
 
-    pub(in crate::app) fn inspection_loaded(
-        overlays: &mut Overlays,
-        outbox: &mut Outbox,
-        result: Result<Inspection, Failure>,
-    ) {
-        let Some(inspector) = overlays.dialog_mut::<ArchiveInspector>() else { return };
+    pub(in crate::app) fn inspection_loaded(app: &mut App, result: Result<Inspection, Failure>) {
+        let Some(inspector) = app.overlays.dialog_mut::<ArchiveInspector>() else { return };
         if result.as_ref().is_ok_and(|inspection| inspection.path != inspector.path) {
             return;
         }
-        inspector.inspection.finish(outbox.now, result);
+        inspector.inspection.finish(app.outbox.now, result);
     }
 }
 

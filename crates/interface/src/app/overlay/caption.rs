@@ -166,6 +166,6 @@ fn enrichment_warning(ctx: &DrawContext) -> String {
         let is_rare = coverage.covered * 2 < coverage.all;
         return if is_rare { format!("? {}", coverage.captions_text()) } else { String::new() };
     }
-    missing_enrichment(results, data, EnrichmentModel::ANY_FOR_CAPTIONS)
+    missing_enrichment(ctx.app, EnrichmentModel::ANY_FOR_CAPTIONS)
         .map_or_else(String::new, |missing| format!("? {missing}"))
 }

@@ -18,7 +18,7 @@ use crate::{
         pane::{moved_cursor, rows_to_move},
     },
     command_lines::check_command_line,
-    drawing::{FormOptions, FormRows, choice_text, split_columns},
+    drawing::{FormOptions, FormRows, split_columns},
     message::Payload,
 };
 
@@ -52,7 +52,7 @@ const PARTS_NOTE: &str = "between two parts or more: folders, tag:NAME or select
 /// The columns before the rule of a result.
 const RULE_COLUMN: u16 = 24;
 /// The columns for a limit, before what it counts.
-const LIMIT_COLUMNS: u16 = 10;
+const LIMIT_COLUMNS: u16 = 9;
 
 #[derive(Clone, Debug)]
 pub struct QualityCheck {
@@ -314,41 +314,27 @@ impl QualityCheck {
     }
 
     fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: CheckField) {
-        let (focused, theme) = (self.field == field, rows.ctx.theme);
-        let label = |text| Span::styled(text, theme.text);
-        let (name, is_required, condition) = match field {
-            CheckField::Limit(_) | CheckField::MinMedia => {
-                let (rule, input, note) = match field {
-                    CheckField::Limit(position) => {
-                        let rule = Rule::LIMITED[position];
-                        (rule, &self.limits[position], rule.description())
-                    }
-                    _ => (Rule::Media, &self.min_media, "at least this many in the dataset"),
-                };
-                let area = rows.field(&label(rule.id()), focused);
-                rows.clickable(area, Some(index), false);
-                let limit = Rect { width: area.width.min(LIMIT_COLUMNS - 1), ..area };
-                rows.ctx.text_field(limit, input, focused);
-                return rows.note_beside(area, LIMIT_COLUMNS, note, theme.dim);
+        let (index, focused) = (Some(index), self.field == field);
+        let (rule, is_required, condition) = match field {
+            CheckField::Limit(position) => {
+                let (rule, input) = (Rule::LIMITED[position], &self.limits[position]);
+                let input = (input, LIMIT_COLUMNS);
+                return rows.short_input(rule.id(), input, rule.description(), index, focused);
+            }
+            CheckField::MinMedia => {
+                let input = (&self.min_media, LIMIT_COLUMNS);
+                let note = "at least this many in the dataset";
+                return rows.short_input(Rule::Media.id(), input, note, index, focused);
             }
             CheckField::Leaks => {
-                let area = rows.field(&label("no leaks"), focused);
-                rows.clickable(area, Some(index), false);
-                if self.parts.value().is_empty() {
-                    rows.note_beside(area, 0, PARTS_NOTE, theme.dim);
-                }
-                return rows.ctx.text_field(area, &self.parts, focused);
+                return rows.input_or("no leaks", &self.parts, PARTS_NOTE, index, focused);
             }
             CheckField::Captions => ("captions", self.captions, "every media item has one"),
             CheckField::Labels => {
                 ("labels", self.labels, "every media item has one, or an object with one")
             }
         };
-        let style = if focused { theme.accent } else { theme.text };
-        let choice = if is_required { condition } else { "not required" };
-        let value = Span::styled(choice_text(choice, focused), style);
-        let area = rows.choice(&label(name), &value, focused);
-        rows.clickable(area, Some(index), focused);
+        rows.choices(rule, if is_required { condition } else { "not required" }, index, focused);
     }
 
     fn draw_results(&self, rows: &mut FormRows<App>, results: &[ConditionResult]) {

@@ -7,7 +7,6 @@ use tessera_picture::Protocol;
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Screen,
         overlay::pick_list::{Command, PickItem, PickList},
         pane::inner_area,
         view::pictures::VisiblePicture,
@@ -23,6 +22,7 @@ text_enum! {
         History = "type to filter   ↑ ↓ select   Enter search again   Esc close",
         Log = "type to filter   ↑ ↓ select   Enter show details   Esc close",
         Models = "↑ ↓ select   Enter show what is downloaded   Esc close",
+        Palette = "type to filter   ↑ ↓ select, ↑ at the top for earlier input   Enter run   Esc close",
         Profiles = "Enter open   Esc close",
         SortOrders = "↑ ↓ select   Enter sort   Esc close",
         Views = "Enter open   F2 rename   Delete delete   type to filter   Esc close",
@@ -36,6 +36,7 @@ impl ListKind {
             Self::Combinations | Self::FilterKinds | Self::History | Self::Views => 100,
             Self::Log => 116,
             Self::Models => 160,
+            Self::Palette => 96,
             Self::Profiles => 86,
             Self::SortOrders => 76,
         }
@@ -51,6 +52,8 @@ pub struct CommandList {
     alternative: Option<Command>,
     /// Whether the picture of the selected row is beside the list.
     has_picture: bool,
+    /// The entry of the palette's history that is in the field, counted from 1. New input has the number 0.
+    history_position: usize,
 }
 
 /// The columns of the picture beside the list.
@@ -76,6 +79,16 @@ impl CommandList {
         app.results.picture_of_search(entry, app.screen.canvas(area.width, area.height))
     }
 
+    fn show_history(&mut self, history: &[String], position: usize) {
+        let line = match position {
+            0 => Some(""),
+            _ => history.get(position - 1).map(String::as_str),
+        };
+        if let Some(line) = line {
+            (self.list.filter, self.history_position) = (line.into(), position);
+        }
+    }
+
     fn view_command(&self, key: Key) -> Option<Command> {
         let Some(Command::OpenView(name)) = self.list.selected() else { return None };
         Some(match key {
@@ -86,12 +99,29 @@ impl CommandList {
 }
 
 impl Dialog for CommandList {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        if self.kind != ListKind::Views || !matches!(chord.key, Key::F(2) | Key::Delete) {
-            return self.list.handle_key(chord);
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+        let (history, position) = (&app.overlays.palette_history, self.history_position);
+        match (self.kind, chord.key) {
+            (ListKind::Views, Key::F(2) | Key::Delete) => {
+                self.alternative = self.view_command(chord.key);
+                return if self.alternative.is_some() {
+                    KeyResult::Accept
+                } else {
+                    KeyResult::Stay
+                };
+            }
+            (ListKind::Palette, Key::Up) if self.list.cursor == 0 => {
+                self.show_history(history, position + 1);
+            }
+            (ListKind::Palette, Key::Down) if position > 0 => {
+                self.show_history(history, position - 1);
+            }
+            _ => {
+                self.history_position = 0;
+                return self.list.handle_key(chord);
+            }
         }
-        self.alternative = self.view_command(chord.key);
-        if self.alternative.is_some() { KeyResult::Accept } else { KeyResult::Stay }
+        KeyResult::Stay
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
@@ -99,6 +129,7 @@ impl Dialog for CommandList {
         let rows = self.list.preferred_rows(screen.0 < columns);
         let rows = match self.kind {
             ListKind::Log => screen.1.saturating_sub(4),
+            ListKind::Palette => screen.1.saturating_sub(4).min(24),
             ListKind::Views => rows.max(8),
             _ if self.has_picture => rows.max(ROWS_WITH_PICTURE),
             _ => rows,
@@ -128,6 +159,9 @@ impl Dialog for CommandList {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
+        if self.kind == ListKind::Palette {
+            app.overlays.add_to_palette_history(self.list.filter.value());
+        }
         let command = self.alternative.or_else(|| self.list.selected().cloned());
         if let Some(command) = command {
             app.run_command(command);
@@ -147,17 +181,22 @@ impl Dialog for CommandList {
 }
 
 impl CommandList {
-    pub(in crate::app) fn open(
-        overlays: &mut Overlays,
-        screen: &Screen,
-        kind: ListKind,
-        title: &str,
-        items: Vec<PickItem>,
-    ) {
+    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && screen.protocol != Protocol::None;
-        let list = CommandList { kind, title, list, alternative: None, has_picture };
-        overlays.open(list);
+        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
+        app.overlays.open(CommandList {
+            kind,
+            title,
+            list,
+            alternative: None,
+            has_picture,
+            history_position: 0,
+        });
+    }
+
+    /// Returns the open list, if it is of this kind.
+    pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
+        overlays.dialog::<Self>().filter(|list| list.kind == kind)
     }
 }
 

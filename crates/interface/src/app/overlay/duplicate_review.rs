@@ -39,7 +39,7 @@ use crate::{
         viewer::{ZoomPosition, actual_zoom},
     },
     drawing::{
-        ClickTarget, Theme, below, display_width, equal_columns, field_area, line, rows_of_line,
+        ClickTarget, Theme, below, display_width, equal_columns, field_area, line, rows_of_lines,
     },
 };
 
@@ -689,9 +689,7 @@ impl DuplicateReview {
         lines.extend(NOTES.map(|note| Line::styled(note, theme.dim)));
         lines.push(Line::default());
         ctx.put_lines(inside, &lines);
-        let head: usize =
-            lines.iter().map(|line| rows_of_line(line, usize::from(inside.width))).sum();
-        let list = below(inside, u16::try_from(head).unwrap_or(u16::MAX));
+        let list = below(inside, rows_of_lines(&lines, inside.width));
         let images = self.found.groups.iter().flat_map(|group| &group.images).skip(self.top);
         for (row, image) in (0..list.height.saturating_sub(1)).zip(images) {
             let (decision, style) = decision_text(theme, self.found.goes(image));

@@ -358,9 +358,7 @@ impl Facets {
     fn show(&mut self, app: &App, by: isize) {
         *self = Self::at(cycle(&Facets::sections(app), self.section, by));
     }
-}
 
-impl Facets {
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(&section) = Facets::sections(app).first() {
             app.overlays.open(Facets::at(section));

@@ -167,12 +167,7 @@ impl Dialog for FilePicker {
             let area = Self::areas(self.area(app.screen.size)).picture;
             let source = PictureSource::File(path.clone());
             let canvas = app.screen.canvas(area.width, area.height);
-            (!area.is_empty()).then_some(VisiblePicture {
-                view,
-                source,
-                compared_with: None,
-                canvas,
-            })
+            (!area.is_empty()).then(|| VisiblePicture::new(view, source, canvas))
         });
         picture.into_iter().collect()
     }

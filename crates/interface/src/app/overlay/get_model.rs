@@ -91,7 +91,7 @@ pub fn open_list(app: &mut App) {
     });
     let title = "Get a model: it finds pictures by what they show";
     let items = items.collect();
-    CommandList::open(&mut app.overlays, &app.screen, ListKind::Models, title, items);
+    CommandList::open(app, ListKind::Models, title, items);
 }
 
 /// Asks what a model would download.

@@ -6,10 +6,7 @@ use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 use uuid::Uuid;
 
 use crate::app::overlay::prelude::*;
-use crate::{
-    app::{Effect, Screen},
-    drawing::split_columns,
-};
+use crate::{app::Effect, drawing::split_columns};
 
 /// A square of four colors.
 const TEST_IMAGE: &[u8] = include_bytes!("../../../../../assets/test-picture.png");
@@ -83,19 +80,20 @@ impl Dialog for GraphicsCheck {
 
 impl GraphicsCheck {
     /// Opens the check. If pictures are disabled, the check draws half-blocks, which work everywhere.
-    pub(in crate::app) fn open(overlays: &mut Overlays, screen: &mut Screen, outbox: &mut Outbox) {
-        let protocol = match screen.protocol {
+    pub(in crate::app) fn open(app: &mut App) {
+        let protocol = match app.screen.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
         };
-        let canvas = Canvas { protocol, ..screen.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
+        let (columns, rows) = TEST_IMAGE_CELLS;
+        let canvas = Canvas { protocol, ..app.screen.canvas(columns, rows) };
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
-                let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
-                overlays.open(test);
+                app.overlays.open(GraphicsCheck { picture, canvas, chosen_protocol: protocol });
             }
             Err(error) => {
-                outbox.notify(Level::Error, format!("cannot draw the test picture: {error}"));
+                let text = format!("cannot draw the test picture: {error}");
+                app.outbox.notify(Level::Error, text);
             }
         }
     }

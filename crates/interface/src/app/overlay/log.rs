@@ -28,13 +28,8 @@ pub(in crate::app) fn open_log(app: &mut App) {
         sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
         PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
     });
-    CommandList::open(
-        &mut app.overlays,
-        &app.screen,
-        ListKind::Log,
-        "Log, newest first",
-        items.collect(),
-    );
+    let items = items.collect();
+    CommandList::open(app, ListKind::Log, "Log, newest first", items);
 }
 
 /// Returns the newest entries with their ages, without the requests that succeeded.

@@ -12,7 +12,6 @@ use tessera_wire::credentials::{secret_value, session_value};
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Screen,
         overlay::{
             command_list::{CommandList, ListKind},
             fields::{self, edit},
@@ -176,7 +175,7 @@ impl Dialog for LoginForm {
     fn accept(mut self: Box<Self>, app: &mut App) {
         match self.task {
             LoginTask::SwitchProfile => {
-                return LoginForm::open_profile_list(&mut app.overlays, &app.screen, &app.setup);
+                return LoginForm::open_profile_list(app);
             }
             LoginTask::Check => {
                 let dataset = app.dataset().map(|dataset| dataset.id);
@@ -277,21 +276,15 @@ impl LoginForm {
             LoginOutcome::None | LoginOutcome::Running => {}
         }
     }
-}
 
-impl LoginForm {
-    pub(in crate::app) fn open_profile_list(
-        overlays: &mut Overlays,
-        screen: &Screen,
-        setup: &Setup,
-    ) {
+    pub(in crate::app) fn open_profile_list(app: &mut App) {
         let item =
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
-        let profiles = setup.profiles.iter().map(|profile| {
+        let profiles = app.setup.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
             item(Destination::Profile(profile.name.clone()), &profile.name)
                 .note(note)
-                .current(Some(&profile.name) == setup.profile.as_ref())
+                .current(Some(&profile.name) == app.setup.profile.as_ref())
         });
         let others = [
             item(Destination::Sample, "sample").note("generated dataset, no account needed"),
@@ -299,7 +292,7 @@ impl LoginForm {
                 .note("a folder, a hosted or an on-premises service"),
         ];
         let items = profiles.chain(others).collect();
-        CommandList::open(overlays, screen, ListKind::Profiles, "Open another deployment", items);
+        CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
     }
 }
 

@@ -55,7 +55,7 @@ use crate::app::{
         fields::KeyResult,
         help::Help,
         palette::run_or_explain_action,
-        path_fields::typed_path,
+        path_fields::{path_field_key, typed_path},
         pick_list::Command,
         saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
         sort_filter::{sort_by, sort_files},
@@ -76,10 +76,7 @@ impl App {
             self.overlays.open(Help::of_dialog(dialog));
             return true;
         }
-        let (data, setup) = (&mut self.service_data, &self.setup);
-        let Some(mut dialog) = self.overlays.path_field_key(dialog, chord, data, setup) else {
-            return true;
-        };
+        let Some(mut dialog) = path_field_key(self, dialog, chord) else { return true };
         let path_before = typed_path(&*dialog);
         match dialog.handle_key(chord, self) {
             KeyResult::Stay => {

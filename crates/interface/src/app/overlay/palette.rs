@@ -12,135 +12,64 @@ use crate::app::{
     dataset_names,
     overlay::{
         command_list::{CommandList, ListKind},
-        pick_list::{Command, PickItem, PickList},
+        pick_list::{Command, PickItem},
     },
     tagging,
 };
 
 const MAX_HISTORY: usize = 50;
 
-#[derive(Clone, Debug)]
-pub struct Palette {
-    pub list: PickList,
-    /// Earlier input, newest first.
-    history: Vec<String>,
-    /// The history entry in the field, counted from 1. New input has the number 0.
-    history_position: usize,
+/// Opens the command palette.
+pub(in crate::app) fn open_palette(app: &mut App) {
+    let items = palette_items(app);
+    CommandList::open(app, ListKind::Palette, "Command", items);
 }
 
-impl Palette {
-    fn show_history(&mut self, position: usize) {
-        let line = match position {
-            0 => Some(""),
-            _ => self.history.get(position - 1).map(String::as_str),
-        };
-        if let Some(line) = line {
-            (self.list.filter, self.history_position) = (line.into(), position);
-        }
-    }
-}
-
-impl Dialog for Palette {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        match chord.key {
-            Key::Up if self.list.cursor == 0 => self.show_history(self.history_position + 1),
-            Key::Down if self.history_position > 0 => self.show_history(self.history_position - 1),
-            _ => {
-                self.history_position = 0;
-                return self.list.handle_key(chord);
-            }
-        }
-        KeyResult::Stay
-    }
-
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        (96, screen.1.saturating_sub(4).min(24))
-    }
-
-    fn hints(&self) -> &'static str {
-        "type to filter   ↑ ↓ select, ↑ at the top for earlier input   Enter run   Esc close"
-    }
-
-    fn text_input(&mut self) -> Option<&mut Input> {
-        Some(self.list.text_input())
-    }
-
-    fn select_item(&mut self, index: usize, _: &App) {
-        self.list.select(index);
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        let typed = self.list.filter.value().to_owned();
-        if !typed.is_empty() {
-            app.overlays.palette_history.retain(|line| *line != typed);
-            app.overlays.palette_history.insert(0, typed);
-            app.overlays.palette_history.truncate(MAX_HISTORY);
-        }
-        if let Some(command) = self.list.selected() {
-            app.run_command(command.clone());
-        }
-    }
-
-    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let inside = ctx.dialog(area, "Command");
-        self.list.draw(ctx, inside);
-    }
-}
-
-impl Palette {
-    pub(in crate::app) fn open(app: &mut App) {
-        app.overlays.open(Palette {
-            list: PickList::new(Palette::items(app)),
-            history: app.overlays.palette_history.clone(),
-            history_position: 0,
-        });
-    }
-
-    fn items(app: &App) -> Vec<PickItem> {
-        let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
-        let mut items: Vec<_> = actions.map(|&action| Palette::action(app, action)).collect();
-        // The sort is stable, so actions that were never picked stay in the order of the help.
-        items.sort_by_key(|item| Reverse(item.picked));
-        items.extend(custom_command_items(app));
-        items.extend(app.service_data.dataset_list().iter().map(|dataset| {
-            let distinction = dataset_names::distinction(app, dataset).map(|it| format!(" {it}"));
-            let name = format!("ds {}{}", dataset.name, distinction.unwrap_or_default());
-            PickItem::new(Command::OpenDataset(dataset.id), name).note(dataset.status.as_str())
-        }));
-        let tabs = app.results.tabs().map_or(0, |tabs| tabs.all().len());
-        items.extend((0..tabs).map(|tab| {
-            PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
-        }));
-        items.extend(app.service_data.saved_views().iter().map(|view| {
-            PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
-                .note(app.service_data.describe_view(view))
-        }));
-        items.extend(app.setup.profiles.iter().map(|profile| {
-            let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
-            PickItem::new(open, format!("profile {}", profile.name))
-                .note(profile.deployment.address())
-        }));
-        items.extend(ThemeChoice::all(&app.setup.user_themes).map(|theme| {
-            let name = format!("theme {}", theme.as_str());
-            PickItem::new(Command::SetTheme(theme), name)
-        }));
-        items.extend(TileSize::ALL.map(|size| {
+fn palette_items(app: &App) -> Vec<PickItem> {
+    let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
+    let mut items: Vec<_> = actions.map(|&action| palette_action(app, action)).collect();
+    // The sort is stable, so actions that were never picked stay in the order of the help.
+    items.sort_by_key(|item| Reverse(item.picked));
+    items.extend(custom_command_items(app));
+    items.extend(app.service_data.dataset_list().iter().map(|dataset| {
+        let distinction = dataset_names::distinction(app, dataset).map(|it| format!(" {it}"));
+        let name = format!("ds {}{}", dataset.name, distinction.unwrap_or_default());
+        PickItem::new(Command::OpenDataset(dataset.id), name).note(dataset.status.as_str())
+    }));
+    let tabs = app.results.tabs().map_or(0, |tabs| tabs.all().len());
+    items.extend((0..tabs).map(|tab| {
+        PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
+    }));
+    items.extend(app.service_data.saved_views().iter().map(|view| {
+        PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
+            .note(app.service_data.describe_view(view))
+    }));
+    items.extend(app.setup.profiles.iter().map(|profile| {
+        let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
+        PickItem::new(open, format!("profile {}", profile.name)).note(profile.deployment.address())
+    }));
+    items.extend(ThemeChoice::all(&app.setup.user_themes).map(|theme| {
+        let name = format!("theme {}", theme.as_str());
+        PickItem::new(Command::SetTheme(theme), name)
+    }));
+    items.extend(
+        TileSize::ALL.map(|size| {
             PickItem::new(Command::SetTileSize(size), format!("tiles {}", size.as_str()))
-        }));
-        items
-    }
+        }),
+    );
+    items
+}
 
-    fn action(app: &App, action: Action) -> PickItem {
-        let contexts: Vec<_> = app.setup.keymap.contexts().collect();
-        let keys = app.setup.keymap.keys_of(&contexts, action);
-        let reason = availability::unavailable_reason(app, action);
-        PickItem::new(Command::Action(action), action.name().replace('-', " "))
-            .prefix(keys.first().map_or("", String::as_str))
-            .note(action.help())
-            .keywords(keywords(action))
-            .picked(app.overlays.times_picked(action))
-            .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
-    }
+fn palette_action(app: &App, action: Action) -> PickItem {
+    let contexts: Vec<_> = app.setup.keymap.contexts().collect();
+    let keys = app.setup.keymap.keys_of(&contexts, action);
+    let reason = availability::unavailable_reason(app, action);
+    PickItem::new(Command::Action(action), action.name().replace('-', " "))
+        .prefix(keys.first().map_or("", String::as_str))
+        .note(action.help())
+        .keywords(keywords(action))
+        .picked(app.overlays.times_picked(action))
+        .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
 }
 
 /// Returns the words that find an action besides what its row shows.
@@ -186,10 +115,19 @@ pub(in crate::app) fn run_or_explain_action(app: &mut App, action: Action) {
     };
     let steps = [availability::suggested_action(app, action), Some(Action::Menu)];
     let items = steps.into_iter().flatten().map(|step| action_item(app, step)).collect();
-    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &reason, items);
+    CommandList::open(app, ListKind::Actions, &reason, items);
 }
 
 impl Overlays {
+    /// Adds the input of the palette to its history, unless it is empty.
+    pub(in crate::app) fn add_to_palette_history(&mut self, typed: &str) {
+        if !typed.is_empty() {
+            self.palette_history.retain(|line| *line != typed);
+            self.palette_history.insert(0, typed.to_owned());
+            self.palette_history.truncate(MAX_HISTORY);
+        }
+    }
+
     pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
         self.picked_actions.get(action.name()).copied().unwrap_or(0)
     }
@@ -207,5 +145,5 @@ pub(in crate::app) fn open_action_menu(app: &mut App) {
     };
     let actions = menu_actions(app).map(|action| action_item(app, action));
     let items = custom_command_items(app).chain(actions).collect();
-    CommandList::open(&mut app.overlays, &app.screen, ListKind::Actions, &title, items);
+    CommandList::open(app, ListKind::Actions, &title, items);
 }

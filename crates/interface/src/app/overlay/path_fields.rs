@@ -6,40 +6,33 @@ use std::path::PathBuf;
 use tessera_model::FolderListing;
 
 use crate::app::overlay::prelude::*;
-use crate::app::{
-    ServiceData,
-    overlay::{
-        fields::{Completion, PathField},
-        file_picker::FilePicker,
-    },
+use crate::app::overlay::{
+    fields::{Completion, PathField},
+    file_picker::FilePicker,
 };
 
-impl Overlays {
-    /// Handles a key in a field with a path. Returns the dialog if it has to handle the key itself.
-    pub(super) fn path_field_key(
-        &mut self,
-        dialog: Box<dyn Dialog>,
-        chord: Chord,
-        service_data: &mut ServiceData,
-        setup: &Setup,
-    ) -> Option<Box<dyn Dialog>> {
-        let Some(field) = dialog.path_field() else { return Some(dialog) };
-        let opens_picker = chord.ctrl && chord.key == Key::Char('f');
-        // Only a name that the user has begun can be completed. Otherwise, Tab goes to the next field.
-        let completes =
-            chord.key == Key::Tab && !chord.shift && self.path_is_typed && field.has_name();
-        if !opens_picker && !completes {
-            return Some(dialog);
-        }
-        // An earlier listing may be out of date.
-        service_data.folder = None;
-        if opens_picker {
-            self.open(FilePicker::of_field(dialog, field, setup));
-        } else {
-            (self.completion, self.open) = (Some(field.path), Some(dialog));
-        }
-        None
+/// Handles a key in a field with a path. Returns the dialog if it has to handle the key itself.
+pub(super) fn path_field_key(
+    app: &mut App,
+    dialog: Box<dyn Dialog>,
+    chord: Chord,
+) -> Option<Box<dyn Dialog>> {
+    let Some(field) = dialog.path_field() else { return Some(dialog) };
+    let opens_picker = chord.ctrl && chord.key == Key::Char('f');
+    // Only a name that the user has begun can be completed. Otherwise, Tab goes to the next field.
+    let completes =
+        chord.key == Key::Tab && !chord.shift && app.overlays.path_is_typed && field.has_name();
+    if !opens_picker && !completes {
+        return Some(dialog);
     }
+    // An earlier listing may be out of date.
+    app.service_data.folder = None;
+    if opens_picker {
+        app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
+    } else {
+        (app.overlays.completion, app.overlays.open) = (Some(field.path), Some(dialog));
+    }
+    None
 }
 
 /// Completes the path that waited for its folder. If several names continue the path, the picker shows them. If

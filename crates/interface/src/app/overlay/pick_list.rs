@@ -109,7 +109,7 @@ impl PickItem {
 
 #[derive(Clone, Debug)]
 pub struct PickList {
-    items: Vec<PickItem>,
+    pub items: Vec<PickItem>,
     pub filter: Input,
     /// The selected row among the matches.
     pub cursor: usize,
@@ -119,10 +119,6 @@ impl PickList {
     pub(in crate::app) fn new(items: Vec<PickItem>) -> Self {
         let cursor = items.iter().position(|item| item.current).unwrap_or(0);
         Self { items, filter: Input::default(), cursor }
-    }
-
-    pub fn items(&self) -> &[PickItem] {
-        &self.items
     }
 
     /// Returns the items that match the filter, best first. Without a filter, all items are returned in order.
@@ -249,7 +245,7 @@ fn item_lines(
     matches: &[&PickItem],
 ) -> Vec<Line<'static>> {
     let widest = |text: fn(&PickItem) -> &str| {
-        list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
+        list.items.iter().map(|item| display_width(text(item))).max().unwrap_or(0)
     };
     let widths = ColumnWidths {
         prefix: widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH),

@@ -9,7 +9,6 @@ use tessera_model::{Selection, tag::tag_name};
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Baskets,
         basket::count_with_noun,
         overlay::{
             fields::{self, PathField, PathKind, expand_path, paste_path},
@@ -113,12 +112,7 @@ impl TextPrompt {
             .ok_or("type an absolute path, or one that begins with ~".to_owned())
     }
 
-    fn request(
-        &self,
-        baskets: &Baskets,
-        results: &Results,
-        setup: &Setup,
-    ) -> Result<(Lane, Request), &'static str> {
+    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
         let typed = self.text.value().trim();
         if self.purpose == PromptPurpose::OpenDataset {
             let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
@@ -134,11 +128,12 @@ impl TextPrompt {
         if typed.is_empty() {
             return Err("type the path of a file");
         }
-        let (Some(view), Some(selection)) = (results.view(), baskets.selection(results)) else {
+        let selection = app.baskets.selection(&app.results);
+        let (Some(view), Some(selection)) = (app.results.view(), selection) else {
             return Err("open a dataset first");
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
-        let file = expand_path(typed, setup.home_dir.as_deref());
+        let file = expand_path(typed, app.setup.home_dir.as_deref());
         // A text without a folder or an extension is the name of a saved selection, as in commands.
         let is_name = typed.starts_with("tag:") || !typed.contains(['/', '.', '~']);
         let request = match (saves, is_name) {
@@ -229,7 +224,7 @@ impl Dialog for TextPrompt {
             },
             PromptPurpose::DiverseMedia => self.diverse_media(app),
             _ => self
-                .request(&app.baskets, &app.results, &app.setup)
+                .request(app)
                 .map(|(lane, request)| app.outbox.send(lane, request))
                 .map_err(ToOwned::to_owned),
         };
@@ -275,32 +270,20 @@ impl Outbox {
     }
 }
 
-impl Baskets {
-    pub(in crate::app) fn selection_loaded(
-        &mut self,
-        dataset: DatasetId,
-        selection: &Selection,
-        outbox: &mut Outbox,
-    ) {
-        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
-        let entries = count_with_noun(selection.len(), "entry", "entries");
-        let text = format!("loaded {entries} from the file; u restores the previous selection");
-        outbox.notify(Level::Success, text);
-    }
+pub(in crate::app) fn selection_loaded(app: &mut App, dataset: DatasetId, selection: &Selection) {
+    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
+    let entries = count_with_noun(selection.len(), "entry", "entries");
+    let text = format!("loaded {entries} from the file; u restores the previous selection");
+    app.outbox.notify(Level::Success, text);
+}
 
-    /// Selects media that differ most, of which there may be fewer than the user has typed.
-    pub(in crate::app) fn diverse_chosen(
-        &mut self,
-        dataset: DatasetId,
-        selection: &Selection,
-        outbox: &mut Outbox,
-    ) {
-        if selection.is_empty() {
-            return outbox.notify(Level::Warning, "the search finds no images to compare");
-        }
-        self.edit_of(dataset, |basket| basket.replace(selection), outbox);
-        let media = count_with_noun(selection.len(), "media item", "media items");
-        let text = format!("selected {media} that differ most; u restores the previous selection");
-        outbox.notify(Level::Success, text);
+/// Selects media that differ most, of which there may be fewer than the user has typed.
+pub(in crate::app) fn diverse_chosen(app: &mut App, dataset: DatasetId, selection: &Selection) {
+    if selection.is_empty() {
+        return app.outbox.notify(Level::Warning, "the search finds no images to compare");
     }
+    app.baskets.edit_of(dataset, |basket| basket.replace(selection), &mut app.outbox);
+    let media = count_with_noun(selection.len(), "media item", "media items");
+    let text = format!("selected {media} that differ most; u restores the previous selection");
+    app.outbox.notify(Level::Success, text);
 }

@@ -210,9 +210,7 @@ impl RegionPicker {
     fn pixel_size(&self, app: &App) -> Vec2 {
         StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
     }
-}
 
-impl RegionPicker {
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
         let Some(preview) = results.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {
@@ -392,7 +390,7 @@ impl RegionPicker {
             _ => None,
         });
         let view = in_progress.unwrap_or(&requested).clone();
-        VisiblePicture { view, source: self.image.source.clone(), compared_with: None, canvas }
+        VisiblePicture::new(view, self.image.source.clone(), canvas)
     }
 
     /// Returns the size of the picture in pixels, once the picture is loaded.

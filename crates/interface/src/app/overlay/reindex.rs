@@ -3,7 +3,7 @@
 use tessera_model::{Operation, text::grouped_with_noun};
 
 use crate::app::overlay::prelude::*;
-use crate::job::JobDataset;
+use crate::{app::jobs::start_reindex, job::JobDataset};
 
 #[derive(Clone, Debug)]
 pub struct ReindexConfirmation {
@@ -29,11 +29,7 @@ impl Dialog for ReindexConfirmation {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        app.jobs.start_reindex(
-            JobDataset { id: self.dataset, name: self.dataset_name },
-            &app.service_data,
-            &mut app.outbox,
-        );
+        start_reindex(app, JobDataset { id: self.dataset, name: self.dataset_name });
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {

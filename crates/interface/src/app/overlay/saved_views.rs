@@ -5,12 +5,12 @@ use tessera_model::{AnchorKind, PictureSource, SavedView, StateKey, StateValue, 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        QueryBuilder, QueryImage, Screen, ServiceData,
+        QueryBuilder, QueryImage, ServiceData,
         basket::count_with_noun,
         overlay::{
             command_list::{CommandList, ListKind},
             fields::{self},
-            palette::Palette,
+            palette::open_palette,
             pick_list::{Command, PickItem},
         },
         service_data::LoadedState,
@@ -167,7 +167,9 @@ impl ServiceData {
 }
 
 pub fn needs_saved_views(app: &App) -> bool {
-    let listed = lists_saved_views(&app.overlays) || app.overlays.dialog::<Palette>().is_some();
+    let listed = [ListKind::Views, ListKind::Palette]
+        .iter()
+        .any(|kind| CommandList::opened(&app.overlays, *kind).is_some());
     let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
     (listed || awaited || app.panes.focus == Pane::Query)
         && app.service_data.views.due(None).is_some()
@@ -187,23 +189,16 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
         }
     }
-    let is_unfiltered = |palette: &Palette| palette.list.filter.value().is_empty();
-    if lists_saved_views(&app.overlays) {
-        open_saved_views(&mut app.overlays, &app.screen, &app.service_data);
-    } else if app.overlays.dialog().is_some_and(is_unfiltered) {
-        Palette::open(app);
+    let is_unfiltered = |palette: &CommandList| palette.list.filter.value().is_empty();
+    if CommandList::opened(&app.overlays, ListKind::Views).is_some() {
+        open_saved_views(app);
+    } else if CommandList::opened(&app.overlays, ListKind::Palette).is_some_and(is_unfiltered) {
+        open_palette(app);
     }
 }
 
-fn lists_saved_views(overlays: &Overlays) -> bool {
-    overlays.dialog::<CommandList>().is_some_and(|list| list.kind == ListKind::Views)
-}
-
-pub(in crate::app) fn open_saved_views(
-    overlays: &mut Overlays,
-    screen: &Screen,
-    service_data: &ServiceData,
-) {
+pub(in crate::app) fn open_saved_views(app: &mut App) {
+    let service_data = &app.service_data;
     let title = match service_data.saved_views_unavailable() {
         Some(reason) => format!("Saved views: {reason}"),
         None => "Saved views; w in the query builder saves one".to_owned(),
@@ -213,14 +208,14 @@ pub(in crate::app) fn open_saved_views(
             .note(service_data.describe_view(view))
     };
     let items = service_data.saved_views().iter().map(item).collect();
-    CommandList::open(overlays, screen, ListKind::Views, &title, items);
+    CommandList::open(app, ListKind::Views, &title, items);
 }
 
 fn delete_view(app: &mut App, name: &SafeText) {
     let mut views = app.service_data.saved_views().to_vec();
     views.retain(|view| view.name != *name);
     app.service_data.store_views(views, &mut app.outbox);
-    open_saved_views(&mut app.overlays, &app.screen, &app.service_data);
+    open_saved_views(app);
 }
 
 /// Returns the search on screen with the builder's filters as a view without a name.

@@ -205,13 +205,8 @@ pub(in crate::app) fn open_sort_list(app: &mut App) {
         _ if is_whole => "Sort the results",
         _ => "Sort the loaded page",
     };
-    CommandList::open(
-        &mut app.overlays,
-        &app.screen,
-        ListKind::SortOrders,
-        title,
-        items.chain(whole).collect(),
-    );
+    let items = items.chain(whole).collect();
+    CommandList::open(app, ListKind::SortOrders, title, items);
 }
 
 pub(in crate::app) fn sort_by(app: &mut App, order: SortOrder) {

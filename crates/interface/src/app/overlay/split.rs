@@ -17,7 +17,7 @@ use crate::{
         pane::cycle,
     },
     command_lines::split_command_line,
-    drawing::{FormOptions, FormRows, choice_text, wrapped_rows},
+    drawing::{FormOptions, FormRows, wrapped_rows},
     message::Payload,
 };
 
@@ -261,39 +261,20 @@ impl Dialog for SplitForm {
 
 impl SplitForm {
     fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: SplitField) {
-        let (focused, theme) = (self.field == field, rows.ctx.theme);
-        let label = |text| Span::styled(text, theme.text);
-        let (name, choice) = match field {
-            SplitField::Shares => {
-                let area = rows.field(&label("shares"), focused);
-                rows.clickable(area, Some(index), false);
-                return rows.ctx.text_field(area, &self.shares, focused);
+        let (index, focused) = (Some(index), self.field == field);
+        let (label, input, placeholder) = match field {
+            SplitField::Shares => ("shares", &self.shares, String::new()),
+            SplitField::Names => ("names", &self.names, self.usual_names()),
+            SplitField::Without => ("skip tags", &self.without, self.tags_in_use(rows.ctx.app)),
+            SplitField::Balance => {
+                let choice = match self.balance {
+                    Balance::Labels => "the same share of each label in every set",
+                    Balance::Size => "only the number of media items",
+                };
+                return rows.choices("balance", choice, index, focused);
             }
-            SplitField::Names => {
-                let area = rows.field(&label("names"), focused);
-                rows.clickable(area, Some(index), false);
-                if self.names.value().is_empty() {
-                    rows.note_beside(area, 0, &self.usual_names(), theme.dim);
-                }
-                return rows.ctx.text_field(area, &self.names, focused);
-            }
-            SplitField::Without => {
-                let area = rows.field(&label("skip tags"), focused);
-                rows.clickable(area, Some(index), false);
-                if self.without.value().is_empty() {
-                    rows.note_beside(area, 0, &self.tags_in_use(rows.ctx.app), theme.dim);
-                }
-                return rows.ctx.text_field(area, &self.without, focused);
-            }
-            SplitField::Balance if self.balance == Balance::Labels => {
-                ("balance", "the same share of each label in every set")
-            }
-            SplitField::Balance => ("balance", "only the number of media items"),
         };
-        let style = if focused { theme.accent } else { theme.text };
-        let value = Span::styled(choice_text(choice, focused), style);
-        let area = rows.choice(&label(name), &value, focused);
-        rows.clickable(area, Some(index), focused);
+        rows.input_or(label, input, &placeholder, index, focused);
     }
 }
 

@@ -12,23 +12,13 @@ use crate::app::view::sort_filter::ListOptions;
 pub struct Datasets {
     /// The selected dataset. `None` selects the first one.
     pub(in crate::app) cursor: Option<DatasetId>,
-    pub(in crate::app) list_options: ListOptions,
-    pub(in crate::app) auto_refresh: bool,
+    pub list_options: ListOptions,
+    pub auto_refresh: bool,
 }
 
 impl Default for Datasets {
     fn default() -> Self {
         Self { cursor: None, list_options: ListOptions::default(), auto_refresh: true }
-    }
-}
-
-impl Datasets {
-    pub fn list_options(&self) -> &ListOptions {
-        &self.list_options
-    }
-
-    pub fn auto_refresh(&self) -> bool {
-        self.auto_refresh
     }
 }
 

@@ -25,9 +25,7 @@ impl QueryBuilder {
     pub(in crate::app) fn record_known_values(&mut self, search: &Search, page: &Page) {
         self.known_values.entry(search.dataset).or_default().record_page(search, page);
     }
-}
 
-impl QueryBuilder {
     pub fn draft(&self, results: &Results) -> &QueryDraft {
         let draft = results.view().and_then(|view| self.drafts.get(&view.search.dataset));
         draft.unwrap_or(&self.empty.0)

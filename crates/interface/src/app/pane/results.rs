@@ -24,9 +24,9 @@ pub struct Results {
     /// The tabs on screen. `None` if no dataset is open.
     tabs: Option<Tabs>,
     tabs_of_others: HashMap<DatasetId, Tabs>,
-    pub(in crate::app) pages: PageCache,
+    pub pages: PageCache,
     pub(in crate::app) members: MemberList,
-    pub(in crate::app) recent_images: RecentImages,
+    pub recent_images: RecentImages,
     pub(in crate::app) registering: Option<Registration>,
     /// The datasets for which the user was warned that new media are not clustered yet.
     partial_index_warned: HashSet<DatasetId>,
@@ -40,14 +40,6 @@ pub struct Registration {
 }
 
 impl Results {
-    pub fn pages(&self) -> &PageCache {
-        &self.pages
-    }
-
-    pub fn recent_images(&self) -> &RecentImages {
-        &self.recent_images
-    }
-
     /// Opens the tabs of a dataset as the user left them, or a tab with the first search.
     pub fn open(&mut self, first: Search) {
         let dataset = first.dataset;
@@ -105,9 +97,7 @@ impl Results {
         }
         tabs.tab_mut().back()
     }
-}
 
-impl Results {
     pub fn needs_query(&self, service_data: &ServiceData) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
@@ -283,9 +273,7 @@ impl Results {
         });
         (last >= first).then_some(PageRange { first, last, total: last_page })
     }
-}
 
-impl Results {
     /// Returns the number of the page on screen, counted from 0.
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
@@ -323,9 +311,7 @@ impl Results {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
     }
-}
 
-impl Results {
     /// Returns the read of the next members of the cluster under the cursor, if the cursor is near the last loaded one.
     pub(in crate::app) fn members_read(
         &self,
@@ -361,9 +347,7 @@ impl Results {
         // Only the service knows which search has found a cluster that was computed from several searches.
         Some(if view.computed.is_some() { MissingMembers::NotListed } else { missing })
     }
-}
 
-impl Results {
     /// Returns the clusters of all loaded pages of the search on screen, in their order.
     pub fn loaded_clusters(&self) -> Vec<&Cluster> {
         self.view().map(|view| self.clusters_of(view)).unwrap_or_default()
@@ -377,15 +361,11 @@ impl Results {
         let pages = self.pages.pages_of(&view.search).into_iter();
         pages.filter_map(|(_, page)| page.value()).flat_map(|page| &page.clusters).collect()
     }
-}
 
-impl Results {
     pub fn tab_count(&self) -> usize {
         self.tabs().map_or(0, |tabs| tabs.all().len())
     }
-}
 
-impl Results {
     /// Opens a view that collects the clusters with a text in their names. The finest clusters have the fewest members
     /// that the service does not list.
     pub(in crate::app) fn scan_names(&mut self, text: &str) {

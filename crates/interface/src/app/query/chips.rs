@@ -7,7 +7,6 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::prelude::*;
 use crate::app::{
-    QueryBuilder,
     query::{FilterKind, FilterRow},
     view::{name_scan::NameScan, search_title},
 };
@@ -45,9 +44,9 @@ impl Chip {
 const MAX_CHIP_CHARS: usize = 32;
 
 /// Returns the chips of the open view: what is on screen, then the filters of the query builder that are not.
-pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
-    let Some(view) = results.view() else { return Vec::new() };
-    let draft = query.draft(results);
+pub fn chips(app: &App) -> Vec<Chip> {
+    let Some(view) = app.results.view() else { return Vec::new() };
+    let draft = app.query.draft(&app.results);
     let mut chips = vec![];
     if let Some(computed) = &view.computed {
         let scan = computed.scan.as_ref().map(NameScan::subject);
@@ -58,7 +57,7 @@ pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
         chips.extend(view.search.filters.iter().map(|filter| {
             let is_of = |row: &FilterRow| row.enabled && row.filter().as_ref() == Ok(filter);
             let row = draft.rows.iter().position(is_of);
-            chip(ChipState::On, &filter_summary(query, results, filter), row)
+            chip(ChipState::On, &filter_summary(app, filter), row)
         }));
     }
     let entity = view.search.entity.as_str().to_lowercase();
@@ -69,7 +68,7 @@ pub fn chips(query: &QueryBuilder, results: &Results) -> Vec<Chip> {
         if chips.iter().any(|chip| chip.row == Some(index)) {
             continue;
         }
-        let summary = row_summary(query, results, row);
+        let summary = row_summary(app, row);
         chips.push(if row.enabled {
             chip(ChipState::NotRun, &format!("draft: {summary}"), Some(index))
         } else {
@@ -113,16 +112,12 @@ pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
 }
 
 /// Describes a filter in a few words.
-pub(in crate::app) fn filter_summary(
-    query: &QueryBuilder,
-    results: &Results,
-    filter: &Filter,
-) -> String {
-    row_summary(query, results, &FilterRow::from_filter(filter))
+pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
+    row_summary(app, &FilterRow::from_filter(filter))
 }
 
-fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> String {
-    let summary = |filter: &Filter| filter_summary(query, results, filter);
+fn row_summary(app: &App, row: &FilterRow) -> String {
+    let summary = |filter: &Filter| filter_summary(app, filter);
     match (row.kind, row.filter()) {
         (FilterKind::Not, Ok(Filter::Not(negated))) => {
             return format!("not {}", summary(negated.filter()));
@@ -134,7 +129,7 @@ fn row_summary(query: &QueryBuilder, results: &Results, row: &FilterRow) -> Stri
     }
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {
-            let name = |entry: &String| match query.known_values(results).tag_name(entry) {
+            let name = |entry: &String| match app.query.known_values(&app.results).tag_name(entry) {
                 Some(name) if row.kind == FilterKind::Tags => name.to_string(),
                 _ => SafeText::name(entry).to_string(),
             };

@@ -5,7 +5,7 @@ use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
 use tessera_wire::vql::{refused_value, write};
 
 use crate::app::{
-    App, QueryBuilder, Results, ServiceData,
+    App, QueryBuilder, Results,
     query::{FilterKind, FilterRow, QueryDraft},
 };
 
@@ -131,14 +131,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         }
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
-            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_SEMANTIC)
+            missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
         }
-        FilterKind::Text => {
-            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_CAPTIONS)
-        }
-        FilterKind::Labels => {
-            missing_enrichment(&app.results, &app.service_data, EnrichmentModel::ANY_FOR_LABELS)
-        }
+        FilterKind::Text => missing_enrichment(app, EnrichmentModel::ANY_FOR_CAPTIONS),
+        FilterKind::Labels => missing_enrichment(app, EnrichmentModel::ANY_FOR_LABELS),
         FilterKind::Duplicates | FilterKind::Uniqueness if app.has_local_service() => {
             let (field, reason) = refused_value(&row.filter().ok()?)?;
             Some(format!("{field} {reason}"))
@@ -151,15 +147,9 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     }
 }
 
-pub fn missing_enrichment(
-    results: &Results,
-    service_data: &ServiceData,
-    models: &[EnrichmentModel],
-) -> Option<String> {
-    enrichment::missing_model_warning(
-        models,
-        service_data.enrichment(results.view()?.search.dataset),
-    )
+pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
+    let dataset = app.results.view()?.search.dataset;
+    enrichment::missing_model_warning(models, app.service_data.enrichment(dataset))
 }
 
 fn draft_summary(results: &Results, draft: &QueryDraft) -> Vec<Diagnostic> {

@@ -18,31 +18,27 @@ pub struct SearchHistory {
 }
 
 impl SearchHistory {
-    /// Runs a search in this tab and adds it to the history.
-    pub(in crate::app) fn run_search(
-        &mut self,
-        mut view: View,
-        results: &mut Results,
-        outbox: &mut Outbox,
-    ) {
-        if view.query_image.is_none() {
-            view.query_image = results.recent_images.registered(&view.search.query).cloned();
-        }
+    /// Adds the search of a view, unless it is that of a whole dataset.
+    pub(in crate::app) fn add(&mut self, view: &View, results: &Results, outbox: &Outbox) {
         let search = Search { page: 0, ..view.search.clone() };
-        let (similar_to, query_image) = (view.similar_to.clone(), view.query_image.clone());
-        let region = query_image.as_ref().and_then(|image| image.region);
-        let file = query_image.and_then(|image| match image.source {
-            PictureSource::File(path) => Some(path),
+        if search.query == Query::Browse && search.filters.is_empty() {
+            return;
+        }
+        let image = view.query_image.as_ref();
+        let file = image.and_then(|image| match &image.source {
+            PictureSource::File(path) => Some(path.clone()),
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
-        if search.query != Query::Browse || !search.filters.is_empty() {
-            let searched_at = Some(outbox.clock());
-            let results = results.result_count(&search);
-            let entry = HistoryEntry { search, similar_to, file, region, searched_at, results };
-            entry.append_to(&mut self.past_searches);
-            (self.unsaved, self.needed) = (true, true);
-        }
-        results.edit_tabs(|tabs| tabs.tab_mut().push(view));
+        let entry = HistoryEntry {
+            similar_to: view.similar_to.clone(),
+            file,
+            region: image.and_then(|image| image.region),
+            searched_at: Some(outbox.clock()),
+            results: results.result_count(&search),
+            search,
+        };
+        entry.append_to(&mut self.past_searches);
+        (self.unsaved, self.needed) = (true, true);
     }
 
     /// Records in the newest past search how many results it has, after a page was loaded.
@@ -83,7 +79,7 @@ impl Results {
             let subject = PictureSubject::File(file.clone());
             let crop = entry.region.map_or(Crop::Full, Crop::Highlighted);
             let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
-            return Some(VisiblePicture { view, source, compared_with: None, canvas });
+            return Some(VisiblePicture::new(view, source, canvas));
         }
         let loaded = self.pages.loaded(entry.search.dataset);
         let image = match &entry.search.query {

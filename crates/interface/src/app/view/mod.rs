@@ -126,9 +126,7 @@ impl View {
             ..Self::new(search)
         };
     }
-}
 
-impl View {
     /// Returns the search of all names that computes the clusters, if one does.
     pub fn scan(&self) -> Option<&NameScan> {
         self.computed.as_ref()?.scan.as_ref()

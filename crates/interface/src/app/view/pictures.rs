@@ -17,6 +17,10 @@ pub struct VisiblePicture {
 }
 
 impl VisiblePicture {
+    pub fn new(view: PictureView, source: PictureSource, canvas: Canvas) -> Self {
+        Self { view, source, compared_with: None, canvas }
+    }
+
     pub fn lane(&self) -> Lane {
         Lane::Picture(self.view.clone(), self.canvas)
     }
@@ -49,7 +53,7 @@ pub fn detail_picture_view(preview: &Preview) -> PictureView {
 pub(in crate::app) fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     preview.region?;
     let source = PictureSource::Link(preview.original.clone()?);
-    Some(VisiblePicture { view: detail_picture_view(preview), source, compared_with: None, canvas })
+    Some(VisiblePicture::new(detail_picture_view(preview), source, canvas))
 }
 
 /// Returns the picture of a preview: the thumbnail for a small canvas, and the original for a
@@ -62,7 +66,7 @@ pub(in crate::app) fn preview_picture(preview: &Preview, canvas: Canvas) -> Opti
     let link = if needs_original { preview.original.as_ref() } else { None };
     let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
     let source = PictureSource::Link(link.clone());
-    Some(VisiblePicture { view: preview.media.into(), source, compared_with: None, canvas })
+    Some(VisiblePicture::new(preview.media.into(), source, canvas))
 }
 
 pub fn full_size_link(preview: &Preview) -> Option<Link> {

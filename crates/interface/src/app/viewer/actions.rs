@@ -10,7 +10,7 @@ use tessera_picture::Protocol;
 use crate::app::prelude::*;
 use crate::app::{
     Baskets, Mouse, MouseKind, Screen,
-    basket::count_with_noun,
+    basket::{count_with_noun, select::toggle_preview_selected},
     overlay::palette::open_action_menu,
     pane::moved_cursor,
     viewer::{
@@ -90,8 +90,7 @@ impl Results {
 /// Returns why an action of the full-size view is unavailable.
 pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String> {
     if action == Action::Compare {
-        return pictures_off(&app.screen, &app.setup)
-            .or_else(|| pictures_to_compare(app.panes.focus, &app.results, &app.baskets).err());
+        return pictures_off(&app.screen, &app.setup).or_else(|| pictures_to_compare(app).err());
     }
     if app.viewer.is_none() {
         let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
@@ -253,9 +252,7 @@ impl App {
             Action::Difference => self.edit_comparison(Comparison::toggle_difference),
             Action::KeepPicture => self.keep_compared(),
             // The same action selects the cluster in the results.
-            Action::Select if self.comparison().is_some() => {
-                self.baskets.toggle_preview_selected(&self.results, &mut self.outbox);
-            }
+            Action::Select if self.comparison().is_some() => toggle_preview_selected(self),
             _ => return false,
         }
         true
@@ -342,12 +339,9 @@ impl App {
     }
 
     pub(in crate::app) fn open_comparison(&mut self) {
-        let focus = self.panes.focus;
-        let Ok(pictures) = pictures_to_compare(focus, &self.results, &self.baskets) else { return };
-        let list = self
-            .viewer
-            .as_ref()
-            .map_or_else(|| focused_list(focus, &self.results), |viewer| viewer.list);
+        let Ok(pictures) = pictures_to_compare(self) else { return };
+        let list = self.viewer.as_ref().map(|viewer| viewer.list);
+        let list = list.unwrap_or_else(|| focused_list(self.panes.focus, &self.results));
         let comparison = Some(Comparison::new(pictures));
         self.viewer = Some(Viewer { comparison, ..Viewer::new(list) });
         self.select_compared();

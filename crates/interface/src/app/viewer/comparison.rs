@@ -103,13 +103,9 @@ pub(in crate::app) fn focused_list(focus: Pane, results: &Results) -> PictureLis
 /// Returns the selected pictures. If only one is selected, the picture under the cursor is added. If none or too many
 /// are selected, returns the picture under the cursor and the next one of its cluster. The error is the reason why
 /// there are no pictures to compare.
-pub(in crate::app) fn pictures_to_compare(
-    focus: Pane,
-    results: &Results,
-    baskets: &Baskets,
-) -> Result<Vec<MediaId>, String> {
-    let mut pictures = selected_pictures(focus, results, baskets);
-    let at_cursor = results.preview().map(|preview| preview.media);
+pub(in crate::app) fn pictures_to_compare(app: &App) -> Result<Vec<MediaId>, String> {
+    let mut pictures = selected_pictures(app);
+    let at_cursor = app.results.preview().map(|preview| preview.media);
     if pictures.len() == 1 {
         pictures.extend(at_cursor.filter(|media| !pictures.contains(media)));
     }
@@ -117,7 +113,7 @@ pub(in crate::app) fn pictures_to_compare(
     if (2..=MAX_PICTURES).contains(&count) {
         return Ok(pictures);
     }
-    results.pair_at_cursor().ok_or_else(|| match count {
+    app.results.pair_at_cursor().ok_or_else(|| match count {
         0 | 1 => "select two to four pictures, or a cluster with several".to_owned(),
         _ => format!("{count} pictures are selected; two to four can be compared"),
     })
@@ -125,12 +121,13 @@ pub(in crate::app) fn pictures_to_compare(
 
 /// Returns the selected pictures on loaded pages. The picture of a selected cluster is the one on its tile. While the
 /// members of a cluster are shown, only their selected pictures are returned.
-fn selected_pictures(focus: Pane, results: &Results, baskets: &Baskets) -> Vec<MediaId> {
-    let Some(selection) = baskets.selection(results) else { return Vec::new() };
+fn selected_pictures(app: &App) -> Vec<MediaId> {
+    let results = &app.results;
+    let Some(selection) = app.baskets.selection(results) else { return Vec::new() };
     let entries = selection.ordered_entries().into_iter();
     let seen_as: BTreeMap<MediaId, EntryId> =
         entries.filter_map(|entry| Some((entry.representative()?, entry.id()))).collect();
-    let in_members = focused_list(focus, results) == PictureList::Members;
+    let in_members = focused_list(app.panes.focus, results) == PictureList::Members;
     let clusters: Vec<&Cluster> = match results.cluster() {
         Some(cluster) if in_members => vec![cluster],
         _ => results.clusters_of_dataset().collect(),

@@ -20,7 +20,7 @@ use crate::app::Uptime;
 pub struct Viewer {
     pub list: PictureList,
     /// The compared pictures, which replace the picture of the list.
-    pub(in crate::app) comparison: Option<Comparison>,
+    pub comparison: Option<Comparison>,
     pub position: ZoomPosition,
     /// Whether the boxes of objects are outlined.
     pub boxes: bool,
@@ -40,10 +40,6 @@ impl Viewer {
             next_frame_due: None,
             drag: None,
         }
-    }
-
-    pub fn comparison(&self) -> Option<&Comparison> {
-        self.comparison.as_ref()
     }
 
     /// Returns to the pictures side by side. Returns `false` if they are side by side already.

@@ -160,7 +160,7 @@ pub struct StripFrame<'a> {
 
 impl App {
     pub fn comparison(&self) -> Option<&Comparison> {
-        self.viewer.as_ref().and_then(Viewer::comparison)
+        self.viewer.as_ref()?.comparison.as_ref()
     }
 
     /// Returns the picture at full size. Among compared pictures, this is the active one.

@@ -14,7 +14,7 @@ use crate::{
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.service_data().dataset_list().len();
-    let filter = ctx.app.datasets().list_options().filter.as_str();
+    let filter = ctx.app.datasets().list_options.filter.as_str();
     let matching = match ctx.app.visible_datasets().len() {
         _ if filter.is_empty() || count == 0 => None,
         matching => Some(format!("{matching} of {count}")),

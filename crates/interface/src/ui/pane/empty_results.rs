@@ -15,7 +15,7 @@ use crate::app::{
 use crate::ui::prelude::*;
 
 fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
-    let chips = chips(ctx.app.query(), ctx.app.results());
+    let chips = chips(ctx.app);
     let on = chips.iter().filter(|chip| chip.state == ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
     let key = ctx.first_key(Action::Relax).unwrap_or_default();

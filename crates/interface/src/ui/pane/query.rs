@@ -10,7 +10,7 @@ use crate::{
         pane::scroll_top,
         query::{Diagnostic, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity, diagnostics},
     },
-    drawing::{choice_text, line, rows_of_line, wrapped_rows},
+    drawing::{choice_text, line, rows_of_lines, wrapped_rows},
     ui::pane::MIN_FRAMED_ROWS,
 };
 
@@ -43,11 +43,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let subject = subject_lines(ctx);
     let json_lines = json_lines(ctx, draft);
     let tail = suggestion_line(ctx, draft);
-    let rows = |lines: &[Line]| {
-        let cells = usize::from(inside.width);
-        let rows = lines.iter().map(|line| rows_of_line(line, cells)).sum::<usize>();
-        u16::try_from(rows).unwrap_or(u16::MAX)
-    };
+    let rows = |lines: &[Line]| rows_of_lines(lines, inside.width);
     let checks: u16 = diagnostics.iter().map(|it| check_rows(it, inside.width)).sum();
     let needed = NeededRows {
         head: rows(&subject) + 1,

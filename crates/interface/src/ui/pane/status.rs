@@ -14,7 +14,7 @@ use crate::{
         Outage, Uptime, availability,
         overlay::{log::latest_events, login::token_text},
     },
-    drawing::{gauge, line, rows_of_line},
+    drawing::{gauge, line, rows_of_lines},
 };
 
 const NAME_WIDTH: usize = 9;
@@ -196,7 +196,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
     let seconds =
         app.setup().polling.interval(target, app.service_data().datasets.failures()).as_secs();
-    let refresh = if app.datasets().auto_refresh() {
+    let refresh = if app.datasets().auto_refresh {
         format!("status each {seconds} s")
     } else {
         "off; r refreshes".to_owned()
@@ -304,11 +304,8 @@ pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
             Line::from(vec![name, Span::styled(value, style)])
         })
         .collect();
-    let cells = usize::from(inside.width);
-    let rows: usize = facts.iter().map(|line| rows_of_line(line, cells)).sum();
-    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
     ctx.put_lines(inside, &facts);
-    let events = below(inside, rows.saturating_add(1));
+    let events = below(inside, rows_of_lines(&facts, inside.width).saturating_add(1));
     let cells = usize::from(events.width.saturating_sub(2));
     let latest = latest_events(ctx.app, usize::from(events.height));
     let lines = latest.flat_map(|event| wrap_words(&event, cells, usize::MAX));
