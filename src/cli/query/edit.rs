@@ -64,15 +64,11 @@ async fn tag_filter(context: &Context, tags: &[String]) -> CliResult<Filter> {
             tags.join(", ")
         )));
     }
-    let connection = context.connect(&[]).await?;
-    let work = async {
+    let work = async |connection: &Connection<'_>| {
         let dataset = connection.dataset(None).await?;
         connection.tag_filter(dataset.id, tags).await
     };
-    let filter = work.await;
-    let closed = connection.close(Ok(Exit::Done)).await;
-    let filter = filter?;
-    closed.map(|_| filter)
+    context.read(&[], work).await
 }
 
 /// A problem of a query. It is an error if the service would reject the query, and a note
@@ -179,17 +175,11 @@ fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiag
 }
 
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
-    let fetch = async {
-        let connection = context.connect(&[Endpoint::Enrichment]).await?;
-        let enrichment = async {
-            let dataset = connection.dataset(None).await?;
-            Ok(connection.client.enrichment(dataset.id).await?)
-        };
-        let enrichment: CliResult<Enrichment> = enrichment.await;
-        connection.close(Ok(Exit::Done)).await?;
-        enrichment
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(None).await?;
+        Ok(connection.client.enrichment(dataset.id).await?)
     };
-    let fetched: CliResult<Enrichment> = fetch.await;
+    let fetched = context.read(&[Endpoint::Enrichment], work).await;
     fetched
         .inspect_err(|error| {
             let reason = SafeText::detail(&error.message);
