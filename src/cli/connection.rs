@@ -89,7 +89,16 @@ impl Context {
         purpose: &'static [Endpoint],
         work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
     ) -> CliResult {
-        let connection = self.connect(purpose).await?;
+        self.with_connection_to(&self.target()?, purpose, work).await
+    }
+
+    pub(super) async fn with_connection_to<'a>(
+        &'a self,
+        target: &ServiceTarget,
+        purpose: &'static [Endpoint],
+        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
+    ) -> CliResult {
+        let connection = self.connect_to(target, purpose).await?;
         let outcome = work(&connection).await;
         connection.close(outcome).await
     }
