@@ -137,7 +137,8 @@ async fn edit(
         }
         let (target, outcome) = media.target(connection, dataset).await?;
         if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
-            let count = local.count_tagged(dataset.id, target.clone()).await?;
+            let (id, target) = (dataset.id, target.clone());
+            let count = local.blocking(move |it| it.count_tagged(id, &target)).await?;
             let media = grouped_with_noun(count as u64, "media item", "media items");
             context.messages.info(format!("would change the tags or the rating of {media}"));
         }
