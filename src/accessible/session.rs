@@ -20,7 +20,7 @@ use crate::{
         Announcement, Announcements, Announcer, TypedLine,
         announcements::{self, ProgressStatus},
     },
-    runtime::{RunOutcome, RunningApp, edit_text, run_in_terminal},
+    runtime::{RunOutcome, RunningApp, edit_text, run_in_terminal, sleep_until},
     worker::StartedWorker,
 };
 
@@ -257,16 +257,10 @@ fn is_awaited(lane: &Lane) -> bool {
 /// Returns the next event of the worker or of the clock. Cancel-safe.
 async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
     let timer = session.next_wake.map(|moment| start + moment);
-    let wait = async {
-        match timer {
-            Some(moment) => tokio::time::sleep_until(moment.into()).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         biased;
         Some(event) = session.next_worker_event() => event,
-        () = wait => {
+        () = sleep_until(timer) => {
             session.next_wake = None;
             Event::Wake
         }

@@ -252,8 +252,8 @@ pub fn print_help() {
 impl CliCommand {
     pub fn canonical(self) -> Self {
         match self {
-            Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
-                let tui = TuiOptions { at: dataset, ..TuiOptions::default() };
+            Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open(options))) => {
+                let tui = TuiOptions { at: options.dataset, ..TuiOptions::default() };
                 Self::Interface(InterfaceCommand::Tui(tui))
             }
             Self::Headless(HeadlessCommand::Duplicates(options)) if options.review => {

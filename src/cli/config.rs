@@ -88,13 +88,12 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     let project = read_layers(context).0.project;
-    let state = tessera_config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
     let paths = [
         ("user", Some(file)),
         ("project", project),
         ("keys", tessera_config::keymap_file()),
         ("themes", tessera_config::themes_dir()),
-        ("state", state),
+        ("state", tessera_config::state_root_dir()),
         ("local", tessera_config::local_data_dir()),
         ("cache", tessera_config::thumbnails_dir()),
     ];

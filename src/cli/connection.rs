@@ -89,9 +89,45 @@ impl Context {
         purpose: &'static [Endpoint],
         work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
     ) -> CliResult {
-        let connection = self.connect(purpose).await?;
+        self.with_connection_to(&self.target()?, purpose, work).await
+    }
+
+    pub(super) async fn with_connection_to<'a>(
+        &'a self,
+        target: &ServiceTarget,
+        purpose: &'static [Endpoint],
+        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
+    ) -> CliResult {
+        let connection = self.connect_to(target, purpose).await?;
         let outcome = work(&connection).await;
         connection.close(outcome).await
+    }
+
+    /// Runs `work` on the dataset of this name, as [`Context::with_connection`] does.
+    pub async fn with_dataset<'a>(
+        &'a self,
+        name: Option<&str>,
+        purpose: &'static [Endpoint],
+        work: impl AsyncFnOnce(&Connection<'a>, Dataset) -> CliResult,
+    ) -> CliResult {
+        let work = async |connection: &Connection<'a>| {
+            let dataset = connection.dataset(name).await?;
+            work(connection, dataset).await
+        };
+        self.with_connection(purpose, work).await
+    }
+
+    /// Reads a value from the selected deployment, for a command whose purpose is not this request.
+    pub(super) async fn read<'a, T>(
+        &'a self,
+        purpose: &'static [Endpoint],
+        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult<T>,
+    ) -> CliResult<T> {
+        let connection = self.connect(purpose).await?;
+        let value = work(&connection).await;
+        let closed = connection.close(Ok(Exit::Done)).await;
+        let value = value?;
+        closed.map(|_| value)
     }
 
     /// Returns the saved state of the selected deployment, which needs no connection.
@@ -328,11 +364,7 @@ impl Context {
 
     /// Fetches the dataset over a connection of its own, even in a dry run.
     pub(super) async fn fetch_dataset(&self, name: Option<&str>) -> CliResult<Dataset> {
-        let connection = self.connect(&[]).await?;
-        let dataset = connection.dataset(name).await;
-        let closed = connection.close(Ok(Exit::Done)).await;
-        let dataset = dataset?;
-        closed.map(|_| dataset)
+        self.read(&[], async |connection: &Connection<'_>| connection.dataset(name).await).await
     }
 
     /// Rejects changes if the options or the profile are read-only.

@@ -223,7 +223,11 @@ fn remote_client(
         DeploymentConfig::Hosted { base_url, api_key } => {
             let base_url = parse_base_url(base_url)?;
             let ServiceLogin { access, reload, .. } = login(&base_url, api_key)?;
-            let service = service_with_login(base_url, access, &profile.options)?;
+            let service = if profile.options.allow_http {
+                ServiceConfig::new_allowing_http(base_url, access)
+            } else {
+                ServiceConfig::new(base_url, access)?
+            };
             reload.into_iter().fold(service, ServiceConfig::with_secret_reloader)
         }
     };
@@ -231,10 +235,7 @@ fn remote_client(
 }
 
 /// Creates a client for an endpoint with the options of its profile.
-pub(super) fn configured_client(
-    mut service: ServiceConfig,
-    options: &ProfileOptions,
-) -> CliResult<Client> {
+fn configured_client(mut service: ServiceConfig, options: &ProfileOptions) -> CliResult<Client> {
     if let Some(prefix) = &options.api_prefix {
         service = service.with_api_prefix(&ApiPrefix::parse(prefix).map_err(usage)?);
     }
@@ -253,25 +254,16 @@ pub(super) fn configured_client(
 /// Creates a client for a hosted profile whose secret is missing. The client sends no request
 /// before it logs in.
 pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
-    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
-        return Err(CliError::usage("this deployment needs no login"));
-    };
-    let pair = Credentials { api_key: api_key.clone(), api_secret: SecretString::from("") };
-    let login = AuthMethod::Hosted(pair);
-    let service = service_with_login(parse_base_url(base_url)?, login, &profile.options)?;
-    configured_client(service, &profile.options)
+    remote_client(profile, |_, api_key| {
+        let api_key = api_key.to_owned();
+        let pair = Credentials { api_key, api_secret: SecretString::from("") };
+        Ok(ServiceLogin::typed(AuthMethod::Hosted(pair)))
+    })
 }
 
-/// Creates an endpoint with login. Unencrypted connections require `allow_http`.
-pub(super) fn service_with_login(
-    base_url: BaseUrl,
-    access: AuthMethod,
-    options: &ProfileOptions,
-) -> CliResult<ServiceConfig> {
-    if options.allow_http {
-        return Ok(ServiceConfig::new_allowing_http(base_url, access));
-    }
-    Ok(ServiceConfig::new(base_url, access)?)
+/// Creates a client for a hosted profile with a browser session in place of its own login.
+pub(super) fn session_client(profile: &Profile, session: SecretString) -> CliResult<Client> {
+    remote_client(profile, |_, _| Ok(ServiceLogin::typed(AuthMethod::Session(session))))
 }
 
 /// Parses the address of a service. A wrong address is a usage error, because it comes from the user.

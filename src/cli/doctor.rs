@@ -191,8 +191,8 @@ fn check_secrets() -> Vec<CheckResult> {
 
 fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
-    if let Some(folder) = tessera_config::state_dir("x").as_deref().and_then(Path::parent) {
-        findings.extend(check_disk("state", folder));
+    if let Some(folder) = tessera_config::state_root_dir() {
+        findings.extend(check_disk("state", &folder));
     }
     if cfg!(feature = "local")
         && let Some(folder) = tessera_config::local_data_dir()

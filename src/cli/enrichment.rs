@@ -22,13 +22,12 @@ const SHOWN_DIGITS: usize = 12;
 
 pub async fn run(context: &Context, command: EnrichmentCommand) -> CliResult {
     let EnrichmentCommand::Show { dataset, raw } = command;
-    let work = async |connection: &_| show(connection, dataset.as_deref(), raw).await;
-    context.with_connection(&[Endpoint::Enrichment], work).await
+    let work = async |connection: &_, dataset| show(connection, dataset, raw).await;
+    context.with_dataset(dataset.as_deref(), &[Endpoint::Enrichment], work).await
 }
 
-async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> CliResult {
+async fn show(connection: &Connection<'_>, dataset: Dataset, raw: bool) -> CliResult {
     let context = connection.context;
-    let dataset = connection.dataset(dataset).await?;
     let enrichment = connection.client.enrichment(dataset.id).await?;
     let known = EnrichmentModel::ALL.into_iter().zip(enrichment.statuses);
     let known = known.map(|(model, status)| {

@@ -11,6 +11,19 @@ use tessera_model::{
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
+/// The dataset of a command that takes nothing else.
+#[derive(Debug, Args)]
+pub struct NamedDataset {
+    /// ID or name of the dataset, or its folder.
+    pub dataset: Option<String>,
+}
+
+impl NamedDataset {
+    pub fn name(&self) -> Option<&str> {
+        self.dataset.as_deref()
+    }
+}
+
 /// A query of the command line: its text, or the file that contains it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct QueryOptions {

@@ -168,7 +168,7 @@ impl Connection<'_> {
         let mut last = String::new();
         loop {
             let request = self.client.export_status(job.dataset, task);
-            let response = poller.time_limit().apply(request).await?;
+            let response = poller.within_limit(request).await?;
             let elapsed = poller.elapsed();
             if let Err(failure) = &response {
                 job.poll_failed(elapsed, failure.clone())?;

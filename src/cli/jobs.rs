@@ -204,16 +204,14 @@ async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&
                 CliError::not_found("no job is running").with_remedy("tessera jobs list")
             })?,
     };
-    let requests = &[Endpoint::Dataset, Endpoint::ExportStatus];
-    let connection =
-        context.connect_to(&deployment.target(context, &stored.job).await?, requests).await?;
-    let outcome = follow(&connection, &stored.job).await.and_then(|(status, exit)| {
-        let mut facts = job_json(context, deployment, stored);
-        facts["state"] = status.as_str().into();
-        context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))?;
+    let work = async |connection: &Connection<'_>| {
+        let (status, exit) = follow(connection, &stored.job).await?;
+        print_state(context, deployment, stored, status.as_str())?;
         Ok(exit)
-    });
-    connection.close(outcome).await
+    };
+    let target = deployment.target(context, &stored.job).await?;
+    let requests = &[Endpoint::Dataset, Endpoint::ExportStatus];
+    context.with_connection_to(&target, requests, work).await
 }
 
 async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -> CliResult {
@@ -222,17 +220,25 @@ async fn cancel(context: &Context, deployments: &[DeploymentJobs], name: &str) -
         let message = format!("the job {} is not a running export", job_id(stored));
         return Err(CliError::new(Exit::Conflict, message).with_remedy("tessera jobs list"));
     };
-    let target = deployment.target(context, &stored.job).await?;
-    let connection = context.connect_to(&target, &[Endpoint::CancelExport]).await?;
-    let work = async {
+    let work = async |connection: &Connection<'_>| {
         let export = connection.client.cancel_export(stored.job.dataset, export_task_id).await?;
         connection.record_end(&export);
-        let mut facts = job_json(context, deployment, stored);
-        facts["state"] = export.state.as_str().into();
-        context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))
+        print_state(context, deployment, stored, export.state.as_str())
     };
-    let outcome = work.await;
-    connection.close(outcome).await
+    let target = deployment.target(context, &stored.job).await?;
+    context.with_connection_to(&target, &[Endpoint::CancelExport], work).await
+}
+
+/// Prints a job with the state that the service has reported.
+fn print_state(
+    context: &Context,
+    deployment: &DeploymentJobs,
+    stored: &StoredJob,
+    state: &str,
+) -> CliResult {
+    let mut facts = job_json(context, deployment, stored);
+    facts["state"] = state.into();
+    context.print(&Document::new("tessera.job/1", facts).with_table("state of a job"))
 }
 
 /// How long the list waits for each service.

@@ -85,6 +85,11 @@ impl ServiceLogin {
         Ok(Self { access, source: SecretSource::Variable(name), reload: Some(reload) })
     }
 
+    /// Creates a login that is used as it is.
+    pub(super) fn typed(access: AuthMethod) -> Self {
+        Self { access, source: SecretSource::Typed, reload: None }
+    }
+
     fn from_token(token: SecretString) -> Self {
         let source = SecretSource::Variable(credentials::TOKEN_VARIABLE);
         Self { access: AuthMethod::Token(token), source, reload: None }

@@ -141,14 +141,14 @@ impl ProgressBar {
         self.update(done, all, &text);
     }
 
-    pub fn set_percent(&mut self, percent: Option<u8>, text: &str) {
-        let all = percent.is_some().then_some(100);
-        self.update(percent.unwrap_or(0).into(), all, text);
+    /// Shows a text without a bar, because the size of the work is unknown.
+    pub fn set_text(&mut self, text: &str) {
+        self.update(0, None, text);
     }
 
     /// Shows how far a dataset is in its status.
     pub fn set_status(&mut self, status: &Status, percent: u8) {
-        self.set_percent(Some(percent), &format!("{} {percent}%", status.as_str()));
+        self.set_count(percent.into(), 100, &format!("{} {percent}%", status.as_str()));
     }
 
     pub fn set_count(&mut self, done: u64, all: u64, text: &str) {

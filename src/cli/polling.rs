@@ -125,9 +125,11 @@ impl<'a> Poller<'a> {
         Ok(())
     }
 
-    pub(super) fn time_limit(&self) -> TimeLimit {
-        let left = |limit: Duration| limit.saturating_sub(self.elapsed()).max(MIN_REQUEST_TIMEOUT);
-        TimeLimit(self.limit.map(|limit| (limit, left(limit))))
+    /// Waits for a request, but not longer than the time limit allows.
+    pub(super) async fn within_limit<T>(&self, request: impl Future<Output = T>) -> CliResult<T> {
+        let Some(limit) = self.limit else { return Ok(request.await) };
+        let left = limit.saturating_sub(self.elapsed()).max(MIN_REQUEST_TIMEOUT);
+        timeout(left, request).await.map_err(|_| timeout_error(limit))
     }
 
     /// Fetches a dataset, retrying while the connection is lost.
@@ -137,7 +139,7 @@ impl<'a> Poller<'a> {
         dataset: DatasetId,
     ) -> CliResult<Dataset> {
         loop {
-            let response = self.time_limit().apply(connection.client.dataset(dataset)).await?;
+            let response = self.within_limit(connection.client.dataset(dataset)).await?;
             if let Some(dataset) = self.tolerate_outage(response)? {
                 self.encoding = encoding(connection, &dataset).await;
                 return Ok(dataset);
@@ -180,18 +182,6 @@ async fn encoding(connection: &Connection<'_>, dataset: &Dataset) -> Option<Enco
     }
     // A failure is ignored, because the next request for the dataset reports it.
     connection.client.local_dataset(dataset.id).await.ok()?.encoding
-}
-
-/// The total time limit and the rest of it, if there is a limit.
-pub(super) struct TimeLimit(Option<(Duration, Duration)>);
-
-impl TimeLimit {
-    pub(super) async fn apply<T>(self, work: impl Future<Output = T>) -> CliResult<T> {
-        match self.0 {
-            None => Ok(work.await),
-            Some((limit, left)) => timeout(left, work).await.map_err(|_| timeout_error(limit)),
-        }
-    }
 }
 
 /// Returns the rest of a pause. Both clocks count, because the monotonic clock may stop during a

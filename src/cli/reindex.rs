@@ -29,13 +29,16 @@ pub struct ReindexOptions {
 }
 
 pub async fn run(context: &Context, options: ReindexOptions) -> CliResult {
-    let work = async |connection: &_| run_reindex(connection, &options).await;
-    context.with_connection(&[Endpoint::Reindex], work).await
+    let work = async |connection: &_, dataset| run_reindex(connection, dataset, &options).await;
+    context.with_dataset(options.dataset.as_deref(), &[Endpoint::Reindex], work).await
 }
 
-async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> CliResult {
+async fn run_reindex(
+    connection: &Connection<'_>,
+    mut dataset: Dataset,
+    options: &ReindexOptions,
+) -> CliResult {
     let context = connection.context;
-    let mut dataset = connection.dataset(options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.service().is_on_premises() {
             return Err(CliError::usage("run_profiler.sh is for on-premises deployments"));

@@ -7,15 +7,12 @@ use tessera_model::{
 };
 
 use crate::cli::prelude::*;
-use crate::cli::{export::ExportContentOptions, media::listed_files};
+use crate::cli::{export::ExportContentOptions, input_options::NamedDataset, media::listed_files};
 
 #[derive(Debug, Subcommand)]
 pub enum TagCommand {
     /// List the tags of a dataset.
-    List {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    List(NamedDataset),
     /// Add tags to media. Tags that do not exist are created.
     ///
     /// `picked` and `rejected` exclude each other: adding one removes the other.
@@ -82,9 +79,8 @@ pub struct TaggedMediaOptions {
 pub async fn run(context: &Context, command: TagCommand) -> CliResult {
     let none: [String; 0] = [];
     match command {
-        TagCommand::List { dataset } => {
-            let work = async |connection: &_| list(connection, dataset.as_deref()).await;
-            context.with_connection(&[Endpoint::Tags], work).await
+        TagCommand::List(options) => {
+            context.with_dataset(options.name(), &[Endpoint::Tags], list).await
         }
         TagCommand::Add { names, media } => {
             edit(context, TagEdit::new(names, none, None), media).await
@@ -111,8 +107,7 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
     }
 }
 
-async fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
-    let dataset = connection.dataset(dataset).await?;
+async fn list(connection: &Connection<'_>, dataset: Dataset) -> CliResult {
     let DatasetTags { tags, last_change, file_problems } =
         connection.client.tags(dataset.id).await?;
     warn_of_file(connection.context, &file_problems);
@@ -142,7 +137,8 @@ async fn edit(
         }
         let (target, outcome) = media.target(connection, dataset).await?;
         if let Some(local) = connection.local.as_ref().filter(|_| context.is_dry_run()) {
-            let count = local.count_tagged(dataset.id, target.clone()).await?;
+            let (id, target) = (dataset.id, target.clone());
+            let count = local.blocking(move |it| it.count_tagged(id, &target)).await?;
             let media = grouped_with_noun(count as u64, "media item", "media items");
             context.messages.info(format!("would change the tags or the rating of {media}"));
         }
@@ -173,13 +169,12 @@ async fn change(
     work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult<(TagChange, Exit)>,
 ) -> CliResult {
     context.require_writable()?;
-    let work = async |connection: &Connection<'_>| {
-        let dataset = connection.dataset(None).await?;
+    let work = async |connection: &Connection<'_>, dataset: Dataset| {
         let (change, exit) = work(connection, &dataset).await?;
         print_change(context, &dataset, &change)?;
         Ok(exit)
     };
-    context.with_connection(endpoints, work).await
+    context.with_dataset(None, endpoints, work).await
 }
 
 impl TaggedMediaOptions {

@@ -26,6 +26,8 @@ fn unavailable() -> CliError {
 
 pub enum LocalService {}
 
+pub enum Deployment {}
+
 impl LocalService {
     pub async fn open_folders(
         _: &[PathBuf],
@@ -40,6 +42,18 @@ impl LocalService {
         std::future::ready(None)
     }
 
+    pub async fn cover(&self) -> Cover {
+        match *self {}
+    }
+
+    pub async fn wait_until_indexed(&self) -> CliResult<()> {
+        match *self {}
+    }
+
+    pub async fn blocking<T>(&self, _: impl FnOnce(&Deployment) -> CliResult<T>) -> CliResult<T> {
+        match *self {}
+    }
+
     pub async fn stop(self) -> CliResult<()> {
         match self {}
     }
@@ -47,19 +61,15 @@ impl LocalService {
 
 /// Defines methods of a service that cannot exist.
 macro_rules! methods {
-    ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {
-        impl LocalService {
+    ($type:ident: $($name:ident($($argument:ty),*) -> $result:ty;)*) => {
+        impl $type {
             $(pub fn $name(&self, $(_: $argument),*) -> $result { match *self {} })*
-        }
-    };
-    (async: $($name:ident($($argument:ty),*) -> $result:ty;)*) => {
-        impl LocalService {
-            $(pub async fn $name(&self, $(_: $argument),*) -> $result { match *self {} })*
         }
     };
 }
 
 methods! {
+    LocalService:
     first_dataset() -> Option<DatasetId>;
     client() -> CliResult<Client>;
     media_count() -> Option<u64>;
@@ -74,14 +84,12 @@ methods! {
 }
 
 methods! {
-    async:
-    cover() -> Cover;
-    wait_until_indexed() -> CliResult<()>;
-    count_tagged(DatasetId, TagTarget) -> CliResult<usize>;
-    export_embeddings(DatasetId, PathBuf) -> CliResult<EmbeddingExport>;
-    import_embeddings(DatasetId, (PathBuf, Option<PathBuf>), bool) -> CliResult<EmbeddingImport>;
+    Deployment:
+    count_tagged(DatasetId, &TagTarget) -> CliResult<usize>;
+    export_embeddings(DatasetId, &Path) -> CliResult<EmbeddingExport>;
+    import_embeddings(DatasetId, &Path, Option<&Path>, bool) -> CliResult<EmbeddingImport>;
     remove_embeddings(DatasetId) -> CliResult<String>;
-    diverse_media(DatasetId, Option<Vec<SelectionItem>>, usize) -> CliResult<Vec<(MediaId, PathBuf)>>;
+    diverse_media(DatasetId, Option<&[SelectionItem]>, usize) -> CliResult<Vec<(MediaId, PathBuf)>>;
 }
 
 pub fn local_settings(_: Option<&Path>, _: Option<PatternLists>) -> CliResult<LocalSettings> {

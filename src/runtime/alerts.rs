@@ -24,17 +24,10 @@ impl AlertSupport {
 
     /// Detects the terminal from its environment variables. Multiplexers pass only the title on.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
-        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let term = variable("TERM").unwrap_or_default();
-        if matches!(term.as_str(), "" | "dumb" | "linux") {
-            return Self::default();
-        }
-        if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
-            return Self { title: true, ..Self::default() };
-        }
+        let title = !matches!(term.as_str(), "" | "dumb" | "linux");
         let desktop = DesktopProtocol::detect(&variable);
-        let progress = shows_progress(&variable);
-        Self { desktop, progress, title: true }
+        Self { desktop, progress: title && shows_progress(&variable), title }
     }
 
     /// Returns the bytes of an alert. `first` is set if the original title is not saved yet.

@@ -157,16 +157,6 @@ const ADDING_PARAMETERS: [(Modifier, u8); 9] = [
     (Modifier::CROSSED_OUT, 9),
 ];
 
-/// The decimal digits of each byte.
-static DECIMALS: [Decimal; 256] = decimals();
-
-/// Decimal digits and a semicolon, padded to a length that a single instruction copies.
-#[derive(Clone, Copy)]
-struct Decimal {
-    text: [u8; 4],
-    length: u8,
-}
-
 /// Writes cells with their positions (column, row), and returns the number of cells. The terminal must have the default
 /// style, and has it again afterwards.
 pub fn write_cells<'a>(
@@ -265,117 +255,77 @@ struct CellStyle {
 impl CellStyle {
     const DEFAULT: Self = Self { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
 
+    /// Writes a single "select graphic rendition" sequence with everything that changes.
     fn write_transition(self, next: Self, bytes: &mut Vec<u8>) {
         if next == Self::DEFAULT {
             bytes.extend_from_slice(RESET);
             return;
         }
-        let mut sequence = StyleSequence::new();
+        bytes.extend_from_slice(b"\x1b[");
         if self.modifier != next.modifier {
-            sequence.change_modifiers(self.modifier, next.modifier);
+            write_modifier_changes(bytes, self.modifier, next.modifier);
         }
         if self.fg != next.fg {
-            sequence.set_color(30, next.fg);
+            write_color(bytes, 30, next.fg);
         }
         if self.bg != next.bg {
-            sequence.set_color(40, next.bg);
+            write_color(bytes, 40, next.bg);
         }
-        bytes.extend_from_slice(sequence.finish());
+        // The final byte takes the place of the last semicolon.
+        bytes.pop();
+        bytes.push(b'm');
     }
 }
 
-/// A single "select graphic rendition" sequence with everything that changes.
-struct StyleSequence {
-    /// The buffer is longer than both colors and all modifiers together.
-    text: [u8; 96],
-    length: usize,
-}
-
-impl StyleSequence {
-    fn new() -> Self {
-        let mut text = [0; 96];
-        text[..2].copy_from_slice(b"\x1b[");
-        Self { text, length: 2 }
-    }
-
-    fn change_modifiers(&mut self, from: Modifier, to: Modifier) {
-        let mut active = from;
-        for (group, number) in REMOVING_PARAMETERS {
-            if (active - to).intersects(group) {
-                self.push(number);
-                active.remove(group);
-            }
-        }
-        for (modifier, number) in ADDING_PARAMETERS {
-            if (to - active).contains(modifier) {
-                self.push(number);
-            }
+fn write_modifier_changes(bytes: &mut Vec<u8>, from: Modifier, to: Modifier) {
+    let mut active = from;
+    for (group, number) in REMOVING_PARAMETERS {
+        if (active - to).intersects(group) {
+            write_parameters(bytes, &[number]);
+            active.remove(group);
         }
     }
-
-    /// Sets the foreground if `base` is 30, or the background if it is 40.
-    fn set_color(&mut self, base: u8, color: Color) {
-        let index = match color {
-            Color::Reset => return self.push(base + 9),
-            Color::Rgb(red, green, blue) => return self.push_all([base + 8, 2, red, green, blue]),
-            Color::Indexed(index) => index,
-            Color::Black => 0,
-            Color::Red => 1,
-            Color::Green => 2,
-            Color::Yellow => 3,
-            Color::Blue => 4,
-            Color::Magenta => 5,
-            Color::Cyan => 6,
-            Color::Gray => 7,
-            Color::DarkGray => 8,
-            Color::LightRed => 9,
-            Color::LightGreen => 10,
-            Color::LightYellow => 11,
-            Color::LightBlue => 12,
-            Color::LightMagenta => 13,
-            Color::LightCyan => 14,
-            Color::White => 15,
-        };
-        // The first 16 colors are also written as indexes, because some terminals draw bold text in a brighter color
-        // after 30 to 37.
-        self.push_all([base + 8, 5, index]);
-    }
-
-    fn push_all<const N: usize>(&mut self, numbers: [u8; N]) {
-        for number in numbers {
-            self.push(number);
+    for (modifier, number) in ADDING_PARAMETERS {
+        if (to - active).contains(modifier) {
+            write_parameters(bytes, &[number]);
         }
-    }
-
-    fn push(&mut self, number: u8) {
-        let decimal = DECIMALS[usize::from(number)];
-        if let Some(target) = self.text[self.length..].first_chunk_mut() {
-            *target = decimal.text;
-            self.length += usize::from(decimal.length);
-        }
-    }
-
-    /// Returns the sequence, with its final byte in place of the last semicolon.
-    fn finish(&mut self) -> &[u8] {
-        self.text[self.length - 1] = b'm';
-        &self.text[..self.length]
     }
 }
 
-const fn decimals() -> [Decimal; 256] {
-    let mut table = [Decimal { text: [b';'; 4], length: 1 }; 256];
-    let mut number = 0_u8;
-    loop {
-        let [hundreds, tens, ones] =
-            [b'0' + number / 100, b'0' + number / 10 % 10, b'0' + number % 10];
-        table[number as usize] = match number {
-            0..10 => Decimal { text: [ones, b';', b';', b';'], length: 2 },
-            10..100 => Decimal { text: [tens, ones, b';', b';'], length: 3 },
-            _ => Decimal { text: [hundreds, tens, ones, b';'], length: 4 },
-        };
-        if number == u8::MAX {
-            return table;
+/// Sets the foreground if `base` is 30, or the background if it is 40.
+fn write_color(bytes: &mut Vec<u8>, base: u8, color: Color) {
+    let index = match color {
+        Color::Reset => return write_parameters(bytes, &[base + 9]),
+        Color::Rgb(red, green, blue) => {
+            return write_parameters(bytes, &[base + 8, 2, red, green, blue]);
         }
-        number += 1;
+        Color::Indexed(index) => index,
+        Color::Black => 0,
+        Color::Red => 1,
+        Color::Green => 2,
+        Color::Yellow => 3,
+        Color::Blue => 4,
+        Color::Magenta => 5,
+        Color::Cyan => 6,
+        Color::Gray => 7,
+        Color::DarkGray => 8,
+        Color::LightRed => 9,
+        Color::LightGreen => 10,
+        Color::LightYellow => 11,
+        Color::LightBlue => 12,
+        Color::LightMagenta => 13,
+        Color::LightCyan => 14,
+        Color::White => 15,
+    };
+    // The first 16 colors are also written as indexes, because some terminals draw bold text in a brighter color
+    // after 30 to 37.
+    write_parameters(bytes, &[base + 8, 5, index]);
+}
+
+/// Writes each parameter with a semicolon after it.
+fn write_parameters(bytes: &mut Vec<u8>, parameters: &[u8]) {
+    for parameter in parameters {
+        write_number(bytes, (*parameter).into());
+        bytes.push(b';');
     }
 }

@@ -132,7 +132,7 @@ fn mouse_kind(button: MouseButton) -> Option<MouseKind> {
 }
 
 /// Waits until `instant`, or forever if it is `None`.
-pub(super) async fn sleep_until(instant: Option<Instant>) {
+pub(crate) async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant.into()).await,
         None => std::future::pending().await,

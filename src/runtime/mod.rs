@@ -14,6 +14,7 @@ pub mod welcome_loop;
 
 pub(crate) use crate::subprocess::{edit_text, run_in_terminal};
 pub use event_loop::{RunOutcome, run};
+pub(crate) use input::sleep_until;
 pub use options::RuntimeOptions;
 pub use session::RunningApp;
 pub use signals::{SignalReceiver, watch_signals};

@@ -8,6 +8,7 @@ use std::{
     time::SystemTime,
 };
 
+use futures_util::future::OptionFuture;
 use tessera_config::{
     Destination, ThemeChoice,
     input::{Chord, Key},
@@ -60,7 +61,8 @@ pub struct WelcomeOptions {
 
 /// Connects with a new profile, and returns it with its secret and whole paths.
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<Box<CandidateProfile>, String>>>>;
-type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
+/// Reads the entries of a folder, and returns them with its path.
+type FolderRead = Pin<Box<dyn Future<Output = (PathBuf, Result<FolderListing, Failure>)>>>;
 
 /// What runs while the screen is open.
 #[derive(Default)]
@@ -70,21 +72,7 @@ struct BackgroundWork {
     folder_read: Option<(PathBuf, FolderRead)>,
 }
 
-enum WorkResult {
-    Tested(Result<Box<CandidateProfile>, String>),
-    Listed(PathBuf, Result<FolderListing, Failure>),
-}
-
 impl BackgroundWork {
-    /// Waits for the first result, or forever if nothing runs.
-    async fn next(&mut self) -> WorkResult {
-        let Self { connection_test, folder_read } = self;
-        tokio::select! {
-            outcome = tested_candidate(connection_test) => WorkResult::Tested(outcome),
-            (folder, listed) = listed_folder(folder_read) => WorkResult::Listed(folder, listed),
-        }
-    }
-
     /// Drops what the screen no longer waits for, and begins to read the folder that it needs.
     fn follow(&mut self, state: &Welcome, home: Option<&Path>) {
         if state.attempt != ConnectionAttempt::Connecting {
@@ -93,8 +81,8 @@ impl BackgroundWork {
         let needed = state.folder_to_list(home);
         if self.folder_read.as_ref().map(|(folder, _)| folder) != needed.as_ref() {
             self.folder_read = needed.map(|folder| {
-                let read: FolderRead = Box::pin(read_folder(folder.clone()));
-                (folder, read)
+                let read = folder.clone();
+                (folder, Box::pin(async { (read.clone(), read_folder(read).await) }) as FolderRead)
             });
         }
     }
@@ -120,27 +108,23 @@ pub async fn run(
             WelcomeScreen { state: &state, home, depth }.draw(theme, buffer, &mut mouse);
             TerminalWrites::default()
         })?;
-        let events = tokio::select! {
+        let mut events = Vec::new();
+        let folder_read = work.folder_read.as_mut().map(|(_, read)| read);
+        tokio::select! {
             biased;
-            signal = signals.recv() => {
-                match signal {
-                    Some(Signal::Exit(code)) => return Ok(WelcomeDecision::Exit(code)),
-                    _ => screen.frames.invalidate(),
-                }
-                Vec::new()
+            signal = signals.recv() => match signal {
+                Some(Signal::Exit(code)) => return Ok(WelcomeDecision::Exit(code)),
+                _ => screen.frames.invalidate(),
+            },
+            (read, _) = input.next_events() => events = read,
+            Some(tested) = OptionFuture::from(work.connection_test.as_mut()) => match tested {
+                Ok(candidate) => return Ok(WelcomeDecision::SaveAndOpen(candidate)),
+                Err(reason) => state.connection_failed(reason),
+            },
+            Some((folder, listed)) = OptionFuture::from(folder_read) => {
+                state.folder_listed(folder, listed, home);
             }
-            (events, _) = input.next_events() => events,
-            result = work.next() => {
-                match result {
-                    WorkResult::Tested(Ok(candidate)) => {
-                        return Ok(WelcomeDecision::SaveAndOpen(candidate));
-                    }
-                    WorkResult::Tested(Err(reason)) => state.connection_failed(reason),
-                    WorkResult::Listed(folder, listed) => state.folder_listed(folder, listed, home),
-                }
-                Vec::new()
-            }
-        };
+        }
         for event in events {
             match handle_event(&mut state, mouse.clicked(event), home) {
                 WelcomeAction::Continue => {}
@@ -179,24 +163,4 @@ fn handle_event(state: &mut Welcome, event: Event, home: Option<&Path>) -> Welco
         _ => {}
     }
     WelcomeAction::Continue
-}
-
-/// Waits for the entries of the folder that is read, or forever if none is.
-async fn listed_folder(
-    folder_read: &mut Option<(PathBuf, FolderRead)>,
-) -> (PathBuf, Result<FolderListing, Failure>) {
-    match folder_read {
-        Some((folder, read)) => (folder.clone(), read.as_mut().await),
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for the running connection test, or forever if none is running.
-async fn tested_candidate(
-    running_test: &mut Option<ConnectionTest>,
-) -> Result<Box<CandidateProfile>, String> {
-    match running_test {
-        Some(test) => test.as_mut().await,
-        None => std::future::pending().await,
-    }
 }

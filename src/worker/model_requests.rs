@@ -7,27 +7,19 @@ use std::{
 };
 
 use tessera_client::Client;
-use tessera_model::{Dataset, DatasetId, Failure, ModelPlan, Status};
+use tessera_model::{Dataset, DatasetId, Failure, Status};
 
 use crate::usecase::models::ModelProvider;
 
 /// The time between two reads of the progress of encoding.
 const INTERVAL: Duration = Duration::from_millis(300);
 
-pub(super) struct ModelRequests(Option<Arc<dyn ModelProvider>>);
+pub(super) struct ModelRequests(pub Option<Arc<dyn ModelProvider>>);
 
 impl ModelRequests {
-    pub fn new(provider: Option<Arc<dyn ModelProvider>>) -> Self {
-        Self(provider)
-    }
-
-    fn provider(&self) -> Result<&dyn ModelProvider, Failure> {
+    pub fn provider(&self) -> Result<&dyn ModelProvider, Failure> {
         let missing = || Failure::local("models are for folders of this machine; open a folder");
         self.0.as_deref().ok_or_else(missing)
-    }
-
-    pub async fn plan(&self, name: String) -> Result<ModelPlan, Failure> {
-        self.provider()?.plan(name).await
     }
 
     /// Downloads a model, and returns its folder.

@@ -68,7 +68,7 @@ impl RequestHandler {
             client,
             state: Arc::new(state),
             originals,
-            models: ModelRequests::new(models),
+            models: ModelRequests(models),
             events,
         }
     }
@@ -199,7 +199,9 @@ impl RequestHandler {
                 Payload::Export(client.cancel_export(dataset, task).await?)
             }
             Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
-            Request::PlanModel(name) => Payload::ModelPlanned(self.models.plan(name).await?),
+            Request::PlanModel(name) => {
+                Payload::ModelPlanned(self.models.provider()?.plan(name).await?)
+            }
             Request::GetModel(name) => {
                 let progress = self.progress_callback(ticket.clone());
                 Payload::ModelFolder(self.models.get(name, progress).await?)

@@ -15,6 +15,7 @@ use std::{
 };
 
 use super::disk_cache::{DiskCache, DiskCacheOptions};
+use crate::usecase::run_blocking;
 use bytes::Bytes;
 use lru::LruCache;
 use tessera_client::{Client, PictureKey, read_entry};
@@ -163,10 +164,7 @@ impl ThumbnailLoader {
             PictureSource::File(path) => read_file(path).await.map(LoadedPicture::from),
             PictureSource::Entry(path, name) => {
                 let (path, name) = (path.clone(), name.clone());
-                let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
-                let read =
-                    read.unwrap_or_else(|_| Err(Failure::local(format!("cannot read {source}"))));
-                read.map(LoadedPicture::from)
+                run_blocking(move || read_entry(&path, &name)).await.map(LoadedPicture::from)
             }
         }
     }

@@ -10,6 +10,8 @@ use std::{
 use serde::Deserialize;
 use tessera_model::SafeText;
 
+use crate::text_enum;
+
 /// The maximum number of characters of the name, which is shown in lists.
 pub const MAX_NAME_CHARS: usize = 60;
 
@@ -34,32 +36,24 @@ pub struct ReadyCommand {
     pub words: Vec<OsString>,
 }
 
-/// A word, or a part of one, that stands for something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholder {
-    /// The original under the cursor.
-    Path,
-    /// The originals of the selection, a word each.
-    Paths,
-    /// A file with the paths of the originals, separated by NUL.
-    List,
-    /// The identifiers of the selected media items and clusters, a word each.
-    Ids,
-    /// A file with the selection.
-    Selection,
-    Dataset,
+text_enum! {
+    /// A word, or a part of one, that stands for something else.
+    pub enum Placeholder: text {
+        /// The original under the cursor.
+        Path = "{path}",
+        /// The originals of the selection, a word each.
+        Paths = "{paths}",
+        /// A file with the paths of the originals, separated by NUL.
+        List = "{list}",
+        /// The identifiers of the selected media items and clusters, a word each.
+        Ids = "{ids}",
+        /// A file with the selection.
+        Selection = "{selection}",
+        Dataset = "{dataset}",
+    }
 }
 
 impl Placeholder {
-    const ALL: [(&str, Self); 6] = [
-        ("{path}", Self::Path),
-        ("{paths}", Self::Paths),
-        ("{list}", Self::List),
-        ("{ids}", Self::Ids),
-        ("{selection}", Self::Selection),
-        ("{dataset}", Self::Dataset),
-    ];
-
     /// Whether it becomes any number of words, so that it must be a word of its own.
     fn is_several_words(self) -> bool {
         matches!(self, Self::Paths | Self::Ids)
@@ -119,8 +113,7 @@ impl CustomCommand {
     }
 
     pub fn uses(&self, placeholder: Placeholder) -> bool {
-        let (text, _) = Placeholder::ALL[placeholder as usize];
-        self.run.iter().any(|word| word.contains(text))
+        self.run.iter().any(|word| word.contains(placeholder.text()))
     }
 
     /// Whether the command acts on files, which only datasets of this machine have.
@@ -130,7 +123,7 @@ impl CustomCommand {
 
     /// Whether the command acts on what is selected, or under the cursor.
     pub fn uses_selection(&self) -> bool {
-        Placeholder::ALL.iter().any(|(_, it)| *it != Placeholder::Dataset && self.uses(*it))
+        Placeholder::ALL.iter().any(|it| *it != Placeholder::Dataset && self.uses(*it))
     }
 
     /// Replaces the placeholders.
@@ -152,12 +145,13 @@ fn check_word(word: &str) -> Result<(), String> {
     let name = word.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let looks_like_one = name
         .is_some_and(|it| !it.is_empty() && it.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
-    if looks_like_one && Placeholder::ALL.iter().all(|(text, _)| *text != word) {
-        let known = Placeholder::ALL.map(|(text, _)| text).join(", ");
+    if looks_like_one && Placeholder::ALL.iter().all(|it| it.text() != word) {
+        let known = Placeholder::ALL.map(Placeholder::text).join(", ");
         return Err(format!("{word} is unknown; the placeholders are {known}"));
     }
-    match Placeholder::ALL.iter().find(|(text, it)| it.is_several_words() && word.contains(text)) {
-        Some((text, _)) if *text != word => {
+    let several = Placeholder::ALL.iter().filter(|it| it.is_several_words());
+    match several.map(|it| it.text()).find(|text| word.contains(text)) {
+        Some(text) if text != word => {
             Err(format!("{text} becomes a word for each item, so it must be a word of its own"))
         }
         _ => Ok(()),
@@ -170,7 +164,7 @@ fn replaced(word: &str, values: &PlaceholderValues) -> OsString {
     let mut rest = word;
     loop {
         let found =
-            Placeholder::ALL.iter().filter_map(|(text, it)| Some((rest.find(text)?, text, it)));
+            Placeholder::ALL.iter().filter_map(|it| Some((rest.find(it.text())?, it.text(), it)));
         let Some((position, text, placeholder)) = found.min_by_key(|(position, ..)| *position)
         else {
             result.push(rest);

@@ -94,7 +94,8 @@ pub fn recent_file() -> Option<PathBuf> {
     Some(state_root_dir()?.join("recent.json"))
 }
 
-fn state_root_dir() -> Option<PathBuf> {
+/// Returns the folder that contains the saved state of all deployments.
+pub fn state_root_dir() -> Option<PathBuf> {
     let dirs = project_dirs()?;
     // On a system without a state folder, the data folder is used.
     Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).to_owned())

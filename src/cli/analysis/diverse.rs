@@ -45,7 +45,8 @@ impl DiverseOptions {
         let among = self.content.found_or_selected(connection, dataset).await?;
         let among = among.map(|selection| selection.items());
         let count = self.count as usize;
-        let chosen = service.diverse_media(id, among, count).await?;
+        let chosen =
+            service.blocking(move |it| it.diverse_media(id, among.as_deref(), count)).await?;
         let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
         if context.only_plans(&format!("save {found} as the selection `{}`", self.name), None)? {
             return Ok(Exit::Done);

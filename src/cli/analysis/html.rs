@@ -70,8 +70,13 @@ fn push_unread(page: &mut String, lines: &[String]) {
         let _ = writeln!(page, "<li>{}</li>", escape_xml(line));
     }
     page.push_str("</ul>\n");
-    if lines.len() > SHOWN {
-        let _ = writeln!(page, "<p>… {} more</p>", lines.len() - SHOWN);
+    push_more(page, lines.len());
+}
+
+/// Says how many of `all` items are not on the page.
+fn push_more(page: &mut String, all: usize) {
+    if all > SHOWN {
+        let _ = writeln!(page, "<p>… {} more</p>", all - SHOWN);
     }
 }
 
@@ -88,9 +93,7 @@ fn push_counts(page: &mut String, title: &str, counts: &[(&str, u64)]) {
         );
     }
     page.push_str("</table>\n");
-    if counts.len() > SHOWN {
-        let _ = writeln!(page, "<p>… {} more</p>", counts.len() - SHOWN);
-    }
+    push_more(page, counts.len());
 }
 
 async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&MediaRow]) {
@@ -107,9 +110,7 @@ async fn push_pictures(page: &mut String, connection: &Connection<'_>, rows: &[&
         let _ = writeln!(page, "<figure>{picture}<figcaption>{caption}</figcaption></figure>");
     }
     page.push_str("</div>\n");
-    if rows.len() > SHOWN {
-        let _ = writeln!(page, "<p>… {} more</p>", rows.len() - SHOWN);
-    }
+    push_more(page, rows.len());
 }
 
 /// Returns a JPEG, or `None` if the picture cannot be read. A frame has no file of its own, so its link is followed.

@@ -51,12 +51,11 @@ impl DatasetArgument {
         context: &Context,
         work: impl AsyncFnOnce(&Connection<'_>, &Dataset) -> CliResult,
     ) -> CliResult {
-        let work = async |connection: &Connection<'_>| {
-            let dataset = connection.dataset(self.source.as_deref()).await?;
+        let work = async |connection: &Connection<'_>, dataset: Dataset| {
             context.require_allowed(&dataset, Operation::Export, false)?;
             work(connection, &dataset).await
         };
-        context.with_connection(ENDPOINTS, work).await
+        context.with_dataset(self.source.as_deref(), ENDPOINTS, work).await
     }
 }
 

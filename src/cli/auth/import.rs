@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal as _};
 
 use secrecy::{ExposeSecret as _, SecretString};
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, DryRun};
+use tessera_client::{Credentials, DryRun};
 use tessera_config::{DeploymentConfig, Profile, user_config_file};
 use tessera_wire::credentials::session_value;
 
@@ -13,7 +13,7 @@ use crate::{
     cli::{
         ServiceTarget,
         auth::secret_screen,
-        deployment::{configured_client, parse_base_url, service_with_login},
+        deployment::{parse_base_url, session_client},
         keyboard,
         login::{open_secrets, validate_secret},
         output::write_stdout,
@@ -24,7 +24,6 @@ use crate::{
 
 pub(super) struct HostedProfile {
     pub profile: Profile,
-    pub base_url: BaseUrl,
     pub origin: String,
     pub api_key: String,
 }
@@ -56,9 +55,8 @@ impl HostedProfile {
             let message = format!("the profile `{name}` is {kind}: it needs no login");
             return Err(CliError::usage(message));
         };
-        let base_url = parse_base_url(base_url)?;
-        let (origin, api_key) = (base_url.to_string(), api_key.clone());
-        Ok(Self { profile, base_url, origin, api_key })
+        let (origin, api_key) = (parse_base_url(base_url)?.to_string(), api_key.clone());
+        Ok(Self { profile, origin, api_key })
     }
 }
 
@@ -167,16 +165,10 @@ fn choose_location(
     Err(CliError::usage(message))
 }
 
-fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
-    let access = AuthMethod::Session(session);
-    let options = &hosted.profile.options;
-    configured_client(service_with_login(hosted.base_url.clone(), access, options)?, options)
-}
-
 async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliError> {
     let rehearsal = DryRun::new(&[Endpoint::Credentials]);
-    let client =
-        session_client(hosted, SecretString::from("unknown"))?.with_dry_run(rehearsal.clone());
+    let client = session_client(&hosted.profile, SecretString::from("unknown"))?
+        .with_dry_run(rehearsal.clone());
     // The request is expected to fail, because a dry run never gets a response.
     let _ = client.create_credentials().await;
     context.print_dry_run(rehearsal.request())
@@ -198,7 +190,7 @@ impl CredentialImport<'_> {
     }
 
     async fn fetch_key_pair(&self, session: SecretString) -> Result<IssuedKeyPair, CliError> {
-        let client = self.context.with_listeners(session_client(&self.hosted, session)?);
+        let client = self.context.with_listeners(session_client(&self.hosted.profile, session)?);
         issue_key_pair(&client).await.map_err(|error| {
             if error.may_have_lost_a_pair() {
                 self.context.messages.warn(

@@ -65,7 +65,8 @@ async fn export(
     if context.only_plans("the vectors of the dataset", Some(&file))? {
         return Ok(Exit::Done);
     }
-    let exported = local.export_embeddings(id, file.clone()).await?;
+    let target = file.clone();
+    let exported = local.blocking(move |it| it.export_embeddings(id, &target)).await?;
     let EmbeddingExport { model, dimension, coverage, names } = exported;
     let fields = json!({
         "dataset_id": id,
@@ -85,11 +86,13 @@ async fn import(
     connection: &Connection<'_>,
     local: &LocalService,
     dataset: &Dataset,
-    files: (PathBuf, Option<PathBuf>),
+    (file, names): (PathBuf, Option<PathBuf>),
 ) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
     let is_dry_run = context.is_dry_run();
-    let imported = local.import_embeddings(id, files, is_dry_run).await?;
+    let imported = local
+        .blocking(move |it| it.import_embeddings(id, &file, names.as_deref(), is_dry_run))
+        .await?;
     let EmbeddingImport { name, dimension, coverage, refused, examples } = imported;
     if is_dry_run {
         context.messages.info("nothing was changed");
@@ -121,7 +124,7 @@ async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dat
     if context.only_plans("remove the imported embeddings", None)? {
         return Ok(Exit::Done);
     }
-    let name = local.remove_embeddings(id).await?;
+    let name = local.blocking(move |it| it.remove_embeddings(id)).await?;
     let now = wait_until_clustered(connection, dataset).await?;
     let fields = json!({ "dataset_id": id, "name": name, "status_new": now.status.as_str() });
     context.print(&Document::new("tessera.embedding_removal/1", fields))

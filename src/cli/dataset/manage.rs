@@ -16,13 +16,11 @@ use crate::cli::prelude::*;
 
 pub(super) async fn remove(context: &Context, dataset: Option<&str>) -> CliResult {
     context.require_writable()?;
-    let work = async |connection: &_| remove_dataset(connection, dataset).await;
-    context.with_connection(&[Endpoint::RemoveDataset], work).await
+    context.with_dataset(dataset, &[Endpoint::RemoveDataset], remove_dataset).await
 }
 
-async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+async fn remove_dataset(connection: &Connection<'_>, dataset: Dataset) -> CliResult {
     let (context, client) = (connection.context, &connection.client);
-    let dataset = connection.dataset(dataset).await?;
     let LocalDataset { uploads, .. } = client.local_dataset(dataset.id).await?;
     let kept = (uploads > 0).then(|| kept_uploads(connection, uploads));
     let kept = kept.unwrap_or_default();
@@ -71,24 +69,22 @@ fn local_profile(context: &Context) -> Option<String> {
 
 pub(super) async fn rename(context: &Context, dataset: Option<&str>, name: &str) -> CliResult {
     context.require_writable()?;
-    let work = async |connection: &Connection<'_>| {
-        let dataset = connection.dataset(dataset).await?;
+    let work = async |connection: &Connection<'_>, dataset: Dataset| {
         let renamed = connection.client.rename_dataset(dataset.id, name).await?;
         let fields = dataset_document(&renamed);
         context.print(&Document::new("tessera.dataset/1", fields).with_table("renamed dataset"))
     };
-    context.with_connection(&[Endpoint::RenameDataset], work).await
+    context.with_dataset(dataset, &[Endpoint::RenameDataset], work).await
 }
 
 pub(super) async fn cancel(context: &Context, dataset: Option<&str>) -> CliResult {
     context.require_writable()?;
-    let work = async |connection: &Connection<'_>| {
-        let dataset = connection.dataset(dataset).await?;
+    let work = async |connection: &Connection<'_>, dataset: Dataset| {
         let cancelled = connection.client.cancel_indexing(dataset.id).await?;
         let fields = dataset_document(&cancelled);
         context.print(&Document::new("tessera.dataset/1", fields).with_table("cancelled indexing"))
     };
-    context.with_connection(&[Endpoint::CancelIndexing], work).await
+    context.with_dataset(dataset, &[Endpoint::CancelIndexing], work).await
 }
 
 pub(super) async fn rescan(
@@ -99,8 +95,9 @@ pub(super) async fn rescan(
 ) -> CliResult {
     context.require_writable()?;
     let patterns = patterns.as_ref();
-    let work = async |connection: &_| rescan_folder(connection, dataset, patterns, wait).await;
-    context.with_connection(&[Endpoint::Rescan], work).await
+    let work =
+        async |connection: &_, dataset| rescan_folder(connection, dataset, patterns, wait).await;
+    context.with_dataset(dataset, &[Endpoint::Rescan], work).await
 }
 
 /// Returns the files of a dataset that this process could not read, with the reasons, or `None` if another process
@@ -116,12 +113,11 @@ fn unread_paths(
 
 async fn rescan_folder(
     connection: &Connection<'_>,
-    dataset: Option<&str>,
+    dataset: Dataset,
     patterns: Option<&PatternLists>,
     wait: bool,
 ) -> CliResult {
     let context = connection.context;
-    let dataset = connection.dataset(dataset).await?;
     let id = dataset.id;
     let unread_before = unread_paths(connection, id)?;
     let RescanResult { changes, is_indexing } = connection.client.rescan(id, patterns).await?;

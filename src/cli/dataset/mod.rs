@@ -18,6 +18,7 @@ use crate::cli::{
     PatternOptions,
     analysis::{DatasetSplitOptions, DiverseOptions, LeaksOptions},
     config::user_file,
+    input_options::NamedDataset,
     values::status_parser,
 };
 
@@ -41,23 +42,14 @@ pub enum DatasetCommand {
         plot: bool,
     },
     /// Pin a dataset that the service does not list to the profile, so that it is listed here.
-    Pin {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    Pin(NamedDataset),
     /// Unpin a dataset from the profile.
-    Unpin {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    Unpin(NamedDataset),
     /// Remove a dataset of a local folder from the index. Its files are not touched.
     ///
     /// Uploads to the dataset exist nowhere else. They stay in the index folder, and belong to the
     /// dataset again when its folder is opened again.
-    Remove {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    Remove(NamedDataset),
     /// Rename a dataset of a local folder. The folder keeps its name.
     #[command(allow_missing_positional = true)]
     Rename {
@@ -81,10 +73,7 @@ pub enum DatasetCommand {
     /// Cancel the indexing of a dataset of a local folder. What was read from its files is kept.
     ///
     /// The dataset then has the status ERROR, until a rescan continues the indexing.
-    Cancel {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    Cancel(NamedDataset),
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
     Split(DatasetSplitOptions),
     /// Select the media that look least like each other. Local folders only.
@@ -99,18 +88,12 @@ pub enum DatasetCommand {
     /// List near-duplicates that are in both of two parts of a dataset.
     Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
-    Open {
-        /// ID or name of the dataset, or its folder.
-        dataset: Option<String>,
-    },
+    Open(NamedDataset),
     /// Wait for a dataset to reach a status. Without --until, wait until no task is running.
     ///
     /// Exits with 0 when the status is reached, with 7 when the dataset is in ERROR, and with 124
     /// when --timeout (default: 24h) expires. Keeps waiting through connection losses.
-    Wait {
-        #[command(flatten)]
-        options: WatchOptions,
-    },
+    Wait(WatchOptions),
     /// Report every change of a dataset until it reaches a status or you interrupt.
     ///
     /// With --json or --jsonl, each event is a JSON object on one line. With --until, it ends like
@@ -130,39 +113,35 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             context.with_connection(&[Endpoint::Datasets], work).await
         }
         DatasetCommand::Show { dataset, plot: true, .. } => {
-            let work = async |connection: &_| record::plot(connection, dataset.as_deref()).await;
-            context.with_connection(&[Endpoint::Dataset, Endpoint::Explore], work).await
+            context.out.require_text("--plot draws")?;
+            let requests = &[Endpoint::Dataset, Endpoint::Explore];
+            context.with_dataset(dataset.as_deref(), requests, record::plot).await
         }
         DatasetCommand::Show { dataset, raw, .. } => {
-            let work =
-                async |connection: &_| record::show(connection, dataset.as_deref(), raw).await;
-            context.with_connection(&[Endpoint::Dataset], work).await
+            let work = async |connection: &_, dataset| record::show(connection, dataset, raw).await;
+            context.with_dataset(dataset.as_deref(), &[Endpoint::Dataset], work).await
         }
-        DatasetCommand::Remove { dataset } => manage::remove(context, dataset.as_deref()).await,
+        DatasetCommand::Remove(options) => manage::remove(context, options.name()).await,
         DatasetCommand::Rename { dataset, name } => {
             manage::rename(context, dataset.as_deref(), &name).await
         }
         DatasetCommand::Rescan { dataset, patterns, wait } => {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
-        DatasetCommand::Cancel { dataset } => manage::cancel(context, dataset.as_deref()).await,
+        DatasetCommand::Cancel(options) => manage::cancel(context, options.name()).await,
         DatasetCommand::Split(options) => options.run(context).await,
         DatasetCommand::Diverse(options) => options.run(context).await,
         DatasetCommand::Embeddings { command } => command.run(context).await,
         DatasetCommand::Leaks(options) => options.run(context).await,
-        DatasetCommand::Pin { dataset } => pin(context, dataset.as_deref()).await,
-        DatasetCommand::Unpin { dataset } => unpin(context, dataset.as_deref()).await,
+        DatasetCommand::Pin(options) => pin(context, options.name()).await,
+        DatasetCommand::Unpin(options) => unpin(context, options.name()).await,
         // `main` opens the interface before commands are dispatched.
-        DatasetCommand::Open { .. } => {
+        DatasetCommand::Open(_) => {
             Err(CliError::usage("the interface cannot be opened from here; use `tessera tui`"))
         }
-        DatasetCommand::Wait { options } => {
-            let work = async |connection: &_| watch::wait(connection, &options).await;
-            context.with_connection(&[Endpoint::Dataset], work).await
-        }
+        DatasetCommand::Wait(options) => watch::wait(context, &options).await,
         DatasetCommand::Watch { options, reaction } => {
-            let work = async |connection: &_| watch::watch(connection, &options, &reaction).await;
-            context.with_connection(&[Endpoint::Dataset], work).await
+            watch::watch(context, &options, &reaction).await
         }
     }
 }

@@ -70,12 +70,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&Status>) -
     })
 }
 
-pub(super) async fn show(
-    connection: &Connection<'_>,
-    dataset: Option<&str>,
-    raw: bool,
-) -> CliResult {
-    let dataset = connection.dataset(dataset).await?;
+pub(super) async fn show(connection: &Connection<'_>, dataset: Dataset, raw: bool) -> CliResult {
     if raw {
         let received = connection.client.dataset_fields(dataset.id).await?;
         let rows: Vec<Value> = received
@@ -131,10 +126,8 @@ fn warn_if_missing(connection: &Connection<'_>, dataset: &Dataset) {
 
 /// Prints a dataset, and plots of the labels, tags and caption words of all its images and objects. If the service has
 /// no overview, the first page of its clusters is plotted.
-pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+pub(super) async fn plot(connection: &Connection<'_>, dataset: Dataset) -> CliResult {
     let context = connection.context;
-    context.out.require_text("--plot draws")?;
-    let dataset = connection.dataset(dataset).await?;
     let (plots, exit) = match overviews(connection, &dataset).await? {
         Some([images, objects]) => (plot_overviews(&images, &objects), Exit::Done),
         None => plot_first_page(connection, &dataset).await?,

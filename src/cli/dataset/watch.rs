@@ -47,40 +47,43 @@ pub struct ReactionOptions {
     notify: bool,
 }
 
-pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) -> CliResult {
-    let context = connection.context;
-    let dataset = connection.dataset(options.dataset.as_deref()).await?;
+pub(super) async fn wait(context: &Context, options: &WatchOptions) -> CliResult {
     let goal = WaitGoal::of(&options.until);
-    let settling = remaining_settling(connection, dataset.id);
-    let poller = Poller::new(context, options.interval);
-    let mut poller = poller.with_events(EventTarget::Lines);
-    let outcome = poll_until(&mut poller, connection, dataset, &goal, settling, None).await;
-    if context.out.is_jsonl() {
-        poller.emit_end(&outcome)?;
-        return outcome.map(|_| Exit::Done);
-    }
-    let document = Document::new("tessera.dataset/1", dataset_document(&outcome?));
-    context.print(&document.with_table("status of a dataset"))
+    let work = async |connection: &Connection<'_>, dataset: Dataset| {
+        let settling = remaining_settling(connection, dataset.id);
+        let poller = Poller::new(context, options.interval);
+        let mut poller = poller.with_events(EventTarget::Lines);
+        let outcome = poll_until(&mut poller, connection, dataset, &goal, settling, None).await;
+        if context.out.is_jsonl() {
+            poller.emit_end(&outcome)?;
+            return outcome.map(|_| Exit::Done);
+        }
+        let document = Document::new("tessera.dataset/1", dataset_document(&outcome?));
+        context.print(&document.with_table("status of a dataset"))
+    };
+    context.with_dataset(options.dataset.as_deref(), &[Endpoint::Dataset], work).await
 }
 
 /// Reports changes until a goal is reached. Without `--until`, ERROR is a change like any other.
 pub(super) async fn watch(
-    connection: &Connection<'_>,
+    context: &Context,
     options: &WatchOptions,
     reaction: &ReactionOptions,
 ) -> CliResult {
-    let context = connection.context;
-    let dataset = connection.dataset(options.dataset.as_deref()).await?;
     let goal = match options.until.as_slice() {
         [] => WaitGoal::Never,
         until => WaitGoal::of(until),
     };
-    let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
-    let mut poller = Poller::stream(context, options.interval);
-    let outcome =
-        poll_until(&mut poller, connection, dataset, &goal, Duration::ZERO, Some(&reaction)).await;
-    poller.emit_end(&outcome)?;
-    outcome.map(|_| Exit::Done)
+    let work = async |connection: &Connection<'_>, dataset: Dataset| {
+        let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
+        let mut poller = Poller::stream(context, options.interval);
+        let reaction = Some(&reaction);
+        let outcome =
+            poll_until(&mut poller, connection, dataset, &goal, Duration::ZERO, reaction).await;
+        poller.emit_end(&outcome)?;
+        outcome.map(|_| Exit::Done)
+    };
+    context.with_dataset(options.dataset.as_deref(), &[Endpoint::Dataset], work).await
 }
 
 /// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the

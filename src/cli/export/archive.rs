@@ -10,7 +10,7 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{
         export::lookup::{
-            DownloadedArchive, ExportLookup, FoundExport, export_document, names_json, sample_json,
+            DownloadedArchive, FoundExport, export_document, names_json, sample_json,
         },
         messages::{Messages, format_bytes},
         values::{absolute_path, check_new_file},
@@ -244,11 +244,10 @@ pub struct DownloadOptions {
 
 pub(super) async fn download(
     connection: &Connection<'_>,
-    lookup: &ExportLookup,
+    export: FoundExport,
     options: &DownloadOptions,
 ) -> CliResult {
     options.archive.require_originals(connection)?;
-    let export = lookup.find(connection).await?;
     let path = absolute_path(&archive_path(connection, &export, options).await?)?;
     let target = DownloadTarget { path, options: &options.archive };
     target.check()?;

@@ -36,19 +36,23 @@ pub(super) struct FoundExport {
 }
 
 impl ExportLookup {
-    /// Runs `work` against the deployment that the command line names, or else against that of the recorded export.
-    pub(super) async fn with_connection<'a>(
+    /// Finds the export at the deployment that the command line names, or else at that of the recorded export, and runs
+    /// `work` on it.
+    pub(super) async fn with_export<'a>(
         &self,
         context: &'a Context,
         requests: &'static [Endpoint],
-        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
+        work: impl AsyncFnOnce(&Connection<'a>, FoundExport) -> CliResult,
     ) -> CliResult {
-        let connection = match self.recorded_target(context).await? {
-            Some(target) => context.connect_to(&target, requests).await?,
-            None => context.connect(requests).await?,
+        let target = match self.recorded_target(context).await? {
+            Some(target) => target,
+            None => context.target()?,
         };
-        let outcome = work(&connection).await;
-        connection.close(outcome).await
+        let work = async |connection: &Connection<'a>| {
+            let export = self.find(connection).await?;
+            work(connection, export).await
+        };
+        context.with_connection_to(&target, requests, work).await
     }
 
     async fn recorded_target(&self, context: &Context) -> CliResult<Option<ServiceTarget>> {
@@ -79,7 +83,7 @@ impl ExportLookup {
 
     /// Finds the export. Job records provide the dataset of an export that was started on this
     /// machine.
-    pub(super) async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
+    async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
         let jobs = connection.state.jobs().unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
             Vec::new()

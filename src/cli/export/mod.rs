@@ -12,7 +12,9 @@ use tessera_model::{ExportJob, FailedExport, JobRecord, SavedJobState, is_same_n
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        export::lookup::{ExportLookup, export_document, kind, recorded_exports, saved_archive},
+        export::lookup::{
+            ExportLookup, FoundExport, export_document, kind, recorded_exports, saved_archive,
+        },
         jobs::load_deployment_jobs,
         polling::{EventTarget, Poller},
         values::{format_timestamp, parse_interval},
@@ -66,18 +68,16 @@ pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
             context.with_connection(REQUESTS, work).await
         }
         ExportCommand::List { dataset } => list(context, dataset.as_deref()).await,
-        ExportCommand::Status(export) => {
-            let work = async |connection: &_| status(connection, &export).await;
-            export.with_connection(context, REQUESTS, work).await
-        }
+        ExportCommand::Status(export) => export.with_export(context, REQUESTS, status).await,
         ExportCommand::Watch { export, interval } => {
-            let work = async |connection: &_| watch(connection, &export, interval).await;
-            export.with_connection(context, REQUESTS, work).await
+            let work = async |connection: &_, export| watch(connection, export, interval).await;
+            export.with_export(context, REQUESTS, work).await
         }
         ExportCommand::Download { export, options } => {
-            let work =
-                async |connection: &_| archive::download(connection, &export, &options).await;
-            export.with_connection(context, REQUESTS, work).await
+            let work = async |connection: &_, export| {
+                archive::download(connection, export, &options).await
+            };
+            export.with_export(context, REQUESTS, work).await
         }
         ExportCommand::Inspect { file } => archive::inspect(context, file).await,
     }
@@ -146,8 +146,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     })
 }
 
-async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult {
-    let export = lookup.find(connection).await?;
+async fn status(connection: &Connection<'_>, export: FoundExport) -> CliResult {
     let task = connection.client.export_status(export.dataset, export.task).await?;
     connection.record_end(&task);
     connection.context.print(&export_document(&export, &task, None))?;
@@ -157,11 +156,10 @@ async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult
 
 async fn watch(
     connection: &Connection<'_>,
-    lookup: &ExportLookup,
+    export: FoundExport,
     interval: Option<Duration>,
 ) -> CliResult {
     let context = connection.context;
-    let export = lookup.find(connection).await?;
     let poller = || Poller::new(context, interval).with_events(EventTarget::Lines);
     let followed = connection.follow_export(&mut export.running_job(), poller()).await;
     let ended = followed.inspect(|task| connection.record_end(task));

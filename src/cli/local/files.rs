@@ -10,9 +10,7 @@ use crate::{
 };
 use tessera_client::OriginalLookup;
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
-use tessera_model::{
-    EmbeddingExport, EmbeddingImport, ExportTaskId, MediaId, SelectionItem, TagTarget,
-};
+use tessera_model::{ExportTaskId, MediaId, SelectionItem};
 use tessera_service::{Deployment, LocalError};
 
 impl OriginalFinder for Deployment {
@@ -51,16 +49,6 @@ impl LocalService {
         Arc::new(self.deployment.clone())
     }
 
-    /// Chooses media that look least like each other, among those of a selection or of the whole dataset.
-    pub async fn diverse_media(
-        &self,
-        dataset: DatasetId,
-        among: Option<Vec<SelectionItem>>,
-        count: usize,
-    ) -> CliResult<Vec<(MediaId, PathBuf)>> {
-        self.blocking(move |it| it.diverse_media(dataset, among.as_deref(), count)).await
-    }
-
     /// Returns the file of a finished archive, if it is on this machine.
     pub fn archive_file(&self, export: ExportTaskId) -> Option<PathBuf> {
         self.deployment.archive_file(export)
@@ -78,38 +66,8 @@ impl LocalService {
         Arc::new(move |id| deployment.original_file(id))
     }
 
-    /// Counts the media items whose tags a change would concern, and changes nothing.
-    pub async fn count_tagged(&self, dataset: DatasetId, target: TagTarget) -> CliResult<usize> {
-        self.blocking(move |it| it.count_tagged(dataset, &target)).await
-    }
-
-    /// Writes the vectors of a dataset to a new file.
-    pub async fn export_embeddings(
-        &self,
-        dataset: DatasetId,
-        file: PathBuf,
-    ) -> CliResult<EmbeddingExport> {
-        self.blocking(move |it| it.export_embeddings(dataset, &file)).await
-    }
-
-    /// Replaces the vectors of a dataset, which is then clustered in the background. A dry run changes nothing.
-    pub async fn import_embeddings(
-        &self,
-        dataset: DatasetId,
-        (file, names): (PathBuf, Option<PathBuf>),
-        is_dry_run: bool,
-    ) -> CliResult<EmbeddingImport> {
-        self.blocking(move |it| it.import_embeddings(dataset, &file, names.as_deref(), is_dry_run))
-            .await
-    }
-
-    /// Takes imported embeddings away, and returns the name of their file. The dataset is then clustered in the
-    /// background.
-    pub async fn remove_embeddings(&self, dataset: DatasetId) -> CliResult<String> {
-        self.blocking(move |it| it.remove_embeddings(dataset)).await
-    }
-
-    async fn blocking<T: Send + 'static>(
+    /// Lets the deployment do work that blocks the thread.
+    pub async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Deployment) -> Result<T, LocalError> + Send + 'static,
     ) -> CliResult<T> {

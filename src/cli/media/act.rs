@@ -411,8 +411,7 @@ async fn run_with_progress(
                 outcome = &mut task => break outcome,
                 () = tokio::time::sleep(REFRESH) => {
                     let (done, all) = (done.load(Ordering::Relaxed), all.load(Ordering::Relaxed));
-                    let percent = u8::try_from(done * 100 / all.max(1)).unwrap_or(100);
-                    bar.set_percent(Some(percent), &format!("{done} of {all} files"));
+                    bar.set_count(done as u64, all as u64, &format!("{done} of {all} files"));
                 }
             }
         }

@@ -18,10 +18,7 @@ use crate::cli::{
     JobRecorder,
     auth::import::read_session_cookie,
     context::INTERRUPT_CHECK_TIMEOUT,
-    media::plan::{
-        AdditionPart, AdditionPlan, SourceOptions, SplitOptions, unreadable_json,
-        warn_of_unreadable,
-    },
+    media::plan::{AdditionPart, AdditionPlan, SourceOptions, unreadable_json, warn_of_unreadable},
     messages::format_bytes,
     polling::Poller,
     reindex,
@@ -120,10 +117,6 @@ impl MediaAddOptions {
             addition.validate().map_err(|invalid| CliError::usage(invalid.to_string()))?;
         }
         Ok(addition)
-    }
-
-    pub fn split_options(&self) -> SplitOptions {
-        SplitOptions { max_files: self.split, strict: self.strict }
     }
 
     pub fn by_cookie(&self) -> bool {

@@ -59,8 +59,8 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
             let command = ProfilerCommand::AddMedia(path, options.reindex);
             return context.print_line(profiler_command_line(dataset.id, command));
         }
-        let plan =
-            AdditionPlan::prepare(context, source, addition, options.split_options()).await?;
+        let (split, strict) = (options.split, options.strict);
+        let plan = AdditionPlan::prepare(context, source, addition, split, strict).await?;
         let client = options.upload_client(connection)?;
         let run = AdditionRun::new(connection, client, &options, &plan, dataset);
         // The future is large. It is boxed so that it does not enlarge the futures of all callers.

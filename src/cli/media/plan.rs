@@ -21,13 +21,6 @@ pub struct AdditionPlan {
     pub option: ShellCommand,
 }
 
-/// How files are divided into requests.
-pub struct SplitOptions {
-    pub max_files: Option<u64>,
-    /// Whether a file that cannot be read prevents the addition.
-    pub strict: bool,
-}
-
 #[derive(Debug)]
 pub struct AdditionPart {
     pub addition: MediaAddition,
@@ -37,11 +30,14 @@ pub struct AdditionPart {
 }
 
 impl AdditionPlan {
+    /// Divides the files of a source into requests. If it is `strict`, a file that cannot be read prevents the
+    /// addition.
     pub async fn prepare(
         context: &Context,
         source: ResolvedSource,
         addition: MediaAddition,
-        SplitOptions { max_files, strict }: SplitOptions,
+        max_files: Option<u64>,
+        strict: bool,
     ) -> CliResult<Self> {
         let ResolvedSource { media, glob, unexpected_folders, description, option } = source;
         let max_files = max_files.and_then(|max| usize::try_from(max).ok());

@@ -10,9 +10,9 @@ use crate::cli::{
     query::filter_command::FilterCommand,
 };
 use tessera_model::{
-    Enrichment, Filter, TagId,
+    Enrichment, Filter,
     enrichment::missing_model_warning,
-    vql::{InvalidField, IssueFilter, MAX_FILTERS, long_query_warning, unpublished_issue_warning},
+    vql::{IssueFilter, MAX_FILTERS, long_query_warning, unpublished_issue_warning},
 };
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
@@ -30,10 +30,7 @@ pub struct QueryAddOptions {
 
 impl QueryAddOptions {
     pub(super) async fn extended_query(self, context: &Context) -> CliResult<Vec<Filter>> {
-        let filter = match &self.kind {
-            FilterCommand::Tags { tags, .. } => tag_filter(context, tags).await?,
-            kind => kind.combined().unwrap_or_else(|| kind.to_filter().map_err(usage))?,
-        };
+        let filter = self.kind.to_filter(context).await?;
         let given = QueryOptions::new(self.vql, self.file);
         let is_new = given.is_empty() && io::stdin().is_terminal();
         let mut filters = if is_new { Vec::new() } else { QuerySource::from(given).filters()? };
@@ -44,35 +41,6 @@ impl QueryAddOptions {
         filters.push(filter);
         Ok(filters)
     }
-}
-
-fn usage(InvalidField { field, reason }: InvalidField) -> CliError {
-    CliError::usage(match field {
-        "threshold" | "confidence_min" | "confidence_max" | "op" => format!("{field}: {reason}"),
-        _ => reason,
-    })
-}
-
-/// Returns the filter of tags. Only their names need a dataset.
-async fn tag_filter(context: &Context, tags: &[String]) -> CliResult<Filter> {
-    if let Ok(ids) = tags.iter().map(|tag| tag.parse()).collect::<Result<Vec<TagId>, _>>() {
-        return Filter::tags(ids).map_err(usage);
-    }
-    if context.target().is_err() {
-        return Err(CliError::usage(format!(
-            "the names of tags ({}) need the dataset: --folder DIR; or give the IDs that `tessera tag list` prints",
-            tags.join(", ")
-        )));
-    }
-    let connection = context.connect(&[]).await?;
-    let work = async {
-        let dataset = connection.dataset(None).await?;
-        connection.tag_filter(dataset.id, tags).await
-    };
-    let filter = work.await;
-    let closed = connection.close(Ok(Exit::Done)).await;
-    let filter = filter?;
-    closed.map(|_| filter)
 }
 
 /// A problem of a query. It is an error if the service would reject the query, and a note
@@ -179,17 +147,11 @@ fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiag
 }
 
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
-    let fetch = async {
-        let connection = context.connect(&[Endpoint::Enrichment]).await?;
-        let enrichment = async {
-            let dataset = connection.dataset(None).await?;
-            Ok(connection.client.enrichment(dataset.id).await?)
-        };
-        let enrichment: CliResult<Enrichment> = enrichment.await;
-        connection.close(Ok(Exit::Done)).await?;
-        enrichment
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(None).await?;
+        Ok(connection.client.enrichment(dataset.id).await?)
     };
-    let fetched: CliResult<Enrichment> = fetch.await;
+    let fetched = context.read(&[Endpoint::Enrichment], work).await;
     fetched
         .inspect_err(|error| {
             let reason = SafeText::detail(&error.message);

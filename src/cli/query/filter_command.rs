@@ -2,7 +2,7 @@
 
 use clap::{Arg, builder::PossibleValuesParser};
 use tessera_model::{
-    Anchor, AnchorKind, Filter, MediaId,
+    Anchor, AnchorKind, Filter, MediaId, TagId,
     vql::{
         ColumnName, ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule,
         Operator, Property,
@@ -177,41 +177,11 @@ pub(super) enum TextFilterCommand {
 }
 
 impl FilterCommand {
-    /// Returns a filter that contains others, or `None` for any other filter.
-    pub(super) fn combined(&self) -> Option<CliResult<Filter>> {
+    pub(super) async fn to_filter(&self, context: &Context) -> CliResult<Filter> {
+        let filters = |query| NamedQuery::from_argument(query)?.filters();
+        let of_file =
+            |property, options: &PropertyOptions| options.to_filter(Property::File(property));
         let filter = match self {
-            Self::AnyOf { query } => NamedQuery::from_argument(query)
-                .and_then(|query| query.filters())
-                .map(Filter::any_of),
-            Self::Not { query } => {
-                NamedQuery::from_argument(query).and_then(|query| query.filters()).map(|filters| {
-                    let [filter] = <[Filter; 1]>::try_from(filters)
-                        .map_err(|_| InvalidField::new("", "give exactly one filter to negate"))?;
-                    Filter::negated(filter)
-                })
-            }
-            _ => return None,
-        };
-        Some(filter.and_then(|filter| filter.map_err(|invalid| CliError::usage(invalid.reason))))
-    }
-
-    fn file_property(&self) -> Option<(FileProperty, &PropertyOptions)> {
-        Some(match self {
-            Self::Path(options) => (FileProperty::Path, options),
-            Self::Name(options) => (FileProperty::Name, options),
-            Self::Size(options) => (FileProperty::Size, options),
-            Self::Width(options) => (FileProperty::Width, options),
-            Self::Height(options) => (FileProperty::Height, options),
-            Self::Aspect(options) => (FileProperty::Aspect, options),
-            Self::Format(options) => (FileProperty::Format, options),
-            Self::Date(options) => (FileProperty::Date, options),
-            Self::Rating(options) => (FileProperty::Rating, options),
-            _ => return None,
-        })
-    }
-
-    pub(super) fn to_filter(&self) -> Result<Filter, InvalidField> {
-        match self {
             Self::Text(TextFilterCommand::Fts { text }) => Filter::full_text(text),
             Self::Text(TextFilterCommand::Semantic { text, min_sim }) => {
                 Filter::semantic(text, *min_sim)
@@ -220,9 +190,11 @@ impl FilterCommand {
                 let rule = LabelRule::from_keyword(rule).unwrap_or(LabelRule::OneOf);
                 Filter::labels(rule, labels.iter().map(String::as_str))
             }
+            Self::Tags { tags, .. } => return tag_filter(context, tags).await,
             Self::Issues { word, mode, min_confidence, max_confidence } => {
                 let mode = IssueMode::from_keyword(mode).unwrap_or(IssueMode::In);
-                Filter::issue(IssueName::new(word)?, mode, *min_confidence, *max_confidence)
+                IssueName::new(word)
+                    .and_then(|name| Filter::issue(name, mode, *min_confidence, *max_confidence))
             }
             Self::Duplicates { similarity } => Filter::duplicates(*similarity),
             Self::Uniqueness { score } => Filter::uniqueness(*score),
@@ -230,13 +202,49 @@ impl FilterCommand {
                 let kind = op.parse().unwrap_or(AnchorKind::Media);
                 Filter::similar(Anchor { media: *media, kind }, *max_distance)
             }
+            Self::Path(options) => of_file(FileProperty::Path, options),
+            Self::Name(options) => of_file(FileProperty::Name, options),
+            Self::Size(options) => of_file(FileProperty::Size, options),
+            Self::Width(options) => of_file(FileProperty::Width, options),
+            Self::Height(options) => of_file(FileProperty::Height, options),
+            Self::Aspect(options) => of_file(FileProperty::Aspect, options),
+            Self::Format(options) => of_file(FileProperty::Format, options),
+            Self::Date(options) => of_file(FileProperty::Date, options),
+            Self::Rating(options) => of_file(FileProperty::Rating, options),
             Self::Column { name, comparison } => {
-                comparison.to_filter(Property::Column(ColumnName::new(name)?))
+                ColumnName::new(name).and_then(|name| comparison.to_filter(Property::Column(name)))
             }
-            other => match other.file_property() {
-                Some((property, options)) => options.to_filter(Property::File(property)),
-                None => Err(InvalidField::new("", "give the filters")),
+            Self::AnyOf { query } => Filter::any_of(filters(query)?),
+            Self::Not { query } => match <[Filter; 1]>::try_from(filters(query)?) {
+                Ok([filter]) => Filter::negated(filter),
+                Err(_) => return Err(CliError::usage("give exactly one filter to negate")),
             },
-        }
+        };
+        filter.map_err(usage)
     }
+}
+
+fn usage(InvalidField { field, reason }: InvalidField) -> CliError {
+    CliError::usage(match field {
+        "threshold" | "confidence_min" | "confidence_max" | "op" => format!("{field}: {reason}"),
+        _ => reason,
+    })
+}
+
+/// Returns the filter of tags. Only their names need a dataset.
+async fn tag_filter(context: &Context, tags: &[String]) -> CliResult<Filter> {
+    if let Ok(ids) = tags.iter().map(|tag| tag.parse()).collect::<Result<Vec<TagId>, _>>() {
+        return Filter::tags(ids).map_err(usage);
+    }
+    if context.target().is_err() {
+        return Err(CliError::usage(format!(
+            "the names of tags ({}) need the dataset: --folder DIR; or give the IDs that `tessera tag list` prints",
+            tags.join(", ")
+        )));
+    }
+    let work = async |connection: &Connection<'_>| {
+        let dataset = connection.dataset(None).await?;
+        connection.tag_filter(dataset.id, tags).await
+    };
+    context.read(&[], work).await
 }

@@ -143,7 +143,7 @@ impl PreparedSearch<'_> {
                 }
             }
             if results.pages.next().is_some() {
-                progress.set_percent(None, &results.progress());
+                progress.set_text(&results.progress());
             }
         }
         drop(progress);

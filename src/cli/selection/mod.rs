@@ -22,31 +22,15 @@ pub enum SelectionCommand {
     /// Select media and clusters.
     Add(SelectionAddOptions),
     /// Deselect media and clusters.
-    Remove {
-        #[command(flatten)]
-        selection: SelectionOptions,
-        #[command(flatten)]
-        items: ItemOptions,
-    },
+    Remove(SelectedItemOptions),
     /// Exclude media from selected clusters.
-    Exclude {
-        #[command(flatten)]
-        selection: SelectionOptions,
-        #[command(flatten)]
-        items: ItemOptions,
-    },
+    Exclude(SelectedItemOptions),
     /// Show the selection.
-    Show {
-        #[command(flatten)]
-        selection: SelectionOptions,
-    },
+    Show(SelectionOptions),
     /// List the named selections.
     List,
     /// Clear the selection; a named selection is deleted.
-    Clear {
-        #[command(flatten)]
-        selection: SelectionOptions,
-    },
+    Clear(SelectionOptions),
     /// Replace the selection with one loaded from a file.
     #[command(allow_missing_positional = true)]
     Import {
@@ -65,19 +49,28 @@ pub enum SelectionCommand {
     },
 }
 
+/// Items of a selection.
+#[derive(Debug, Args)]
+pub struct SelectedItemOptions {
+    #[command(flatten)]
+    selection: SelectionOptions,
+    #[command(flatten)]
+    items: ItemOptions,
+}
+
 pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
     let open = async |selection| SavedSelection::open(context, selection).await;
     match command {
         SelectionCommand::Add(options) => options.run(context).await,
-        SelectionCommand::Remove { selection, items } => {
+        SelectionCommand::Remove(SelectedItemOptions { selection, items }) => {
             edit::remove(context, selection, &items).await
         }
-        SelectionCommand::Exclude { selection, items } => {
+        SelectionCommand::Exclude(SelectedItemOptions { selection, items }) => {
             edit::exclude(&open(selection).await?, &items)
         }
-        SelectionCommand::Show { selection } => show(&open(selection).await?),
+        SelectionCommand::Show(selection) => show(&open(selection).await?),
         SelectionCommand::List => list(context),
-        SelectionCommand::Clear { selection } => open(selection).await?.clear(),
+        SelectionCommand::Clear(selection) => open(selection).await?.clear(),
         SelectionCommand::Import { selection, from } => import(&open(selection).await?, &from),
         SelectionCommand::Export { selection, to } => export(&open(selection).await?, to),
     }

@@ -6,33 +6,25 @@ use tessera_picture::Protocol;
 
 use crate::runtime::probe::capabilities::{Capabilities, Environment};
 
-/// A fact about the terminal with its reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TerminalExplanation {
-    pub subject: &'static str,
-    pub text: String,
-    /// Whether something looks worse than it could, or wrong.
-    pub is_warning: bool,
-}
-
 impl Capabilities {
-    /// Explains each decision. `locale` is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
+    /// Explains the decision about each subject. An explanation is a text, and whether something looks worse than it
+    /// could, or wrong. `locale` is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
     pub fn explanations(
         &self,
         environment: &Environment,
         locale: Option<(&str, &str)>,
-    ) -> Vec<TerminalExplanation> {
-        vec![
-            self.explain_pictures(environment),
-            self.explain_colors(environment),
-            self.explain_width(),
-            explain_encoding(locale),
+    ) -> [(&'static str, (String, bool)); 4] {
+        [
+            ("pictures", self.explain_pictures(environment)),
+            ("colors", self.explain_colors(environment)),
+            ("width", self.explain_width()),
+            ("encoding", explain_encoding(locale)),
         ]
     }
 
-    fn explain_pictures(&self, environment: &Environment) -> TerminalExplanation {
+    fn explain_pictures(&self, environment: &Environment) -> (String, bool) {
         let name = self.version.as_deref().unwrap_or("the terminal");
-        let (text, is_warning) = match self.protocol {
+        match self.protocol {
             Protocol::Kitty if environment.in_tmux => {
                 (format!("kitty graphics, which tmux passes on to {}", self.outer_name()), false)
             }
@@ -42,8 +34,7 @@ impl Capabilities {
             }
             Protocol::Sixel => ("sixel pictures, which the terminal reports".to_owned(), false),
             Protocol::HalfBlock | Protocol::None => self.explain_half_blocks(environment),
-        };
-        TerminalExplanation { subject: "pictures", text, is_warning }
+        }
     }
 
     /// Explains why there are only half-blocks, and what to do about it.
@@ -80,7 +71,7 @@ impl Capabilities {
         outer.filter(|name| !name.is_empty()).unwrap_or("the outer terminal")
     }
 
-    fn explain_colors(&self, environment: &Environment) -> TerminalExplanation {
+    fn explain_colors(&self, environment: &Environment) -> (String, bool) {
         let depth = match self.color_depth {
             ColorDepth::TrueColor if environment.claims_truecolor() => {
                 format!("true color, because COLORTERM is {}", environment.colorterm)
@@ -114,15 +105,11 @@ impl Capabilities {
                 )
             }
         };
-        TerminalExplanation {
-            subject: "colors",
-            text: format!("{depth}; {theme}"),
-            is_warning: false,
-        }
+        (format!("{depth}; {theme}"), false)
     }
 
-    fn explain_width(&self) -> TerminalExplanation {
-        let (text, is_warning) = match self.ambiguous_width {
+    fn explain_width(&self) -> (String, bool) {
+        match self.ambiguous_width {
             Some(1) => {
                 ("ambiguous characters fill one column, as tessera expects".to_owned(), false)
             }
@@ -138,8 +125,7 @@ impl Capabilities {
                             column for ambiguous characters";
                 (text.to_owned(), false)
             }
-        };
-        TerminalExplanation { subject: "width", text, is_warning }
+        }
     }
 }
 
@@ -151,12 +137,12 @@ fn theme_name(theme: ThemeName) -> &'static str {
     }
 }
 
-fn explain_encoding(locale: Option<(&str, &str)>) -> TerminalExplanation {
+fn explain_encoding(locale: Option<(&str, &str)>) -> (String, bool) {
     let is_utf8 = |value: &str| {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")
     };
-    let (text, is_warning) = match locale {
+    match locale {
         Some((name, value)) if is_utf8(value) => {
             (format!("UTF-8, because {name} is {value}"), false)
         }
@@ -172,8 +158,7 @@ fn explain_encoding(locale: Option<(&str, &str)>) -> TerminalExplanation {
                         look wrong, set LANG to a UTF-8 locale such as C.UTF-8";
             (text.to_owned(), true)
         }
-    };
-    TerminalExplanation { subject: "encoding", text, is_warning }
+    }
 }
 
 #[cfg(test)]
@@ -194,7 +179,7 @@ mod tests {
         }
         let capabilities = decide_capabilities(environment, &read, (10, 20), None, outer);
         let facts = capabilities.explanations(environment, Some(("LANG", "C.UTF-8")));
-        facts.into_iter().map(|fact| format!("{} {}", fact.subject, fact.text)).collect()
+        facts.into_iter().map(|(subject, (text, _))| format!("{subject} {text}")).collect()
     }
 
     fn xterm() -> Environment {
@@ -247,7 +232,7 @@ mod tests {
             (None, true),
             (Some(("LANG", "en_US.utf8")), false),
         ] {
-            assert_eq!(explain_encoding(locale).is_warning, is_warning, "{locale:?}");
+            assert_eq!(explain_encoding(locale).1, is_warning, "{locale:?}");
         }
     }
 }

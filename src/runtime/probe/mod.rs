@@ -33,7 +33,6 @@ mod replies;
 pub(in crate::runtime) mod unanswered;
 
 pub use capabilities::{Capabilities, Environment, OuterTerminal};
-pub use explanation::TerminalExplanation;
 pub use replies::TerminalReplies;
 
 /// Queries name and version, and cell size.

@@ -3,37 +3,28 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::{Action, Chord};
+use crate::{
+    input::{Action, Chord},
+    text_enum,
+};
 
-/// Where a binding applies. The innermost context wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeyContext {
-    /// Anywhere outside a text field.
-    Everywhere,
-    Datasets,
-    Results,
-    Detail,
-    Query,
-    Jobs,
-    Basket,
-    /// The full-size view of a picture.
-    Viewer,
-    /// The results and the detail while the tagging mode is on.
-    Tagging,
-}
-
-impl KeyContext {
-    const NAMES: [(&str, Self); 9] = [
-        ("everywhere", Self::Everywhere),
-        ("datasets", Self::Datasets),
-        ("results", Self::Results),
-        ("detail", Self::Detail),
-        ("query", Self::Query),
-        ("jobs", Self::Jobs),
-        ("basket", Self::Basket),
-        ("viewer", Self::Viewer),
-        ("tagging", Self::Tagging),
-    ];
+text_enum! {
+    /// Where a binding applies. The innermost context wins.
+    #[derive(PartialOrd, Ord)]
+    pub enum KeyContext: name {
+        /// Anywhere outside a text field.
+        Everywhere = "everywhere",
+        Datasets = "datasets",
+        Results = "results",
+        Detail = "detail",
+        Query = "query",
+        Jobs = "jobs",
+        Basket = "basket",
+        /// The full-size view of a picture.
+        Viewer = "viewer",
+        /// The results and the detail while the tagging mode is on.
+        Tagging = "tagging",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +68,8 @@ impl Keymap {
         let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
         let mut applicable: BTreeMap<KeyContext, Vec<Action>> = BTreeMap::new();
         for (name, actions) in tables {
-            let known = KeyContext::NAMES.iter().find(|(known, _)| *known == name);
-            let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is not a key context"))?;
+            let known = KeyContext::ALL.into_iter().find(|known| known.name() == name);
+            let context = known.ok_or_else(|| format!("`[{name}]` is not a key context"))?;
             let bound = bindings.entry(context).or_default();
             for (action_name, sequences) in actions {
                 let action = Action::by_name(&action_name)
