@@ -25,7 +25,7 @@ use tessera_curation::{
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
     name_rule, resume, run, undo,
 };
-use tessera_model::UserTags;
+use tessera_model::{UserTags, vql::ExtraColumns};
 
 struct Desk {
     _folder: tempfile::TempDir,
@@ -479,6 +479,8 @@ fn a_near_duplicate_stays_if_the_image_to_keep_is_gone_by_then() {
         given: UserTags::default(),
         caption: Some(original.path.display().to_string()),
         labels: Vec::new(),
+        objects: Vec::new(),
+        extra_columns: ExtraColumns::new(),
     };
     let other = OtherImage {
         image: image(&copy),
