@@ -346,6 +346,22 @@ impl Plan {
         self.files().filter(|step| !step.is_companion).count()
     }
 
+    /// Returns the sidecars that go from a parallel folder to the folder of their picture.
+    pub(crate) fn sidecars_put_beside(&self) -> Vec<PathBuf> {
+        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
+            return Vec::new();
+        };
+        let (mut pictures, mut sidecars) = (Path::new(""), Vec::new());
+        for Step { source, target, is_companion, .. } in self.files() {
+            if !is_companion {
+                pictures = parent_dir(source);
+            } else if parent_dir(source) != pictures && parent_dir(target) == layout.folder {
+                sidecars.push(source.clone());
+            }
+        }
+        sidecars
+    }
+
     /// Returns the steps of pictures, videos and sidecars.
     pub fn files(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.operation != Operation::Rewrite)
@@ -475,13 +491,14 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
 
     fn target(&self, original: &Original, path: &Path) -> Result<PathBuf, String> {
         let Some(layout) = self.plan.action.layout() else { return Ok(PathBuf::new()) };
-        let below = if layout.keeps_folders {
-            path.strip_prefix(&original.folder).ok()
-        } else {
-            path.file_name().map(Path::new)
-        };
-        let below = below.ok_or("it is outside the folder of its dataset")?;
-        Ok(layout.folder.join(below))
+        if layout.keeps_folders {
+            let below = path.strip_prefix(&original.folder);
+            let below = below.map_err(|_| "it is outside the folder of its dataset")?;
+            return Ok(layout.folder.join(below));
+        }
+        let folder = parallel_folder(original, parent_dir(path), &layout.folder);
+        let folder = folder.unwrap_or_else(|| layout.folder.clone());
+        Ok(folder.join(path.file_name().unwrap_or_default()))
     }
 
     /// Returns the form in which names are compared.
@@ -491,6 +508,21 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
         }
     }
+}
+
+/// Returns the folder that is to `target` as the folder of a sidecar is to the folder of its picture: `labels/val` for
+/// `images/val`, as `labels/train` for `images/train`. Programs that train models look for labels only there.
+fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option<PathBuf> {
+    let mut pair = parent_dir(&picture.path).iter().zip(sidecars);
+    let (images, labels) = pair.find(|(one, other)| one != other)?;
+    let mut parts: Vec<_> = target.iter().collect();
+    let position = parts.iter().rposition(|part| *part == images)?;
+    parts[position] = labels;
+    let parallel: PathBuf = parts.into_iter().collect();
+    // The folder of the dataset can itself be in a folder `images`.
+    let leaves_dataset =
+        target.starts_with(&picture.folder) && !parallel.starts_with(&picture.folder);
+    (!leaves_dataset).then_some(parallel)
 }
 
 /// Fails if a folder on the way to a file has become a symbolic link, which could lead to files of another dataset.

@@ -20,8 +20,9 @@ use std::{
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
-    Error, FileAction, FileActionPreview, FileContent, JournalFolder, LastAction, LinkKind,
-    NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_target_folder, check_trash,
+    Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
+    LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout,
+    check_target_folder, check_trash,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
     name_rule, resume, run, undo,
 };
@@ -308,6 +309,34 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let one = Plan::new(action, &both, false, NameRule::Exact, is_taken);
     assert_eq!((one.skipped.len(), &one.kept_sidecars), (1, &vec![sidecar]));
     assert_eq!(one.steps.iter().map(|step| &step.source).collect::<Vec<_>>(), [&both[0].path]);
+}
+
+#[test]
+fn a_sidecar_of_a_parallel_folder_stays_parallel_or_goes_beside_its_picture() {
+    let desk = Desk::new();
+    // The folder of the dataset is in a folder of the same name.
+    let dataset = desk.pics().join("images/set");
+    for folder in ["images/train", "labels/train"] {
+        fs::create_dir_all(dataset.join(folder)).unwrap();
+    }
+    let sidecar = dataset.join("labels/train/a.txt");
+    fs::write(&sidecar, "0 0.5 0.5 0.4 0.4").unwrap();
+    let picture = desk.original("images/set/images/train/a.jpg", "first");
+    let picture = Original { folder: dataset.clone(), sidecars: vec![sidecar], ..picture };
+    for (to, keeps_folders, expected, is_beside) in [
+        ("images/val", false, "labels/val/a.txt", false),
+        ("images", false, "labels/a.txt", false),
+        ("new/images/deep", false, "new/labels/deep/a.txt", false),
+        ("other", false, "other/a.txt", true),
+        ("other", true, "other/labels/train/a.txt", false),
+    ] {
+        let layout = TargetLayout { folder: dataset.join(to), keeps_folders };
+        let originals = vec![picture.clone()];
+        let found = FoundOriginals { originals, ..FoundOriginals::default() };
+        let preview = FileActionPreview::new(FileAction::Copy(layout), found, false);
+        assert_eq!(preview.plan.steps[1].target, dataset.join(expected), "{to}");
+        assert_eq!(!preview.warnings().is_empty(), is_beside, "{:?}", preview.warnings());
+    }
 }
 
 #[test]
