@@ -21,7 +21,7 @@ use std::{
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
     Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
-    LinkKind, NameRule, Original, Outcome, Plan, Replacement, TargetLayout,
+    LinkKind, NameRule, Original, Outcome, Plan, Replacement, SharedSidecar, TargetLayout,
     check_target_folder, check_trash,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
     name_rule, resume, run, undo,
@@ -291,8 +291,10 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let (mut jpeg, mut raw) = (desk.original("p.jpg", "jpeg"), desk.original("p.nef", "raw"));
     let sidecar = desk.pics().join("p.xmp");
     fs::write(&sidecar, "xmp").unwrap();
+    let pictures = [jpeg.path.clone(), raw.path.clone()];
     for (one, other) in [(&mut jpeg, "p.nef"), (&mut raw, "p.jpg")] {
-        one.shared_sidecars.push(sidecar.clone());
+        let (path, pictures) = (sidecar.clone(), pictures.clone().into());
+        one.shared_sidecars.push(SharedSidecar { path, pictures });
         one.pair.push(desk.pics().join(other));
     }
     let action = FileAction::Move(desk.layout(false));

@@ -13,7 +13,7 @@ use std::{
 use super::{ServiceError, export::require_none_missing};
 use crate::{Deployment, LocalError, originals::storage_location, task::with_embeddings};
 use tessera_curation::{
-    FileContent, FoundOriginals, Original, Skipped,
+    FileContent, FoundOriginals, Original, SharedSidecar, Skipped,
     duplicates::{DuplicateImage, ObjectInImage, SimilarImages, SimilarPair},
 };
 use tessera_media::ingest::{
@@ -91,7 +91,7 @@ impl Deployment {
         let mut found = self.with_companions(dataset, records).map_err(unlistable)?;
         // A sidecar that is listed beside its picture goes with the picture.
         let companions = found.originals.iter().flat_map(Original::all_sidecars);
-        let companions: HashSet<&Path> = companions.map(PathBuf::as_path).collect();
+        let companions: HashSet<&Path> = companions.collect();
         unknown.retain(|skipped: &Skipped| !companions.contains(skipped.path.as_path()));
         found.refused.extend(unknown);
         Ok(found)
@@ -168,7 +168,7 @@ impl Deployment {
         originals: &[Original],
     ) -> Result<Vec<PathBuf>, ServiceError> {
         let sidecars = originals.iter().flat_map(Original::all_sidecars);
-        let sidecars: HashSet<&Path> = sidecars.map(PathBuf::as_path).collect();
+        let sidecars: HashSet<&Path> = sidecars.collect();
         let names = originals.iter().filter_map(|original| original.path.file_name());
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
@@ -357,6 +357,8 @@ fn own_labels(media: &MediaRecord) -> Vec<String> {
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {
     let companions = finder.find(&folder, &record.path);
+    let shared_sidecars = companions.shared_sidecars.into_iter();
+    let shared_sidecars = shared_sidecars.map(|(path, pictures)| SharedSidecar { path, pictures });
     Original {
         path: folder.join(&record.path),
         folder,
@@ -366,7 +368,7 @@ fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder)
             hash: Some(record.content_hash),
         },
         sidecars: companions.sidecars,
-        shared_sidecars: companions.shared_sidecars,
+        shared_sidecars: shared_sidecars.collect(),
         pair: companions.pair,
     }
 }
