@@ -400,6 +400,31 @@ fn of_equal_copies_the_one_with_human_work_stays() {
 }
 
 #[test]
+fn of_equal_copies_the_one_with_objects_or_columns_stays() {
+    let world = World::new();
+    // By their names alone, the first of each pair would stay.
+    for (name, copy) in [("p3.png", "copy-three.png"), ("p4.png", "copy-four.png")] {
+        fs::copy(world.folder.join(name), world.folder.join(copy)).unwrap();
+    }
+    fs::write(world.folder.join("copy-three.txt"), "0 0.5 0.5 0.4 0.4\n").unwrap();
+    let row = "{\"file_name\": \"copy-four.png\", \"weather\": \"rain\"}\n";
+    fs::write(world.folder.join("metadata.jsonl"), row).unwrap();
+    let trashed = |rule: &str| {
+        let trash = ["duplicates", "--keep", rule, "--trash", "--dry-run"];
+        let (code, document, err) = world.ask(&trash);
+        assert_eq!(code, 0, "{err}");
+        (document["files"].to_string(), err)
+    };
+    let (files, err) = trashed("largest");
+    assert!(!files.contains("copy-") && !err.contains("no kept copy has"), "{files} {err}");
+    let (_, err) = trashed("path:p?.png");
+    assert!(err.contains("2 files have marks or texts that no kept copy has"), "{err}");
+    for marked in ["copy-three.png (objects)", "copy-four.png (columns)"] {
+        assert!(err.contains(marked), "{marked}: {err}");
+    }
+}
+
+#[test]
 fn identical_copies_become_links_and_are_separated_again() {
     let world = World::new();
     let before = world.files();

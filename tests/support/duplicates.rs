@@ -9,7 +9,7 @@ use tessera_interface::{
     app::Event,
     message::{Lane, Payload},
 };
-use tessera_model::{MediaId, Status, UserTags};
+use tessera_model::{MediaId, Status, UserTags, vql::ExtraColumns};
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
@@ -38,6 +38,8 @@ fn image(number: u128, kibibytes: u64) -> DuplicateImage {
         given: UserTags::default(),
         caption: None,
         labels: Vec::new(),
+        objects: Vec::new(),
+        extra_columns: ExtraColumns::new(),
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use tessera_files::{if_exists, synced};
+use tessera_files::{if_exists, parent_dir, synced};
 use tessera_model::PictureName;
 
 use crate::{
@@ -98,10 +98,10 @@ impl<'a> NamesOfFiles<'a> {
                 let place = self.place(path, name);
                 // A file that another entry names better gets no entry of this name.
                 let place = place.filter(|place| best_fits.get(place.old) == Some(&place.fit))?;
-                match self.entry(name, place) {
+                match self.entry(path, name, place) {
                     Ok(entry) => drop(entries.insert(name.to_owned(), entry)),
                     Err(reason) => {
-                        refused = Some(reason);
+                        refused = Some(reason.to_owned());
                         return None;
                     }
                 }
@@ -132,7 +132,12 @@ impl<'a> NamesOfFiles<'a> {
     }
 
     /// Returns what becomes of the entry with the name of a file.
-    fn entry(&self, name: &str, place: Place<'_>) -> Result<NamedEntry, String> {
+    fn entry(
+        &self,
+        annotation: &Path,
+        name: &str,
+        place: Place<'_>,
+    ) -> Result<NamedEntry, &'static str> {
         let Place { old, step, base, .. } = place;
         let entry = |new_name| Ok(NamedEntry { name: name.to_owned(), step, new_name });
         let Step { operation, target, .. } = &self.steps[step];
@@ -142,9 +147,10 @@ impl<'a> NamesOfFiles<'a> {
         }
         let new = match base {
             None => target.clone(),
-            Some((base, lead)) => lead.join(target.strip_prefix(&base).map_err(|_| {
-                format!("{} has no name from {}", target.display(), base.display())
-            })?),
+            Some((base, lead)) => match target.strip_prefix(&base) {
+                Ok(below) => lead.join(below),
+                Err(_) => relative(target, parent_dir(annotation)),
+            },
         };
         let new = new.to_str().ok_or("a new name is not UTF-8")?;
         entry(Some(new.to_owned()))
@@ -194,6 +200,13 @@ fn find<'a>(
     let fit = end.components().count();
     let base = old.ancestors().nth(fit)?;
     Some(Place { old, step: (*step)?, base: Some((base.to_owned(), lead)), fit })
+}
+
+/// Returns the path that leads from a folder to a file.
+fn relative(file: &Path, folder: &Path) -> PathBuf {
+    let common = file.iter().zip(folder).take_while(|(one, other)| one == other).count();
+    let up = folder.iter().skip(common).map(|_| OsStr::new(".."));
+    up.chain(file.iter().skip(common)).collect()
 }
 
 /// Returns a path without `.` and `..`.

@@ -12,9 +12,10 @@ use std::{
 use glob::{MatchOptions, Pattern};
 
 use tessera_model::{
-    UserTags,
+    Region, UserTags,
     tag::{PICKED, REJECTED},
     text::composed,
+    vql::ExtraColumns,
 };
 
 use crate::{
@@ -39,6 +40,33 @@ pub struct DuplicateImage {
     pub caption: Option<String>,
     /// The labels that the dataset has of the image. Those of a model do not count.
     pub labels: Vec<String>,
+    pub objects: Vec<ObjectInImage>,
+    pub extra_columns: ExtraColumns,
+}
+
+/// An object of an image, as far as the objects of near-duplicates are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectInImage {
+    pub label: String,
+    pub region: Region,
+    /// The number of those that the object has among polygons, a mask and keypoints.
+    pub outlines: usize,
+}
+
+impl ObjectInImage {
+    /// Whether the object of a near-duplicate is the same one. Copies of other sizes have rounded boxes.
+    fn is_in(&self, other: &DuplicateImage) -> bool {
+        const TOLERANCE: f64 = 0.02;
+        let near = |one: (f64, f64), other: (f64, f64)| {
+            (one.0 - other.0).abs() < TOLERANCE && (one.1 - other.1).abs() < TOLERANCE
+        };
+        other.objects.iter().any(|it| {
+            it.label == self.label
+                && it.outlines >= self.outlines
+                && near(it.region.top_left(), self.region.top_left())
+                && near(it.region.bottom_right(), self.region.bottom_right())
+        })
+    }
 }
 
 impl DuplicateImage {
@@ -46,7 +74,8 @@ impl DuplicateImage {
         self.given.tags.iter().any(|name| name == tag)
     }
 
-    /// Returns the marks of the image as tiles show them, and whether the image has a caption or labels.
+    /// Returns the marks of the image as tiles show them, and whether the image has a caption, labels, objects or
+    /// columns.
     pub fn marks(&self) -> String {
         self.marks_beyond(&[])
     }
@@ -58,6 +87,11 @@ impl DuplicateImage {
             .labels
             .iter()
             .any(|label| !others.iter().any(|other| other.labels.contains(label)));
+        let has_new_object =
+            self.objects.iter().any(|object| !others.iter().any(|other| object.is_in(other)));
+        let has_new_column = self.extra_columns.iter().any(|(name, value)| {
+            !others.iter().any(|other| other.extra_columns.get(name) == Some(value))
+        });
         let new_tags: Vec<&String> = self.given.tags.iter().filter(is_new).collect();
         let named = |name: &str, mark: &str| {
             new_tags.iter().any(|tag| *tag == name).then(|| mark.to_owned())
@@ -74,6 +108,8 @@ impl DuplicateImage {
             (self.caption.is_some() && others.iter().all(|it| it.caption != self.caption))
                 .then(|| "caption".to_owned()),
             has_new_label.then(|| "labels".to_owned()),
+            has_new_object.then(|| "objects".to_owned()),
+            has_new_column.then(|| "columns".to_owned()),
         ];
         marks.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -336,13 +372,19 @@ fn preference(image: &DuplicateImage, rule: &KeepRule) -> impl Ord + use<> {
         KeepRule::Largest => i128::from(u64::MAX - image.pixels),
         KeepRule::InFolder(_) | KeepRule::Path(_) => 0,
     };
-    let is_described =
-        image.caption.is_some() || !image.labels.is_empty() || !image.given.tags.is_empty();
+    let described = [
+        image.caption.is_some(),
+        !image.labels.is_empty(),
+        !image.given.tags.is_empty(),
+        !image.objects.is_empty(),
+        !image.extra_columns.is_empty(),
+    ];
+    let descriptions = described.into_iter().filter(|is_given| *is_given).count();
     let by_users = (
         image.has_tag(REJECTED),
         !image.has_tag(PICKED),
         Reverse(image.given.rating),
-        !is_described,
+        Reverse(descriptions),
     );
     let ties = (Reverse(image.pixels), Reverse(content.size), content.modified);
     (by_rule, by_users, ties, image.original.path.as_os_str().len(), image.original.path.clone())

@@ -22,7 +22,7 @@ pub use file_operations::{FileContent, check_target_folder};
 pub use journal::{ActionId, Header, Journal, JournalFolder, Record};
 pub use plan::{
     FileAction, FoundOriginals, LinkKind, NameRule, Operation, Original, Plan, Replacement,
-    Skipped, Step, TargetLayout, name_rule,
+    SharedSidecar, Skipped, Step, TargetLayout, name_rule,
 };
 pub use preview::{FileActionPreview, LastAction, first_skipped};
 pub use run::{Outcome, Progress, resume, run};

@@ -2,10 +2,11 @@
 //! one of them cannot get its new name, none of them is touched.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -28,16 +29,31 @@ pub struct Original {
     pub content: FileContent,
     /// The files that describe only this picture.
     pub sidecars: Vec<PathBuf>,
-    /// The files that describe this picture and those of its pair, such as `a.xmp` of `a.jpg` and `a.nef`.
-    pub shared_sidecars: Vec<PathBuf>,
-    /// The other pictures and videos with the same name and another extension.
+    /// The files that describe this picture and others, such as `a.xmp` of `a.jpg` and `a.nef`.
+    pub shared_sidecars: Vec<SharedSidecar>,
+    /// The other pictures and videos with the same name and another extension, and the sidecars of each of these alone.
     pub pair: Vec<PathBuf>,
 }
 
+/// A sidecar of several pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedSidecar {
+    pub path: PathBuf,
+    /// All pictures that the sidecar describes.
+    pub pictures: Arc<[PathBuf]>,
+}
+
 impl Original {
-    /// Returns the sidecars of the picture, with those that it shares with its pair.
-    pub fn all_sidecars(&self) -> impl Iterator<Item = &PathBuf> {
-        self.sidecars.iter().chain(&self.shared_sidecars)
+    /// Returns the sidecars of the picture, with those that it shares with others.
+    pub fn all_sidecars(&self) -> impl Iterator<Item = &Path> {
+        let shared = self.shared_sidecars.iter().map(|sidecar| &sidecar.path);
+        self.sidecars.iter().chain(shared).map(PathBuf::as_path)
+    }
+
+    /// Returns the pictures that an action on this one acts on.
+    fn pictures(&self, with_pair: bool) -> impl Iterator<Item = &Path> {
+        let pair = self.pair.iter().filter(move |_| with_pair);
+        std::iter::once(&self.path).chain(pair).map(PathBuf::as_path)
     }
 }
 
@@ -300,11 +316,12 @@ impl Plan {
                 skipped: Vec::new(),
                 kept_sidecars: Vec::new(),
             },
-            acted_on: originals.iter().map(|original| original.path.as_path()).collect(),
+            acted_on: originals.iter().flat_map(|it| it.pictures(with_pairs)).collect(),
             with_pairs,
             rule,
             taken: HashSet::new(),
             known: HashSet::new(),
+            needed: HashMap::new(),
             exists,
         };
         planner.add_all(originals);
@@ -346,6 +363,22 @@ impl Plan {
         self.files().filter(|step| !step.is_companion).count()
     }
 
+    /// Returns the sidecars that go from a parallel folder to the folder of their picture.
+    pub(crate) fn sidecars_put_beside(&self) -> Vec<PathBuf> {
+        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
+            return Vec::new();
+        };
+        let (mut pictures, mut sidecars) = (Path::new(""), Vec::new());
+        for Step { source, target, is_companion, .. } in self.files() {
+            if !is_companion {
+                pictures = parent_dir(source);
+            } else if parent_dir(source) != pictures && parent_dir(target) == layout.folder {
+                sidecars.push(source.clone());
+            }
+        }
+        sidecars
+    }
+
     /// Returns the steps of pictures, videos and sidecars.
     pub fn files(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.operation != Operation::Rewrite)
@@ -354,7 +387,7 @@ impl Plan {
 
 struct Planner<'a, E> {
     plan: Plan,
-    /// The paths of the originals of the action that are not refused.
+    /// The pictures of the action that are not refused.
     acted_on: HashSet<&'a Path>,
     with_pairs: bool,
     rule: NameRule,
@@ -362,6 +395,8 @@ struct Planner<'a, E> {
     taken: HashSet<PathBuf>,
     /// The sources of earlier steps.
     known: HashSet<PathBuf>,
+    /// Whether a picture that stays needs a shared sidecar. Thousands of pictures can share one.
+    needed: HashMap<&'a Path, bool>,
     exists: E,
 }
 
@@ -370,16 +405,18 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         for original in originals {
             self.add(original);
         }
-        // The sidecars that a refused picture shares stay with it, so the pictures of its pair are planned again.
+        // The sidecars that a refused picture shares stay with it, so the other pictures are planned again.
         let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
         let (stay, leave): (Vec<&Original>, Vec<_>) =
             originals.iter().partition(|original| refused.contains(&*original.path));
         let shares = |original: &&Original| {
-            original.pair.iter().any(|other| self.acted_on.contains(other.as_path()))
+            let others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
+            others.into_iter().any(|other| self.acted_on.contains(other.as_path()))
         };
         if self.plan.action.removes() && stay.iter().any(shares) {
-            self.acted_on = leave.iter().map(|original| original.path.as_path()).collect();
+            self.acted_on = leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
             self.plan.steps.clear();
+            self.needed.clear();
             self.taken.clear();
             self.known.clear();
             for original in leave {
@@ -457,31 +494,32 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     }
 
     /// Returns the picture and the files that go with it.
-    fn files(&mut self, original: &Original) -> Vec<PathBuf> {
+    fn files(&mut self, original: &'a Original) -> Vec<PathBuf> {
         let mut files = vec![original.path.clone()];
         files.extend(original.sidecars.iter().cloned());
         if self.with_pairs {
             files.extend(original.pair.iter().cloned());
         }
-        let stays = |other: &PathBuf| !self.acted_on.contains(other.as_path());
-        let is_needed = !self.with_pairs && original.pair.iter().any(stays);
-        if is_needed && self.plan.action.removes() {
-            self.plan.kept_sidecars.extend(original.shared_sidecars.iter().cloned());
-        } else {
-            files.extend(original.shared_sidecars.iter().cloned());
+        for SharedSidecar { path, pictures } in &original.shared_sidecars {
+            let stays = |picture: &PathBuf| !self.acted_on.contains(picture.as_path());
+            let is_needed = self.needed.entry(path).or_insert_with(|| pictures.iter().any(stays));
+            let stays = *is_needed && self.plan.action.removes();
+            let list = if stays { &mut self.plan.kept_sidecars } else { &mut files };
+            list.push(path.clone());
         }
         files
     }
 
     fn target(&self, original: &Original, path: &Path) -> Result<PathBuf, String> {
         let Some(layout) = self.plan.action.layout() else { return Ok(PathBuf::new()) };
-        let below = if layout.keeps_folders {
-            path.strip_prefix(&original.folder).ok()
-        } else {
-            path.file_name().map(Path::new)
-        };
-        let below = below.ok_or("it is outside the folder of its dataset")?;
-        Ok(layout.folder.join(below))
+        if layout.keeps_folders {
+            let below = path.strip_prefix(&original.folder);
+            let below = below.map_err(|_| "it is outside the folder of its dataset")?;
+            return Ok(layout.folder.join(below));
+        }
+        let folder = parallel_folder(original, parent_dir(path), &layout.folder);
+        let folder = folder.unwrap_or_else(|| layout.folder.clone());
+        Ok(folder.join(path.file_name().unwrap_or_default()))
     }
 
     /// Returns the form in which names are compared.
@@ -491,6 +529,21 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
         }
     }
+}
+
+/// Returns the folder that is to `target` as the folder of a sidecar is to the folder of its picture: `labels/val` for
+/// `images/val`, as `labels/train` for `images/train`. Programs that train models look for labels only there.
+fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option<PathBuf> {
+    let mut pair = parent_dir(&picture.path).iter().zip(sidecars);
+    let (images, labels) = pair.find(|(one, other)| one != other)?;
+    let mut parts: Vec<_> = target.iter().collect();
+    let position = parts.iter().rposition(|part| *part == images)?;
+    parts[position] = labels;
+    let parallel: PathBuf = parts.into_iter().collect();
+    // The folder of the dataset can itself be in a folder `images`.
+    let leaves_dataset =
+        target.starts_with(&picture.folder) && !parallel.starts_with(&picture.folder);
+    (!leaves_dataset).then_some(parallel)
 }
 
 /// Fails if a folder on the way to a file has become a symbolic link, which could lead to files of another dataset.

@@ -109,7 +109,20 @@ impl FileActionPreview {
             let sidecars = count_with_noun(kept.len(), "sidecar", "sidecars");
             let named = first_paths(kept);
             warnings.push(format!(
-                "{sidecars} {verb}, because another file of the same name stays: {named}"
+                "{sidecars} {verb}, because another file that needs it stays: {named}"
+            ));
+        }
+        let beside = self.plan.sidecars_put_beside();
+        if let Some(layout) = self.plan.action.layout().filter(|_| !beside.is_empty()) {
+            let sidecars = count_with_noun(
+                beside.len(),
+                "sidecar goes beside its picture",
+                "sidecars go beside their pictures",
+            );
+            let folder = layout.folder.display();
+            let named = first_paths(&beside);
+            warnings.push(format!(
+                "{sidecars}, because {folder} has no parallel folder for sidecars: {named}"
             ));
         }
         if !self.annotations.is_empty() {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::prelude::*;
 use super::{indexed_files::put_features, media::region_to_array, picture_pack::PackedPictures};
-use tessera_model::{Annotation, LabeledRegion};
+use tessera_model::{Annotation, LabeledRegion, Region};
 use tessera_search::index::Features;
 
 const INSERT_OBJECT: &str =
@@ -73,21 +73,48 @@ fn annotation_json(annotation: &Annotation) -> Result<Option<String>> {
 /// The parts of an object that are compared: its label, its region and its annotation.
 type StoredObject = ([String; 1], [f64; 4], Option<String>);
 
-/// Returns for each picture whether its objects differ from the given ones. Pictures are given by their rows.
-pub fn changed(
+/// Reads the objects in pictures by the rows of their pictures.
+fn stored_objects(
     connection: &Connection,
-    pictures: &[(i64, Vec<LabeledRegion>)],
-) -> Result<Vec<bool>> {
+    pictures: impl Iterator<Item = i64>,
+) -> Result<HashMap<i64, Vec<StoredObject>>> {
     let sql =
         "SELECT parent, labels, region, annotation, require(intact) FROM media WHERE parent = ?1
                ORDER BY row";
     let read = |row: &Row| Ok((row.get(0)?, (from_json(row, 1)?, from_json(row, 2)?, row.get(3)?)));
     let mut objects = StatementBatch::returning(connection, sql, read);
-    pictures.iter().try_for_each(|(picture, _)| objects.add(params![picture]))?;
+    for picture in pictures {
+        objects.add(params![picture])?;
+    }
     let mut stored: HashMap<i64, Vec<StoredObject>> = HashMap::new();
     for (picture, object) in objects.finish()? {
         stored.entry(picture).or_default().push(object);
     }
+    Ok(stored)
+}
+
+/// Returns the objects in pictures by the rows of their pictures. A picture without objects is left out.
+pub fn of_pictures(
+    connection: &Connection,
+    pictures: impl Iterator<Item = i64>,
+) -> Result<HashMap<i64, Vec<LabeledRegion>>> {
+    let object = |([label], [x, y, width, height], annotation): StoredObject| {
+        let annotation = annotation.and_then(|text| serde_json::from_str(&text).ok());
+        let region = Region::new(x, y, width, height)?;
+        Some(LabeledRegion { label, region, annotation: annotation.unwrap_or_default() })
+    };
+    let stored = stored_objects(connection, pictures)?.into_iter();
+    Ok(stored
+        .map(|(row, objects)| (row, objects.into_iter().filter_map(object).collect()))
+        .collect())
+}
+
+/// Returns for each picture whether its objects differ from the given ones. Pictures are given by their rows.
+pub fn changed(
+    connection: &Connection,
+    pictures: &[(i64, Vec<LabeledRegion>)],
+) -> Result<Vec<bool>> {
+    let stored = stored_objects(connection, pictures.iter().map(|(picture, _)| *picture))?;
     let stored = |picture| stored.get(picture).map(Vec::as_slice).unwrap_or_default();
     pictures
         .iter()

@@ -161,6 +161,23 @@ fn annotation_files_follow_files_that_move_within_the_folder() {
 }
 
 #[test]
+fn a_file_that_moves_out_of_the_folder_of_its_annotation_file_is_named_by_a_path_from_there() {
+    let desk = Desk::new();
+    let (a, b) = (desk.original("sub/a.jpg", "first"), desk.original("sub/b.jpg", "second"));
+    let annotations = vec![
+        desk.original("sub/metadata.jsonl", "{\"file_name\": \"a.jpg\"}\n").path,
+        desk.original("list.txt", "b.jpg 1\n").path,
+    ];
+    let found = FoundOriginals { originals: vec![a, b], annotations, ..FoundOriginals::default() };
+    let layout = TargetLayout { folder: desk.pics().join("new"), keeps_folders: false };
+    let mut preview = FileActionPreview::new(FileAction::Move(layout), found, false);
+    preview.rewrite_annotations();
+    assert_eq!(desk.run(&preview.plan).failed, []);
+    assert_eq!(desk.text("sub/metadata.jsonl"), "{\"file_name\": \"../new/a.jpg\"}\n");
+    assert_eq!(desk.text("list.txt"), "new/b.jpg 1\n");
+}
+
+#[test]
 fn entries_of_other_pictures_with_the_name_of_a_file_are_kept() {
     let desk = Desk::new();
     let write = |name: &str, text: &str| {

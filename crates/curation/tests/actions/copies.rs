@@ -11,7 +11,7 @@ use tessera_curation::{
     FileAction, FileActionPreview, LinkKind, Original, TargetLayout,
     duplicates::{DuplicateImage, KeepRule, SimilarImages, decide},
 };
-use tessera_model::UserTags;
+use tessera_model::{UserTags, vql::ExtraColumns};
 
 use super::{Desk, names, planned};
 
@@ -74,6 +74,8 @@ fn image(original: Original) -> DuplicateImage {
         given: UserTags::default(),
         caption: None,
         labels: Vec::new(),
+        objects: Vec::new(),
+        extra_columns: ExtraColumns::new(),
     }
 }
 

@@ -20,12 +20,13 @@ use std::{
 
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tessera_curation::{
-    Error, FileAction, FileActionPreview, FileContent, JournalFolder, LastAction, LinkKind,
-    NameRule, Original, Outcome, Plan, Replacement, TargetLayout, check_target_folder, check_trash,
+    Error, FileAction, FileActionPreview, FileContent, FoundOriginals, JournalFolder, LastAction,
+    LinkKind, NameRule, Original, Outcome, Plan, Replacement, SharedSidecar, TargetLayout,
+    check_target_folder, check_trash,
     duplicates::{DuplicateGroup, DuplicateImage, OtherImage},
     name_rule, resume, run, undo,
 };
-use tessera_model::UserTags;
+use tessera_model::{UserTags, vql::ExtraColumns};
 
 struct Desk {
     _folder: tempfile::TempDir,
@@ -290,8 +291,10 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let (mut jpeg, mut raw) = (desk.original("p.jpg", "jpeg"), desk.original("p.nef", "raw"));
     let sidecar = desk.pics().join("p.xmp");
     fs::write(&sidecar, "xmp").unwrap();
+    let pictures = [jpeg.path.clone(), raw.path.clone()];
     for (one, other) in [(&mut jpeg, "p.nef"), (&mut raw, "p.jpg")] {
-        one.shared_sidecars.push(sidecar.clone());
+        let (path, pictures) = (sidecar.clone(), pictures.clone().into());
+        one.shared_sidecars.push(SharedSidecar { path, pictures });
         one.pair.push(desk.pics().join(other));
     }
     let action = FileAction::Move(desk.layout(false));
@@ -308,6 +311,34 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let one = Plan::new(action, &both, false, NameRule::Exact, is_taken);
     assert_eq!((one.skipped.len(), &one.kept_sidecars), (1, &vec![sidecar]));
     assert_eq!(one.steps.iter().map(|step| &step.source).collect::<Vec<_>>(), [&both[0].path]);
+}
+
+#[test]
+fn a_sidecar_of_a_parallel_folder_stays_parallel_or_goes_beside_its_picture() {
+    let desk = Desk::new();
+    // The folder of the dataset is in a folder of the same name.
+    let dataset = desk.pics().join("images/set");
+    for folder in ["images/train", "labels/train"] {
+        fs::create_dir_all(dataset.join(folder)).unwrap();
+    }
+    let sidecar = dataset.join("labels/train/a.txt");
+    fs::write(&sidecar, "0 0.5 0.5 0.4 0.4").unwrap();
+    let picture = desk.original("images/set/images/train/a.jpg", "first");
+    let picture = Original { folder: dataset.clone(), sidecars: vec![sidecar], ..picture };
+    for (to, keeps_folders, expected, is_beside) in [
+        ("images/val", false, "labels/val/a.txt", false),
+        ("images", false, "labels/a.txt", false),
+        ("new/images/deep", false, "new/labels/deep/a.txt", false),
+        ("other", false, "other/a.txt", true),
+        ("other", true, "other/labels/train/a.txt", false),
+    ] {
+        let layout = TargetLayout { folder: dataset.join(to), keeps_folders };
+        let originals = vec![picture.clone()];
+        let found = FoundOriginals { originals, ..FoundOriginals::default() };
+        let preview = FileActionPreview::new(FileAction::Copy(layout), found, false);
+        assert_eq!(preview.plan.steps[1].target, dataset.join(expected), "{to}");
+        assert_eq!(!preview.warnings().is_empty(), is_beside, "{:?}", preview.warnings());
+    }
 }
 
 #[test]
@@ -479,6 +510,8 @@ fn a_near_duplicate_stays_if_the_image_to_keep_is_gone_by_then() {
         given: UserTags::default(),
         caption: Some(original.path.display().to_string()),
         labels: Vec::new(),
+        objects: Vec::new(),
+        extra_columns: ExtraColumns::new(),
     };
     let other = OtherImage {
         image: image(&copy),

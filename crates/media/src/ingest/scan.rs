@@ -118,6 +118,13 @@ pub struct FolderScan {
 }
 
 impl FolderScan {
+    /// Returns a scan of files whose sizes and times do not matter.
+    pub(crate) fn of_paths(paths: impl Iterator<Item = PathBuf>) -> Self {
+        let stat = FileStat { size: 0, modified: 0 };
+        let files = paths.map(|path| ScannedFile { path, stat }).collect();
+        Self { files, ..Self::default() }
+    }
+
     /// Whether a known file is kept although the scan did not find it.
     pub fn keeps(&self, path: &Path) -> bool {
         !self.unreadable.is_empty() && path.ancestors().any(|it| self.unreadable.contains(it))

@@ -13,24 +13,24 @@ use std::{
 use super::{ServiceError, export::require_none_missing};
 use crate::{Deployment, LocalError, originals::storage_location, task::with_embeddings};
 use tessera_curation::{
-    FileContent, FoundOriginals, Original, Skipped,
-    duplicates::{DuplicateImage, SimilarImages, SimilarPair},
+    FileContent, FoundOriginals, Original, SharedSidecar, Skipped,
+    duplicates::{DuplicateImage, ObjectInImage, SimilarImages, SimilarPair},
 };
 use tessera_media::ingest::{
     CompanionFinder, EXCLUDED, SandboxedDir, is_parquet, parquet_images::containing_file,
 };
 use tessera_model::{
-    DatasetId, EntityType, ExportTaskId, FileKind, MediaId, Search, SelectionItem, UserTags,
-    local_files::HIDDEN,
+    DatasetId, EntityType, ExportTaskId, FileKind, LabeledRegion, MediaId, Search, SelectionItem,
+    UserTags, local_files::HIDDEN,
 };
 use tessera_search::{
     index::{Keypoints, quality},
     similarity::{Vectors, diverse_rows, near_duplicates, neighbor_graph},
 };
 use tessera_store::{
-    QueryError, indexed_files,
+    Connection, QueryError, indexed_files,
     media::{self, MediaRecord, SimilarImage},
-    picture_features, sidecar, source,
+    object, picture_features, sidecar, source,
 };
 
 /// Annotation files above this size are reported without being searched.
@@ -91,7 +91,7 @@ impl Deployment {
         let mut found = self.with_companions(dataset, records).map_err(unlistable)?;
         // A sidecar that is listed beside its picture goes with the picture.
         let companions = found.originals.iter().flat_map(Original::all_sidecars);
-        let companions: HashSet<&Path> = companions.map(PathBuf::as_path).collect();
+        let companions: HashSet<&Path> = companions.collect();
         unknown.retain(|skipped: &Skipped| !companions.contains(skipped.path.as_path()));
         found.refused.extend(unknown);
         Ok(found)
@@ -168,7 +168,7 @@ impl Deployment {
         originals: &[Original],
     ) -> Result<Vec<PathBuf>, ServiceError> {
         let sidecars = originals.iter().flat_map(Original::all_sidecars);
-        let sidecars: HashSet<&Path> = sidecars.map(PathBuf::as_path).collect();
+        let sidecars: HashSet<&Path> = sidecars.collect();
         let names = originals.iter().filter_map(|original| original.path.file_name());
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
@@ -204,20 +204,21 @@ impl Deployment {
         let mut sets = Vec::new();
         let mut finder = CompanionFinder::default();
         let mut cluster: Vec<SimilarImage> = Vec::new();
-        let mut finish = |cluster: &mut Vec<SimilarImage>| {
-            let images = std::mem::take(cluster);
-            sets.extend(self.similar_in_cluster(images, min_similarity, &mut finder));
-        };
         self.store.read(|c| {
+            let mut finish = |cluster: &mut Vec<SimilarImage>| {
+                let images = std::mem::take(cluster);
+                sets.extend(self.similar_in_cluster(c, images, min_similarity, &mut finder)?);
+                Ok(())
+            };
             media::for_each_with_duplicates(c, dataset, |image| {
                 if cluster.first().is_some_and(|first| first.cluster_rank != image.cluster_rank) {
-                    finish(&mut cluster);
+                    finish(&mut cluster)?;
                 }
                 cluster.push(image);
-                Ok(())
-            })
+                Ok::<_, QueryError>(())
+            })?;
+            finish(&mut cluster)
         })?;
-        finish(&mut cluster);
         Ok(sets)
     }
 
@@ -301,15 +302,20 @@ impl Deployment {
 
     fn similar_in_cluster(
         &self,
+        connection: &Connection,
         images: Vec<SimilarImage>,
         min_similarity: f64,
         finder: &mut CompanionFinder,
-    ) -> Option<SimilarImages> {
+    ) -> Result<Option<SimilarImages>, QueryError> {
         let images: Vec<SimilarImage> = images
             .into_iter()
             .filter(|image| self.require_own_file(&image.media, &image.folder).is_ok())
             .collect();
         let pairs = verified_pairs(&images, min_similarity);
+        if pairs.is_empty() {
+            return Ok(None);
+        }
+        let mut objects = object::of_pictures(connection, images.iter().map(|it| it.media.row))?;
         let image = |image: SimilarImage| DuplicateImage {
             media: image.media.id.to_string(),
             pixels: u64::from(image.media.width) * u64::from(image.media.height),
@@ -321,10 +327,13 @@ impl Deployment {
             },
             caption: image.media.caption.clone(),
             labels: own_labels(&image.media),
+            objects: objects
+                .remove(&image.media.row)
+                .map_or_else(Vec::new, |found| found.into_iter().map(object_in_image).collect()),
             original: original(&image.media, image.folder, finder),
+            extra_columns: image.media.extra_columns,
         };
-        (!pairs.is_empty())
-            .then(|| SimilarImages { images: images.into_iter().map(image).collect(), pairs })
+        Ok(Some(SimilarImages { images: images.into_iter().map(image).collect(), pairs }))
     }
 }
 
@@ -348,6 +357,8 @@ fn own_labels(media: &MediaRecord) -> Vec<String> {
 
 fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder) -> Original {
     let companions = finder.find(&folder, &record.path);
+    let shared_sidecars = companions.shared_sidecars.into_iter();
+    let shared_sidecars = shared_sidecars.map(|(path, pictures)| SharedSidecar { path, pictures });
     Original {
         path: folder.join(&record.path),
         folder,
@@ -357,9 +368,20 @@ fn original(record: &MediaRecord, folder: PathBuf, finder: &mut CompanionFinder)
             hash: Some(record.content_hash),
         },
         sidecars: companions.sidecars,
-        shared_sidecars: companions.shared_sidecars,
+        shared_sidecars: shared_sidecars.collect(),
         pair: companions.pair,
     }
+}
+
+fn object_in_image(object: LabeledRegion) -> ObjectInImage {
+    let LabeledRegion { label, region, annotation } = object;
+    let outlines = [
+        !annotation.polygons.is_empty(),
+        annotation.mask.is_some(),
+        !annotation.keypoints.is_empty(),
+    ];
+    let outlines = outlines.into_iter().filter(|is_given| *is_given).count();
+    ObjectInImage { label, region, outlines }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]

@@ -18,8 +18,7 @@ use super::{
     sidecar_names::{is_named, may_be_sidecar},
 };
 use crate::ingest::{
-    FileStat, FolderScan, OriginalFiles, ScannedFile, file_names::printable_path, is_parquet,
-    read_first_bytes,
+    FolderScan, OriginalFiles, file_names::printable_path, is_parquet, read_first_bytes,
 };
 use percent_encoding::percent_decode_str;
 use tessera_model::{FileKind, PictureName, keep_best, search_form};
@@ -28,15 +27,13 @@ use tessera_picture::media_kind;
 /// Names of image folders that have a parallel folder of sidecars.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
 
-/// Returns the path of a sidecar in a folder parallel to that of its image.
-pub(crate) fn parallel_path(media: &Path, folder: &str, extension: &str) -> Option<PathBuf> {
-    let parts: Vec<_> = media.iter().collect();
+/// Returns the folder of sidecars that is parallel to a folder of images: `labels/b` for `images/b`.
+pub(crate) fn parallel_folder(images: &Path, sidecars: &str) -> Option<PathBuf> {
+    let mut parts: Vec<&OsStr> = images.iter().collect();
     let position =
         parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
-    let mut path: PathBuf = parts[..position].iter().collect();
-    path.push(folder);
-    path.extend(&parts[position + 1..]);
-    Some(path.with_extension(extension))
+    parts[position] = OsStr::new(sidecars);
+    Some(parts.into_iter().collect())
 }
 
 pub(crate) struct FileIndex<'a> {
@@ -160,7 +157,8 @@ impl<'a> FileIndex<'a> {
         folder: &str,
         extension: &str,
     ) -> Option<&'a Path> {
-        self.get(&parallel_path(media, folder, extension)?)
+        let folder = parallel_folder(media.parent()?, folder)?;
+        self.get(&folder.join(media.file_name()?).with_extension(extension))
     }
 
     /// Finds the media file that a record of `sidecar` calls `name`. The name is a path relative to the sidecar, or it
@@ -588,9 +586,7 @@ pub struct MediaNames<'a>(FileIndex<'a>);
 
 impl MediaPaths {
     pub fn new(paths: impl Iterator<Item = PathBuf>) -> Self {
-        let stat = FileStat { size: 0, modified: 0 };
-        let files = paths.map(|path| ScannedFile { path, stat }).collect();
-        Self(FolderScan { files, ..FolderScan::default() })
+        Self(FolderScan::of_paths(paths))
     }
 
     pub fn names(&self) -> MediaNames<'_> {

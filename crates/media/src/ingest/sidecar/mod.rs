@@ -40,27 +40,23 @@ pub use stated_size::{StatedSize, place_boxes};
 
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use extra_columns::file_column;
-pub(crate) use file_index::{has_media, parallel_path};
+pub(crate) use file_index::{FileIndex, has_media, parallel_folder};
+pub(crate) use photo_files::TakeoutNames;
 pub(crate) use sidecar_names::describes_many;
 
 use super::{FolderScan, OriginalFiles};
 use annotation_files::{read_json, read_xml};
 use class_names::ClassNames;
 use csv_table::{read_csv, read_text_tables};
-use file_index::FileIndex;
 use metadata_tables::{read_image_tables, read_jsonl, read_parquet};
 use photo_files::{read_takeout, read_xmp};
 use sidecar_reader::SidecarReader;
 use text_file::{LABEL_FOLDERS, read_class_files};
 use voc::ANNOTATION_FOLDERS;
 
-/// The folders, parallel to the image folder, with a sidecar for each image, and the extension of these sidecars.
-pub(crate) const PARALLEL_SIDECARS: [(&str, &str); 4] = [
-    (LABEL_FOLDERS[0], "txt"),
-    (LABEL_FOLDERS[1], "txt"),
-    (ANNOTATION_FOLDERS[0], "xml"),
-    (ANNOTATION_FOLDERS[1], "xml"),
-];
+/// The folders, parallel to the image folder, with a sidecar for each image.
+pub(crate) const PARALLEL_FOLDERS: [&str; 4] =
+    [LABEL_FOLDERS[0], LABEL_FOLDERS[1], ANNOTATION_FOLDERS[0], ANNOTATION_FOLDERS[1]];
 
 /// Reads all sidecars of a folder. If several sidecars describe the same file, the first one in the order below wins,
 /// separately for caption, labels and objects. Tags are merged.

@@ -62,13 +62,15 @@ struct TakeoutPerson {
 pub(crate) fn read_takeout(reader: &mut SidecarReader<'_>) {
     let names = TakeoutNames::new(&reader.files);
     for sidecar in reader.files.all() {
-        let Some(media) = names.media_of(&reader.files, sidecar) else { continue };
+        let pictures = names.pictures_of(&reader.files, sidecar);
+        if pictures.is_empty() {
+            continue;
+        }
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         let Some(document) = documents::parse_object::<TakeoutDocument>(&text) else { continue };
         reader.mark_used(sidecar);
         let description = describe(document);
-        let edited = EDITED.map(|end| reader.files.get(&with_suffix(media, end)));
-        for media in edited.into_iter().flatten().chain([media]) {
+        for media in pictures {
             reader.add_description(media, sidecar, description.clone());
         }
     }
@@ -102,16 +104,23 @@ const EDITED: [&str; 8] = [
 const MAX_CHARS: usize = 46;
 
 /// The media files whose documents have a name that was cut off, by the beginning of their path.
-struct TakeoutNames<'a>(HashMap<PathBuf, &'a Path>);
+pub(crate) struct TakeoutNames<'a>(HashMap<PathBuf, &'a Path>);
 
 impl<'a> TakeoutNames<'a> {
-    fn new(files: &FileIndex<'a>) -> Self {
+    pub(crate) fn new(files: &FileIndex<'a>) -> Self {
         let cut = |media: &'a Path| {
             let name = media.file_name()?.to_str()?;
             let (end, _) = name.char_indices().nth(MAX_CHARS)?;
             Some((media.with_file_name(&name[..end]), media))
         };
         Self(files.media().filter_map(cut).collect())
+    }
+
+    /// Returns the media file of a document and the edited copies of this file.
+    pub(crate) fn pictures_of(&self, files: &FileIndex<'a>, sidecar: &Path) -> Vec<&'a Path> {
+        let Some(media) = self.media_of(files, sidecar) else { return Vec::new() };
+        let edited = EDITED.map(|end| files.get(&with_suffix(media, end)));
+        edited.into_iter().flatten().chain([media]).collect()
     }
 
     /// Returns the media file of a document: `a.jpg` for `a.jpg.json` and `a.jpg.supplemental-metadata.json`, and
