@@ -121,3 +121,40 @@ fn the_first_description_wins_and_tags_are_merged() {
         (vec!["a".into()], vec!["x".into(), "y".into()])
     );
 }
+
+#[test]
+fn rows_and_files_over_the_limits_together_are_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let limits = "a picture has 256 labels or tags or more, of which the first 256 are kept";
+    let objects =
+        |count: usize| format!("{count} objects are not kept, because a picture has at most 4,096");
+    let rows = |count: usize, row: fn(usize) -> String| -> String { (0..count).map(row).collect() };
+    let labels = rows(300, |n| format!("1.jpg,label {n}\n"));
+    let boxes = rows(5_000, |n| format!("1.jpg,nut,{n},0,{},9\n", n + 5));
+    let jsonl = rows(4_500, |n| {
+        let bbox = format!("[{}, 0.5, 0.1, 0.1]", f64::from(u32::try_from(n).unwrap()) / 5_000.0);
+        format!(r#"{{"file_name":"1.jpg","objects":[{{"label":"nut","bbox":{bbox}}}]}}"#) + "\n"
+    });
+    for (name, text, why) in [
+        ("labels.csv", format!("file_name,label\n{labels}"), limits.to_owned()),
+        ("boxes.csv", format!("file_name,label,xmin,ymin,xmax,ymax\n{boxes}"), objects(904)),
+        ("metadata.jsonl", jsonl, objects(404)),
+    ] {
+        folder.write(name, text);
+        assert_eq!(folder.problem_of(name), why);
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    for (name, top) in [("a.json", 0), ("b.json", 50)] {
+        let boxes: Vec<_> = (0..3_000)
+            .map(|n| format!(r#"{{"image_id": 1, "category_id": 1, "bbox": [{n}, {top}, 3, 4]}}"#))
+            .collect();
+        let text = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "annotations": [{}],
+            "categories": [{{"id": 1, "name": "nut"}}]}}"#,
+            boxes.join(",")
+        );
+        folder.write(name, text);
+    }
+    assert_eq!(folder.boxes("1.jpg").len(), 4_096);
+    assert_eq!(folder.problem_of("b.json"), objects(1_904));
+}
