@@ -197,6 +197,7 @@ fn read_elements(
 /// with missing values have no whole numbers.
 fn parse_id(value: &RawValue) -> Cow<'_, str> {
     let text = value.get().trim_matches('"');
+    let text = documents::whole_number(text).unwrap_or(text);
     let is_decimal = text.contains(['.', 'e', 'E']);
     match text.parse::<f64>().ok().filter(|number| is_decimal && number.fract() == 0.0) {
         Some(number) => number.to_string().into(),

@@ -2,7 +2,7 @@
 //! with `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one
 //! that describes them.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 use super::prelude::*;
 use tessera_model::{table_delimiters, text::without_apostrophe};
@@ -317,16 +317,7 @@ fn push_labels(labels: &mut Vec<String>, cell: &str) {
             push_name(labels, name);
         }
     } else {
-        push_name(labels, &whole_label(cell));
-    }
-}
-
-/// Returns a label. A whole number has no decimal point, which tables with missing values write.
-fn whole_label(cell: &str) -> Cow<'_, str> {
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    match cell.trim().split_once('.') {
-        Some((number, "0")) if !number.is_empty() && is_digits(number) => number.into(),
-        _ => cell.into(),
+        push_name(labels, documents::whole_number(cell.trim()).unwrap_or(cell));
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use tessera_media::ingest::sidecar::{BoundingBox, MediaDescription};
 use tessera_model::Region;
 
-use super::{TestFolder, pixels};
+use super::{TestFolder, describe, pixels};
 
 /// A folder with a table with one row of these columns.
 fn with_table(columns: &[(&str, &str)]) -> TestFolder {
@@ -157,4 +157,18 @@ fn rows_and_files_over_the_limits_together_are_reported() {
     }
     assert_eq!(folder.boxes("1.jpg").len(), 4_096);
     assert_eq!(folder.problem_of("b.json"), objects(1_904));
+}
+
+#[test]
+fn whole_numbers_keep_all_digits_as_names() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let row = |file: &str, number: &str| {
+        format!(r#"{{"file_name": "{file}", "label": {number}, "caption": {number}}}"#)
+    };
+    for number in ["9007199254740993", "12345678901234567890", "-9007199254740993"] {
+        folder.write("metadata.jsonl", row("1.jpg", &format!("{number}.0")));
+        assert_eq!(folder.descriptions(), [describe("1.jpg", number, number, "", "")]);
+    }
+    folder.write("metadata.jsonl", row("1.jpg", "2.50"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "2.5", "2.5", "", "")]);
 }
