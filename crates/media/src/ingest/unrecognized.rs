@@ -114,7 +114,7 @@ mod tests {
             ("a.txt", b"text", "without a picture of its name"),
             ("faces.txt", b"0--Parade/1.jpg\n1\n449 330 122 149 0 0 0 0 0 0 \n", "of WIDER FACE"),
             ("list.txt", b"0--Parade/1.jpg\n1\n", "without a picture of its name"),
-            ("docker-compose.yml", b"services:\n", "YAML that names no classes of labels"),
+            ("docker-compose.yml", b"services:\n", "YAML that names no classes that labels use"),
             ("data.yaml", b"names: [a]\n", "a list of class names that no labels use"),
             ("a.json", b"{}", "JSON without annotations"),
             ("a.jpg", b"<!DOCTYPE html><html>", "not a picture or video: a web page"),

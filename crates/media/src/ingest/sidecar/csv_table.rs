@@ -60,7 +60,7 @@ fn read_other_tables(reader: &mut SidecarReader<'_>, sidecars: &[&Path]) {
 /// The table of a dataset of several classes per picture, with a column of 0 and 1 for each class.
 const CLASS_TABLE: &str = "_classes.csv";
 
-/// Reads a table of another name, if it describes pictures of the folder.
+/// Reads a table of another name, if it describes pictures.
 fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
     let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
     let Ok(mut table) = open_table(&bytes) else { return };
@@ -71,8 +71,9 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
         DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
     };
     let describes = table.has_classes || table.names.iter().any(is_description);
-    if describes && note_names(reader, sidecar, &bytes) {
+    if describes {
         reader.mark_used(sidecar);
+        note_names(reader, sidecar, &bytes);
         if let Some(why) = read_table(reader, sidecar, table) {
             reader.report_problem(sidecar, why);
         }
@@ -119,10 +120,11 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
     Err("it has no column file_name".to_owned())
 }
 
-/// Notes the names of a table. Returns whether one of them is a file of the folder.
-fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> bool {
-    let names = csv_file_names(bytes).unwrap_or_default();
-    names.iter().filter(|name| reader.files.note_name(name, None, sidecar)).count() > 0
+/// Notes the names of a table.
+fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
+    for name in csv_file_names(bytes).unwrap_or_default() {
+        reader.files.note_name(&name, None, sidecar);
+    }
 }
 
 /// Returns the names in the column of files, in the order of the lines.

@@ -204,5 +204,12 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
     assert!(folder.descriptions().is_empty());
     let why = "line 2: its box is empty, outside the picture, or not in numbers";
     assert_eq!(folder.problem_of("wrong.csv"), why);
-    assert_eq!(folder.read_sidecars().sidecars.len(), 1);
+    let why = "line 2: its file_name is not in the folder";
+    assert_eq!(folder.problem_of("others.csv"), why);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 2);
+    let folder = TestFolder::with_media(&["p/a.jpg", "q/a.jpg"]);
+    folder.write("x.csv", "file_name,caption\na.jpg,c0\n");
+    let why =
+        "line 2: its file_name matches several files in the folder, such as p/a.jpg and q/a.jpg";
+    assert_eq!(folder.problem_of("x.csv"), why);
 }
