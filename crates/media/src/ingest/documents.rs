@@ -85,9 +85,10 @@ pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
     numbers.into_iter().map(parse_number).collect()
 }
 
-/// Parses a box `[x, y, width, height]`. Returns `None` if `value` is anything else.
+/// Parses a box `[x, y, width, height]`, which may start at any corner. Returns `None` if `value` is anything else.
 pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
-    parse_numbers(value)?.try_into().ok()
+    let [x, y, width, height] = parse_numbers(value)?.try_into().ok()?;
+    Some([x + width.min(0.0), y + height.min(0.0), width.abs(), height.abs()])
 }
 
 /// Replaces what Python writes although it is not JSON: the numbers `NaN` and `Infinity` by `null`, and half of a
