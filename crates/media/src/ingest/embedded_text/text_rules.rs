@@ -157,21 +157,18 @@ pub(crate) fn rating_label(stars: f64) -> Option<String> {
 /// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist. Only the year is known if the
 /// day is 0, as IPTC prescribes.
 fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
+    // Cameras without a clock write zeros, and programs write the first day that they can represent.
+    if year <= 1 {
+        return Vec::new();
+    }
     let year_label = || metadata_label("year", format_args!("{year:04}"));
-    if year > 0 && month <= 12 && day == 0 {
+    if month <= 12 && day == 0 {
         return vec![year_label()];
     }
     let month_name = time::Month::try_from(month).ok();
     let date =
         month_name.and_then(|month| time::Date::from_calendar_date(year.into(), month, day).ok());
-    // Cameras without a clock write zeros.
-    match date {
-        Some(_) if year > 0 => vec![
-            year_label(),
-            metadata_label("date", format_args!("{year:04}-{month:02}-{day:02}")),
-        ],
-        _ => Vec::new(),
-    }
+    date.map_or_else(Vec::new, |date| vec![year_label(), metadata_label("date", date)])
 }
 
 /// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`, or the label of the
@@ -182,9 +179,12 @@ pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
         .take_while(char::is_ascii_digit)
         .take(8)
         .collect();
-    if matches!((digits.len(), text.len()), (4, 4) | (6, 7)) && !digits.starts_with("0000") {
-        return vec![metadata_label("year", &digits[..4])];
-    }
+    let digits = if matches!((digits.len(), text.len()), (4, 4) | (6, 7)) {
+        // The month may be any number, because only the year is used.
+        format!("{}0000", &digits[..4])
+    } else {
+        digits
+    };
     let parts = (digits.get(..4), digits.get(4..6), digits.get(6..8));
     let (Some(year), Some(month), Some(day)) = parts else { return Vec::new() };
     match (year.parse(), month.parse(), day.parse()) {
