@@ -75,16 +75,16 @@ fn is_setting(text: &str) -> bool {
 }
 
 /// The words with which cameras and phones begin the names of files.
-const NAME_STARTS: [&str; 16] = [
-    "cimg", "dcim", "dji", "dsc", "dscf", "dscn", "gopr", "img", "imgp", "mvi", "p", "photo",
-    "pict", "pxl", "sam", "vid",
+const NAME_STARTS: [&str; 18] = [
+    "burst", "cimg", "dcim", "dji", "dsc", "dscf", "dscn", "gopr", "img", "imgp", "mmexport",
+    "mvi", "p", "photo", "pict", "pxl", "sam", "vid",
 ];
 
 /// Whether a text is the name of a file without its extension, such as `img 20200101 120000` or `dsc01234`.
 fn is_camera_name(lower: &str) -> bool {
-    // The name of a folder: `DCIM100GOPRO`.
-    if lower.strip_prefix("dcim").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    // The name of a folder: `DCIM100GOPRO` or `DCIM/100GOPRO`.
+    let folder = lower.strip_prefix("dcim").map(|rest| rest.trim_start_matches(['/', '\\']));
+    if folder.is_some_and(|folder| folder.starts_with(|c: char| c.is_ascii_digit())) {
         return true;
     }
     let digits = lower.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -246,6 +246,16 @@ mod tests {
             "QuickTime 7.6",
             "Processed by ON1",
             "Lavc58.91.100",
+            "Aperio Image Library v11.2.1 \r\n46000x32914 [0,100 46000x32814] |AppMag = 20",
+            "IMAGINE TIFF Support\nCopyright 1991 - 1999 by ERDAS, Inc. All Rights Reserved",
+            "Created with darktable 4.6.1",
+            "Exported by Picasa",
+            "EPSON DSC picture",
+            "CASIO COMPUTER",
+            "DCIM/100GOPRO",
+            "PENTAX Image",
+            "mmexport1234567890",
+            "BURST20200101",
         ] {
             assert!(is_boilerplate(text), "{text}");
         }
