@@ -10,7 +10,6 @@ use std::{
     sync::Arc,
 };
 
-use tessera_files::error_name;
 use tessera_model::text::count_with_noun;
 use tessera_parquet::Source;
 
@@ -25,6 +24,7 @@ use crate::ingest::{
     documents::{self, to_utf8},
     file_names::printable_path,
     parquet_images::{ReadFailure, parquet_source},
+    read_error_name,
     unrecognized::pointer_reason,
 };
 
@@ -353,7 +353,7 @@ fn has_same_format(one: &Path, other: &Path) -> bool {
 }
 
 pub(super) fn unreadable(cause: &io::Error) -> String {
-    format!("it cannot be read ({})", error_name(cause))
+    format!("it cannot be read ({})", read_error_name(cause))
 }
 
 fn too_large(limit: u64) -> String {
