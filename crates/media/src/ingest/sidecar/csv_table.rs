@@ -11,6 +11,7 @@ use super::{
     annotation_files::{begins, unread},
     extra_columns::{
         CAPTION_ALIASES, USER_RATING, known_name, name_file_column, name_label_column, push_cell,
+        with_decimal_points,
     },
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
@@ -244,10 +245,7 @@ fn describe_cells<'a>(
     columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
-    let number = |name| {
-        let cell = find(name)?.trim();
-        if has_decimal_commas { cell.replace(',', ".").parse().ok() } else { cell.parse().ok() }
-    };
+    let number = |name| with_decimal_points(find(name)?.trim(), has_decimal_commas).parse().ok();
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
@@ -266,6 +264,7 @@ fn describe_cells<'a>(
             column,
             cell,
             is_export,
+            has_decimal_commas,
             &mut diagnostics.refused,
         );
         match column {
