@@ -21,8 +21,8 @@ use crate::{
     },
     raster::to_picture,
     source_colors::SourceColors,
-    tiff_chunks::{TiffChunks, unpacked},
-    tiff_samples::{StatedRange, divide_by_alpha, interleaved, scale_to_byte},
+    tiff_chunks::{FLOAT, TiffChunks, unpacked},
+    tiff_samples::{Samples, StatedRange, divide_by_alpha, interleaved, scale_to_byte},
     tiff_structure::{TiffDirectory, TiffStructure},
 };
 
@@ -141,7 +141,8 @@ impl<'a> Tiff<'a> {
         let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
         let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
         let channels = usize::from(color.num_samples());
-        let range = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
+        let mut profile = self.block(PROFILE);
+        let range = self.sample_range(color, profile.is_some());
         let chunks = TiffChunks::of_page(&mut self.decoder, self.size, channels, color.bit_depth());
         let has_tiles = self.decoder.find_tag(Tag::TileWidth).ok().flatten().is_some();
         if chunks.is_none() && layout.planes > 1 && (layout.planes < channels || has_tiles) {
@@ -159,7 +160,10 @@ impl<'a> Tiff<'a> {
             let white = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation);
             self.is_inverted |= white.ok().flatten() == Some(WHITE_IS_ZERO);
             let file = self.decoder.inner().get_ref();
-            chunks.read(file, &self.deadline, range)?.into_bytes(channels)
+            let samples = chunks.read(file, &self.deadline, range)?;
+            // Light is encoded as sRGB here.
+            profile = profile.filter(|_| matches!(samples, Samples::Bytes(_)));
+            samples.into_bytes(channels)
         } else {
             let mut samples = self.read_by_decoder(color)?;
             if let Some(range) = range.filter(|range| range.is_for_display) {
@@ -182,7 +186,7 @@ impl<'a> Tiff<'a> {
                     .for_each(|(_, sample)| *sample = 255 - *sample);
             }
         }
-        self.srgb_picture(samples, color, min_side)
+        self.srgb_picture(samples, color, min_side, profile.map(SourceColors::Profile))
     }
 
     /// Returns the memory in bytes per pixel for making a picture from the samples.
@@ -213,6 +217,22 @@ impl<'a> Tiff<'a> {
             // The compressions that are left are those of fax and JPEG.
             _ => Err(unsupported("samples of this type in this compression")),
         }
+    }
+
+    /// Returns the range of the samples, unless they are light. Floating-point samples from 0 to 1 are encoded if a
+    /// profile says how, or if they are gray, which other programs show as it is. Colors without a profile are light,
+    /// as in `libvips` and Photoshop.
+    fn sample_range(&mut self, color: StoredColor, has_profile: bool) -> Option<StatedRange> {
+        let stated = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
+        let format = self.decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();
+        if format.is_none_or(|formats| formats.first() != Some(&FLOAT)) {
+            return stated;
+        }
+        let is_used = |range: &StatedRange| {
+            range.is_for_display || (!has_profile && *range != StatedRange::UNIT)
+        };
+        let is_encoded = has_profile || color.num_samples() < 3;
+        stated.filter(is_used).or(is_encoded.then_some(StatedRange::UNIT))
     }
 
     /// Returns the range of gray samples or colors that the page states: the range that `ImageJ` shows, the bits of
@@ -257,8 +277,8 @@ impl<'a> Tiff<'a> {
         mut samples: Vec<u8>,
         stored: StoredColor,
         min_side: u32,
+        colors: Option<SourceColors>,
     ) -> Result<RgbImage, DecodeError> {
-        let colors = self.block(PROFILE).map(SourceColors::Profile);
         let width = self.size.0 as usize;
         let mut color = ColorType::Rgb8;
         match stored {

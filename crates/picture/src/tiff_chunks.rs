@@ -24,7 +24,7 @@ use crate::{
 /// Values of the sample format.
 const UNSIGNED: u16 = 1;
 const SIGNED: u16 = 2;
-const FLOAT: u16 = 3;
+pub const FLOAT: u16 = 3;
 const UNDEFINED: u16 = 4;
 /// Values of the predictor.
 const NO_PREDICTOR: u16 = 1;

@@ -14,6 +14,8 @@ pub struct StatedRange {
 }
 
 impl StatedRange {
+    pub const UNIT: Self = Self { black: 0.0, white: 1.0, is_for_display: false };
+
     /// Reads the range in a description that `ImageJ` wrote.
     pub fn of_imagej(description: &str) -> Option<Self> {
         let lines = description.strip_prefix("ImageJ=")?.lines();

@@ -18,12 +18,14 @@ use crate::{
     tag_file::TagWriter,
     task::{EXTRACTOR_VERSION, EncodingRuns, STORAGE_UNREACHABLE, TaskRunner, WorkerContext},
 };
-use tessera_files::{error_name, staging::ARCHIVE_FILE_NAME};
+use tessera_files::staging::ARCHIVE_FILE_NAME;
 use tessera_media::{
     ingest::{
         ANNEX_POINTER, EXCLUDED, FolderChanges, FolderScan, KnownFile, OriginalFiles as _,
-        SYMBOLIC_LINK, SandboxedDir, ScannedFile, diff, file_names::printable_path,
-        parquet_images::ParquetOriginals, read_first_bytes, unrecognized_reason,
+        SYMBOLIC_LINK, SandboxedDir, ScannedFile, diff,
+        file_names::printable_path,
+        parquet_images::{ParquetOriginals, containing_file},
+        read_error_name, read_first_bytes, unrecognized_reason,
         video::FFMPEG_MISSING,
     },
     object_storage::BucketFolder,
@@ -525,10 +527,13 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         |found: &&ScannedFile| FileKind::from_name(&found.path.to_string_lossy()).is_media();
     let example = scan.files.iter().find(is_media).or(scan.files.first()).map(|found| {
         let reason = unrecognized_reason(&folder, &found.path);
-        let reason = reason.unwrap_or_else(|cause| error_name(&cause));
+        let reason = reason.unwrap_or_else(|cause| read_error_name(&cause));
         format!("{}: {reason}", printable_path(&found.path))
     });
-    Err(LocalError::NoPictures(path.to_owned(), scan.files.len(), example.unwrap_or_default()))
+    // The rows of a table are not files of their own.
+    let files: BTreeSet<_> =
+        scan.files.iter().map(|found| containing_file(path, &found.path)).collect();
+    Err(LocalError::NoPictures(path.to_owned(), files.len(), example.unwrap_or_default()))
 }
 
 fn new_record(folder: &Path, identity: &[u8]) -> DatasetRecord {

@@ -78,12 +78,14 @@ impl fmt::Display for LocalError {
                  give the folder that they lead to",
                 printable_path(path)
             ),
-            Self::NoPictures(path, files, example) => write!(
-                f,
-                "none of the {files} files in {} is a picture ({example}); add {} files",
-                printable_path(path),
-                PictureFormat::DECODABLE
-            ),
+            Self::NoPictures(path, files, example) => {
+                let path = printable_path(path);
+                match files {
+                    1 => write!(f, "the only file in {path} is not a picture")?,
+                    _ => write!(f, "none of the {files} files in {path} is a picture")?,
+                }
+                write!(f, " ({example}); add {} files", PictureFormat::DECODABLE)
+            }
             Self::OpenOnNetwork(address) => write!(
                 f,
                 "serving without login at {address} would give other machines access; \

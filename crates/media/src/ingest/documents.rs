@@ -35,12 +35,22 @@ pub(crate) fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Parses a name, which may be a number. A whole number has no decimal point: `3.0` is the name `3`.
+/// Parses a name, which may be a number. A whole number keeps all of its digits.
 pub(crate) fn parse_name(value: &RawValue) -> Option<String> {
     parse_string(value).or_else(|| {
+        if let Some(number) = whole_number(value.get()) {
+            return Some(number.to_owned());
+        }
         let number: f64 = serde_json::from_str(value.get()).ok()?;
         Some(number.to_string())
     })
+}
+
+/// Returns a whole number without its decimal point, which tables with missing values write: `3.0` is `3`.
+pub(crate) fn whole_number(text: &str) -> Option<&str> {
+    let number = text.strip_suffix(".0").unwrap_or(text);
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
 /// Passes a name, or each name of a list, to `take`. Returns `None` if one of the values is not a name.
@@ -75,9 +85,10 @@ pub(crate) fn parse_numbers(value: &RawValue) -> Option<Vec<f64>> {
     numbers.into_iter().map(parse_number).collect()
 }
 
-/// Parses a box `[x, y, width, height]`. Returns `None` if `value` is anything else.
+/// Parses a box `[x, y, width, height]`, which may start at any corner. Returns `None` if `value` is anything else.
 pub(crate) fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
-    parse_numbers(value)?.try_into().ok()
+    let [x, y, width, height] = parse_numbers(value)?.try_into().ok()?;
+    Some([x + width.min(0.0), y + height.min(0.0), width.abs(), height.abs()])
 }
 
 /// Replaces what Python writes although it is not JSON: the numbers `NaN` and `Infinity` by `null`, and half of a

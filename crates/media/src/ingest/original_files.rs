@@ -14,6 +14,7 @@ use rustix::{
     fs::{Mode, OFlags, open, openat, readlinkat},
     io::Errno,
 };
+use tessera_files::error_name;
 use tessera_picture::VideoContainer;
 
 use super::{FileStat, NANOS_PER_SECOND, scan::modified_nanos};
@@ -65,6 +66,11 @@ pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.take(VideoContainer::SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// Names the error of an original. The messages of this program contain no paths.
+pub fn read_error_name(error: &Error) -> String {
+    error.get_ref().map_or_else(|| error_name(error), ToString::to_string)
 }
 
 /// Returns the error for a source that cannot be reached. This error does not mean that the file is gone.

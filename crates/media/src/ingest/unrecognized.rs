@@ -17,11 +17,13 @@ const PARQUET: &str = "not a Parquet file with images";
 /// The reason for skipping a list of faces, which no reader uses.
 const WIDER_FACE: &str = "annotations of WIDER FACE, which are not read; convert them to COCO";
 /// Beginnings of files that stand for a file that is elsewhere.
-const POINTERS: [(&str, &str); 3] = [
+const POINTERS: [(&str, &str); 4] = [
     ("version https://git-lfs.github.com/spec/", LFS_POINTER),
     // The address before Git LFS had its name.
     ("version https://hawser.github.com/spec/", LFS_POINTER),
     ("/annex/objects/", ANNEX_POINTER),
+    // A link that was checked out as a text.
+    (".git/annex/objects/", ANNEX_POINTER),
 ];
 const LFS_POINTER: &str = "a Git LFS pointer instead of the file; run: git lfs pull";
 /// Beginnings of other files.
@@ -46,8 +48,17 @@ pub fn unrecognized_reason(files: &dyn OriginalFiles, path: &Path) -> io::Result
 
 /// Returns why a file cannot be read that begins like a pointer to the real file.
 pub fn pointer_reason(head: &[u8]) -> Option<&'static str> {
-    let pointer = POINTERS.iter().find(|(beginning, _)| head.starts_with(beginning.as_bytes()));
+    let text = without_parents(head);
+    let pointer = POINTERS.iter().find(|(beginning, _)| text.starts_with(beginning.as_bytes()));
     pointer.map(|(_, reason)| *reason)
+}
+
+/// Returns a path after the parts that lead to the folder of the repository.
+fn without_parents(mut path: &[u8]) -> &[u8] {
+    while let Some(rest) = path.strip_prefix(b"../") {
+        path = rest;
+    }
+    path
 }
 
 fn reason(path: &Path, head: &[u8]) -> String {
@@ -108,13 +119,14 @@ mod tests {
         for (name, head, words) in [
             ("a.jpg", &pointer[..], "run: git lfs pull"),
             ("a.jpg", b"/annex/objects/SHA256E-s1--0.jpg\n", "run: git annex get"),
+            ("a.jpg", b"../../.git/annex/objects/G2/S.jpg", "run: git annex get"),
             ("a.tar", b"", "tessera media add --archive a.tar"),
             ("a b.tar", b"", "tessera media add --archive 'a b.tar'"),
             ("a.parquet", b"PAR1", "not a Parquet file with images"),
             ("a.txt", b"text", "without a picture of its name"),
             ("faces.txt", b"0--Parade/1.jpg\n1\n449 330 122 149 0 0 0 0 0 0 \n", "of WIDER FACE"),
             ("list.txt", b"0--Parade/1.jpg\n1\n", "without a picture of its name"),
-            ("docker-compose.yml", b"services:\n", "YAML that names no classes of labels"),
+            ("docker-compose.yml", b"services:\n", "YAML that names no classes that labels use"),
             ("data.yaml", b"names: [a]\n", "a list of class names that no labels use"),
             ("a.json", b"{}", "JSON without annotations"),
             ("a.jpg", b"<!DOCTYPE html><html>", "not a picture or video: a web page"),

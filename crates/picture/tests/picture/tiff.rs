@@ -68,6 +68,7 @@ const TILES: u16 = 324;
 const TILE_LENGTH_IN_BYTES: u16 = 325;
 const EXTRA_SAMPLES: u16 = 338;
 const SAMPLE_FORMAT: u16 = 339;
+const PROFILE: u16 = 34675;
 const SMALLEST_OF_ANY_TYPE: u16 = 340;
 const LARGEST_OF_ANY_TYPE: u16 = 341;
 const IMAGEJ_LENGTHS: u16 = 50838;
@@ -289,6 +290,49 @@ fn a_stated_range_applies_to_numbers_of_any_type() {
     let long: Vec<u8> = levels().flat_map(|level| (u32::from(level) * 100).to_le_bytes()).collect();
     let fields = [(LARGEST_OF_ANY_TYPE, Field::Long(vec![25500]))];
     assert_ramp(&with(page(SIDE, 32, 1, long), &fields), gray, "32 bits");
+}
+
+#[test]
+fn floating_point_samples_are_light_only_in_colors_without_a_profile() {
+    let float = |bands: u16| {
+        let bands = usize::from(bands);
+        let numbers = levels().flat_map(|level| vec![f32::from(level) / 255.0; bands]);
+        numbers.flat_map(f32::to_le_bytes).collect::<Vec<u8>>()
+    };
+    let stated = [
+        (SMALLEST_OF_ANY_TYPE, Field::Float(vec![0.0])),
+        (LARGEST_OF_ANY_TYPE, Field::Float(vec![1.0])),
+    ];
+    let format = (SAMPLE_FORMAT, Field::Short(vec![3]));
+    let profile = |curve: f32| {
+        let mut profile = moxcms::ColorProfile::new_srgb();
+        if curve > 0.0 {
+            profile.cicp = None;
+            let curve = Some(moxcms::curve_from_gamma(curve));
+            (profile.red_trc, profile.green_trc, profile.blue_trc) =
+                (curve.clone(), curve.clone(), curve);
+        }
+        (PROFILE, Field::Bytes(profile.encode().expect("encoded")))
+    };
+    let light = |level: u8| {
+        let linear = f32::from(level) / 255.0;
+        let encoded = if linear <= 0.003_130_8 {
+            12.92 * linear
+        } else {
+            1.055 * linear.powf(1.0 / 2.4) - 0.055
+        };
+        [(encoded * 255.0).round() as u8; 3]
+    };
+    for range in [&stated[..], &[]] {
+        let show = |bands: u16, fields: &[(u16, Field)]| {
+            let fields = [slice::from_ref(&format), range, fields].concat();
+            with(page(SIDE, 32, bands, float(bands)), &fields)
+        };
+        assert_ramp(&show(1, &[]), gray, "gray");
+        assert_ramp(&show(3, &[]), light, "colors");
+        assert_ramp(&show(3, &[profile(0.0)]), gray, "sRGB");
+        assert_ramp(&show(3, &[profile(1.0)]), light, "a linear profile");
+    }
 }
 
 #[test]

@@ -14,8 +14,9 @@ use crate::{
     settings::DeploymentSettings,
     task_error::TaskError,
 };
-use tessera_files::error_name;
-use tessera_media::ingest::{OriginalFiles, SourceFile, parquet_images::containing_file};
+use tessera_media::ingest::{
+    OriginalFiles, SourceFile, parquet_images::containing_file, read_error_name,
+};
 use tessera_model::{DatasetId, SafeText, text::count_with_noun, vql::IssueKind};
 use tessera_retrieval::{issues, stored_pictures::StoredPictures};
 use tessera_store::{
@@ -75,7 +76,7 @@ impl SourceFolders {
             Err(cause)
                 if source.is_dataset_folder || storage_location(&source.folder).is_some() =>
             {
-                let (name, why) = (source.public_name(), error_name(&cause));
+                let (name, why) = (source.public_name(), read_error_name(&cause));
                 Err(TaskError::Failed(format!("the folder {name} cannot be opened ({why})")))
             }
             Err(_) => Ok((source.row, Err(source.public_name()))),

@@ -22,8 +22,7 @@ use crate::{
     tag_file::TagWriter,
     task_error::TaskError,
 };
-use tessera_files::error_name;
-use tessera_media::ingest::{OriginalFiles, is_temporary};
+use tessera_media::ingest::{OriginalFiles, is_temporary, read_error_name};
 use tessera_model::DatasetId;
 use tessera_retrieval::{IndexCache, Models};
 use tessera_store::{
@@ -169,7 +168,7 @@ impl WorkerContext {
             } else {
                 "restore it and open the dataset again"
             };
-            let (name, why) = (source.public_name(), error_name(&cause));
+            let (name, why) = (source.public_name(), read_error_name(&cause));
             TaskError::Failed(format!("the folder {name} cannot be opened ({why}); {remedy}"))
         })
     }

@@ -16,11 +16,10 @@ use std::{
 
 use super::TaskContext;
 use crate::task_error::TaskError;
-use tessera_files::error_name;
 use tessera_media::ingest::{
     FileStat, FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoError, VideoInput,
     embedded_text::{self, EmbeddedText},
-    is_unavailable, read_first_bytes, unrecognized_reason,
+    is_unavailable, read_error_name, read_first_bytes, unrecognized_reason,
     video::{FFMPEG_MISSING, VideoFrame, sample_animation, sample_frames},
 };
 use tessera_picture::{PictureFormat, VideoContainer, is_image_sequence};
@@ -239,8 +238,7 @@ fn unreadable(cause: io::Error) -> ExtractError {
     if is_unavailable(&cause) {
         return ExtractError::Unavailable(cause);
     }
-    let reason = cause.get_ref().map_or_else(|| error_name(&cause), ToString::to_string);
-    let reason = format!("cannot be read ({reason})");
+    let reason = format!("cannot be read ({})", read_error_name(&cause));
     if cause.raw_os_error().is_some() {
         ExtractError::Unread(reason)
     } else {

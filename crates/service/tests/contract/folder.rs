@@ -29,7 +29,7 @@ fn unsuitable_folders_are_rejected_with_a_message() {
             "is an archive in a format that is not read; unpack it and give the folder, rename a .tgz to .tar.gz",
         ),
         ("empty", "is empty"),
-        ("notes", "none of the 1 files"),
+        ("notes", "the only file in "),
         ("lfs", "b.jpg: a Git LFS pointer instead of the file; run: git lfs pull"),
     ] {
         let refusal = deployment.add_folder(&place.picture(name), None).unwrap_err().to_string();

@@ -22,6 +22,8 @@ use crate::{
 const IMAGES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/images.parquet");
 /// Three rows with the bytes alone, the last without.
 const BYTES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/bytes.parquet");
+/// A row with the path of an image, but without the image.
+const NO_IMAGE: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/no_image.parquet");
 /// A table of names.
 const NAMES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/names.parquet");
 
@@ -230,4 +232,13 @@ async fn a_storage_that_fails_ends_the_operation_and_loses_no_row() {
     drop(indexed(&place, &storage).await);
     assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
     assert_eq!(place.count("media WHERE kind = 'IMAGE'"), 7);
+}
+
+#[tokio::test]
+async fn a_folder_whose_only_row_has_no_image_says_so() {
+    let place = Place::new(&[("train.parquet", NO_IMAGE.to_vec())]);
+    let deployment = place.open();
+    let refusal = deployment.add_folder(place.pictures.path(), None).unwrap_err().to_string();
+    assert!(refusal.contains("the only file in "), "{refusal}");
+    assert!(refusal.contains("(train.parquet/000001-a.jpg: the row has no image)"), "{refusal}");
 }

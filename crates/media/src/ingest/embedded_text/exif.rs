@@ -42,12 +42,12 @@ pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     add("camera", camera(&picture));
     let taken = structure.subdirectory(first, EXIF_DIRECTORY).map(fields);
     if let Some(taken) = &taken {
-        add("lens", taken.text(LENS_MODEL));
+        add("lens", taken.name(LENS_MODEL).filter(|lens| !has_only_zeros(lens)));
         add("exposure", taken.fraction(EXPOSURE_TIME).and_then(exposure));
-        add("aperture", taken.fraction(F_NUMBER).map(aperture));
+        add("aperture", taken.fraction(F_NUMBER).and_then(aperture));
         add("iso", iso(taken));
-        let focal_length = taken.fraction(FOCAL_LENGTH);
-        add("focal-length", focal_length.map(|length| format!("{} mm", rounded(length))));
+        let focal_length = taken.fraction(FOCAL_LENGTH).map(rounded).filter(|it| *it > 0.0);
+        add("focal-length", focal_length.map(|length| format!("{length} mm")));
     }
     let gps = structure.subdirectory(first, GPS_DIRECTORY).map(fields);
     add("gps", gps.and_then(|gps| position(&gps)));
@@ -84,33 +84,53 @@ impl Fields<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Returns a number, or `None` if it is not positive.
-    fn integer(&self, tag: u16) -> Option<String> {
-        let number = self.structure.integer(self.directory, tag)?;
-        (number > 0).then(|| number.to_string())
+    /// Returns the name of a device, or `None` if the text says that it is unknown.
+    fn name(&self, tag: u16) -> Option<String> {
+        self.text(tag).filter(|text| {
+            let word = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            !UNKNOWN_NAMES.contains(&&*word)
+        })
     }
 
-    /// Returns a number, or `None` if it is not positive.
+    /// Returns a number, or `None` if it is not positive or unknown.
+    fn integer(&self, tag: u16) -> Option<String> {
+        let number = self.structure.integer(self.directory, tag)?;
+        (1..u32::MAX).contains(&number).then(|| number.to_string())
+    }
+
+    /// Returns a number, or `None` if it is not positive or unknown.
     fn fraction(&self, tag: u16) -> Option<f64> {
         let [fraction] = self.structure.fractions(self.directory, tag)?;
-        (fraction.0 > 0).then(|| quotient(fraction))
+        let number = quotient(fraction);
+        (number > 0.0 && number < UNKNOWN_NUMBER && fraction.0 < u32::MAX).then_some(number)
     }
+}
+
+/// What cameras and lenses without contacts write for a name, in lower case and without signs around it.
+const UNKNOWN_NAMES: [&str; 8] =
+    ["", "65535", "4294967295", "n/a", "none", "null", "undefined", "unknown"];
+/// The largest number of 16 bits, which stands for an unknown exposure, aperture or focal length.
+const UNKNOWN_NUMBER: f64 = 65_535.0;
+
+/// Whether a text contains numbers, all of which are zero, as in the name `0.0 mm f/0.0` of an unknown lens.
+fn has_only_zeros(text: &str) -> bool {
+    let mut digits = text.chars().filter(char::is_ascii_digit).peekable();
+    digits.peek().is_some() && digits.all(|digit| digit == '0')
 }
 
 fn quotient((numerator, denominator): (u32, u32)) -> f64 {
     f64::from(numerator) / f64::from(denominator)
 }
 
-/// Returns the sensitivity. The usual field has 16 bits, and its highest value stands for that value and all above.
+/// Returns the sensitivity. The usual field has 16 bits, and its highest value means that another field has the number.
 fn iso(fields: &Fields) -> Option<String> {
     let usual = fields.integer(PHOTOGRAPHIC_SENSITIVITY)?;
-    let larger = match fields.integer(SENSITIVITY_TYPE).as_deref() {
-        _ if usual != u16::MAX.to_string() => None,
+    match fields.integer(SENSITIVITY_TYPE).as_deref() {
+        _ if usual != u16::MAX.to_string() => Some(usual),
         Some("1") => fields.integer(STANDARD_OUTPUT_SENSITIVITY),
         Some("2" | "4") => fields.integer(RECOMMENDED_EXPOSURE_INDEX),
         _ => fields.integer(ISO_SPEED),
-    };
-    larger.or(Some(usual))
+    }
 }
 
 /// Rounds a number to one decimal.
@@ -120,18 +140,18 @@ fn rounded(number: f64) -> f64 {
 
 /// Returns the model of the camera. The maker precedes it, unless both begin with the same word.
 fn camera(fields: &Fields) -> Option<String> {
-    let model = fields.text(MODEL)?;
+    let model = fields.name(MODEL)?;
     let first_word = |text: &str| text.split_whitespace().next().map(str::to_lowercase);
-    match fields.text(MAKE) {
+    match fields.name(MAKE) {
         Some(make) if first_word(&make) != first_word(&model) => Some(format!("{make} {model}")),
         _ => Some(model),
     }
 }
 
 /// Formats an aperture as `f/2.8`, or as `f/0.95` with the second decimal that only the fastest lenses need.
-fn aperture(number: f64) -> String {
+fn aperture(number: f64) -> Option<String> {
     let number = if number < 1.0 { (number * 100.0).round() / 100.0 } else { rounded(number) };
-    format!("f/{number}")
+    (number > 0.0).then(|| format!("f/{number}"))
 }
 
 /// Formats a time as `1/250 s`, or as `2.5 s` from 0.3 seconds on.

@@ -75,16 +75,16 @@ fn is_setting(text: &str) -> bool {
 }
 
 /// The words with which cameras and phones begin the names of files.
-const NAME_STARTS: [&str; 16] = [
-    "cimg", "dcim", "dji", "dsc", "dscf", "dscn", "gopr", "img", "imgp", "mvi", "p", "photo",
-    "pict", "pxl", "sam", "vid",
+const NAME_STARTS: [&str; 18] = [
+    "burst", "cimg", "dcim", "dji", "dsc", "dscf", "dscn", "gopr", "img", "imgp", "mmexport",
+    "mvi", "p", "photo", "pict", "pxl", "sam", "vid",
 ];
 
 /// Whether a text is the name of a file without its extension, such as `img 20200101 120000` or `dsc01234`.
 fn is_camera_name(lower: &str) -> bool {
-    // The name of a folder: `DCIM100GOPRO`.
-    if lower.strip_prefix("dcim").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    {
+    // The name of a folder: `DCIM100GOPRO` or `DCIM/100GOPRO`.
+    let folder = lower.strip_prefix("dcim").map(|rest| rest.trim_start_matches(['/', '\\']));
+    if folder.is_some_and(|folder| folder.starts_with(|c: char| c.is_ascii_digit())) {
         return true;
     }
     let digits = lower.trim_start_matches(|c: char| c.is_ascii_lowercase());
@@ -157,21 +157,18 @@ pub(crate) fn rating_label(stars: f64) -> Option<String> {
 /// Returns `year:2024` and `date:2024-05-17`, or nothing for a day that does not exist. Only the year is known if the
 /// day is 0, as IPTC prescribes.
 fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
+    // Cameras without a clock write zeros, and programs write the first day that they can represent.
+    if year <= 1 {
+        return Vec::new();
+    }
     let year_label = || metadata_label("year", format_args!("{year:04}"));
-    if year > 0 && month <= 12 && day == 0 {
+    if month <= 12 && day == 0 {
         return vec![year_label()];
     }
     let month_name = time::Month::try_from(month).ok();
     let date =
         month_name.and_then(|month| time::Date::from_calendar_date(year.into(), month, day).ok());
-    // Cameras without a clock write zeros.
-    match date {
-        Some(_) if year > 0 => vec![
-            year_label(),
-            metadata_label("date", format_args!("{year:04}-{month:02}-{day:02}")),
-        ],
-        _ => Vec::new(),
-    }
+    date.map_or_else(Vec::new, |date| vec![year_label(), metadata_label("date", date)])
 }
 
 /// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`, or the label of the
@@ -182,9 +179,12 @@ pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
         .take_while(char::is_ascii_digit)
         .take(8)
         .collect();
-    if matches!((digits.len(), text.len()), (4, 4) | (6, 7)) && !digits.starts_with("0000") {
-        return vec![metadata_label("year", &digits[..4])];
-    }
+    let digits = if matches!((digits.len(), text.len()), (4, 4) | (6, 7)) {
+        // The month may be any number, because only the year is used.
+        format!("{}0000", &digits[..4])
+    } else {
+        digits
+    };
     let parts = (digits.get(..4), digits.get(4..6), digits.get(6..8));
     let (Some(year), Some(month), Some(day)) = parts else { return Vec::new() };
     match (year.parse(), month.parse(), day.parse()) {
@@ -246,6 +246,16 @@ mod tests {
             "QuickTime 7.6",
             "Processed by ON1",
             "Lavc58.91.100",
+            "Aperio Image Library v11.2.1 \r\n46000x32914 [0,100 46000x32814] |AppMag = 20",
+            "IMAGINE TIFF Support\nCopyright 1991 - 1999 by ERDAS, Inc. All Rights Reserved",
+            "Created with darktable 4.6.1",
+            "Exported by Picasa",
+            "EPSON DSC picture",
+            "CASIO COMPUTER",
+            "DCIM/100GOPRO",
+            "PENTAX Image",
+            "mmexport1234567890",
+            "BURST20200101",
         ] {
             assert!(is_boilerplate(text), "{text}");
         }

@@ -82,10 +82,7 @@ impl<'a> ClassNames<'a> {
                 }
                 let files = self.files_beside.get(folder)?;
                 let found = Self::read_only_file(reader, files);
-                let found = found.map(|(path, classes)| {
-                    reader.mark_used(path);
-                    Rc::new(classes)
-                });
+                let found = found.map(|(_, classes)| Rc::new(classes));
                 self.beside.insert(folder.to_owned(), found.clone());
                 found
             })
@@ -117,6 +114,9 @@ impl<'a> ClassNames<'a> {
     ) -> Option<(&'a Path, Classes)> {
         let found: Vec<_> =
             files.iter().filter_map(|path| Some((*path, read_file(reader, path)?))).collect();
+        for (path, _) in &found {
+            reader.mark_used(path);
+        }
         let (first, classes) = found.first()?.clone();
         if let Some((other, _)) = found.iter().find(|(_, other)| other.names != classes.names) {
             let name = printable_path(other);

@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use tessera_model::Mask;
 
 use super::{
+    description::POINT_OR_LINE,
     file_index::FileIndex,
     sidecar_reader::unreadable,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
@@ -197,6 +198,7 @@ fn read_elements(
 /// with missing values have no whole numbers.
 fn parse_id(value: &RawValue) -> Cow<'_, str> {
     let text = value.get().trim_matches('"');
+    let text = documents::whole_number(text).unwrap_or(text);
     let is_decimal = text.contains(['.', 'e', 'E']);
     match text.parse::<f64>().ok().filter(|number| is_decimal && number.fract() == 0.0) {
         Some(number) => number.to_string().into(),
@@ -373,16 +375,16 @@ fn is_blank(value: &RawValue) -> bool {
     value.get().bytes().all(|byte| b"[],.0 \t\r\n{}".contains(&byte))
 }
 
-/// Returns the box of an annotation, or the box around its segmentation.
+/// Returns the box of an annotation, or the box around its segmentation or its keypoints.
 fn annotation_extent(
     annotation: &CocoAnnotation<'_>,
     segmentation: Option<&Result<Segmentation, &'static str>>,
 ) -> Result<Option<BoundingBox>, &'static str> {
     let outlined = || segmentation.and_then(|it| it.as_ref().ok()?.extent());
     let Some(bbox) = annotation.bbox.filter(|bbox| !is_blank(bbox)) else {
-        return match (segmentation, outlined()) {
-            (Some(_), None) => Err(WRONG_SEGMENTATION),
-            (_, extent) => Ok(extent),
+        return match segmentation {
+            Some(_) => outlined().ok_or(WRONG_SEGMENTATION).map(Some),
+            None => extent_of_keypoints(annotation),
         };
     };
     let sides = documents::parse_box(bbox).ok_or("its bbox is not a list of four numbers");
@@ -390,6 +392,20 @@ fn annotation_extent(
         BoundingBox::pixels(sides).ok_or("its bbox is empty or outside the picture")
     });
     extent.or_else(|why| outlined().ok_or(why)).map(Some)
+}
+
+/// Returns the box around the labeled keypoints of an annotation. Returns `None` if there are none.
+fn extent_of_keypoints(
+    annotation: &CocoAnnotation<'_>,
+) -> Result<Option<BoundingBox>, &'static str> {
+    let Some(keypoints) = annotation.keypoints else { return Ok(None) };
+    let keypoints = documents::parse_numbers(keypoints).ok_or(WRONG_NUMBERS)?;
+    let labeled = keypoints.as_chunks().0.iter().filter(|[_, _, visibility]| *visibility > 0.0);
+    let points: Vec<_> = labeled.map(|&[x, y, _]| [x, y]).collect();
+    match BoundingBox::around(&points) {
+        None if !points.is_empty() => Err(POINT_OR_LINE),
+        extent => Ok(extent),
+    }
 }
 
 const WRONG_SEGMENTATION: &str = "its segmentation is neither polygons nor a mask";

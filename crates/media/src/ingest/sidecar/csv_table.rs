@@ -2,7 +2,7 @@
 //! with `;` where the comma is the decimal mark. A table of another name is read if it has a column of pictures and one
 //! that describes them.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 use super::prelude::*;
 use tessera_model::{table_delimiters, text::without_apostrophe};
@@ -11,6 +11,7 @@ use super::{
     annotation_files::{begins, unread},
     extra_columns::{
         CAPTION_ALIASES, USER_RATING, known_name, name_file_column, name_label_column, push_cell,
+        with_decimal_points,
     },
     metadata_row::{BoxUnit, collect_names, read_objects},
     sidecar_names::{METADATA_TABLES, is_named, open_images_table},
@@ -60,7 +61,7 @@ fn read_other_tables(reader: &mut SidecarReader<'_>, sidecars: &[&Path]) {
 /// The table of a dataset of several classes per picture, with a column of 0 and 1 for each class.
 const CLASS_TABLE: &str = "_classes.csv";
 
-/// Reads a table of another name, if it describes pictures of the folder.
+/// Reads a table of another name, if it describes pictures.
 fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
     let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { return };
     let Ok(mut table) = open_table(&bytes) else { return };
@@ -71,8 +72,9 @@ fn read_other_table(reader: &mut SidecarReader<'_>, sidecar: &Path) {
         DESCRIPTIONS.contains(&name) || CAPTION_ALIASES.contains(&name)
     };
     let describes = table.has_classes || table.names.iter().any(is_description);
-    if describes && note_names(reader, sidecar, &bytes) {
+    if describes {
         reader.mark_used(sidecar);
+        note_names(reader, sidecar, &bytes);
         if let Some(why) = read_table(reader, sidecar, table) {
             reader.report_problem(sidecar, why);
         }
@@ -119,10 +121,11 @@ fn open_table(bytes: &[u8]) -> Result<CsvTable<'_>, String> {
     Err("it has no column file_name".to_owned())
 }
 
-/// Notes the names of a table. Returns whether one of them is a file of the folder.
-fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> bool {
-    let names = csv_file_names(bytes).unwrap_or_default();
-    names.iter().filter(|name| reader.files.note_name(name, None, sidecar)).count() > 0
+/// Notes the names of a table.
+fn note_names(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
+    for name in csv_file_names(bytes).unwrap_or_default() {
+        reader.files.note_name(&name, None, sidecar);
+    }
 }
 
 /// Returns the names in the column of files, in the order of the lines.
@@ -242,10 +245,7 @@ fn describe_cells<'a>(
     columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
-    let number = |name| {
-        let cell = find(name)?.trim();
-        if has_decimal_commas { cell.replace(',', ".").parse().ok() } else { cell.parse().ok() }
-    };
+    let number = |name| with_decimal_points(find(name)?.trim(), has_decimal_commas).parse().ok();
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
@@ -264,6 +264,7 @@ fn describe_cells<'a>(
             column,
             cell,
             is_export,
+            has_decimal_commas,
             &mut diagnostics.refused,
         );
         match column {
@@ -317,16 +318,7 @@ fn push_labels(labels: &mut Vec<String>, cell: &str) {
             push_name(labels, name);
         }
     } else {
-        push_name(labels, &whole_label(cell));
-    }
-}
-
-/// Returns a label. A whole number has no decimal point, which tables with missing values write.
-fn whole_label(cell: &str) -> Cow<'_, str> {
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    match cell.trim().split_once('.') {
-        Some((number, "0")) if !number.is_empty() && is_digits(number) => number.into(),
-        _ => cell.into(),
+        push_name(labels, documents::whole_number(cell.trim()).unwrap_or(cell));
     }
 }
 

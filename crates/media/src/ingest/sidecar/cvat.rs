@@ -8,7 +8,7 @@ use roxmltree::Node;
 use tessera_model::Mask;
 
 use super::{
-    description::{POINT_OR_LINE, turned_corners},
+    description::{POINT_OR_LINE, TOO_MANY_OBJECTS, turned_corners},
     mask_reader::MaskReader,
 };
 
@@ -44,10 +44,13 @@ fn read_images<'a>(
                 masks.picture = whole(image, "height").zip(whole(image, "width"));
                 let mut description = describe(image, &mut masks, &mut diagnostics);
                 description.stated_size = stated_size(image);
-                let left_out = descriptions.entry(media).or_default().merge(description, [true; 3]);
+                let known = descriptions.entry(media).or_default();
+                let (left_out, further) = known.merge(description, [true; 3]);
                 if left_out.contains(&true) {
                     diagnostics
                         .report("its boxes do not fit those of an earlier image of its name");
+                } else if further > 0 {
+                    diagnostics.report(TOO_MANY_OBJECTS);
                 }
             }
             Err(why) => diagnostics.report(&why),

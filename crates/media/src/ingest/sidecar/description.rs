@@ -20,6 +20,7 @@ pub(super) const POINT_OR_LINE: &str =
 const MAX_ROUNDING: f64 = 0.01;
 /// Maximum number of objects per media item.
 pub(crate) const MAX_OBJECTS: usize = 4_096;
+pub(super) const TOO_MANY_OBJECTS: &str = "only the first 4,096 objects of a picture are kept";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
@@ -94,10 +95,10 @@ impl MediaDescription {
 
     /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If a part is in both, it is
     /// extended if `extends` says so, and else kept. Returns which of the parts of the lower description are not used,
-    /// although they differ.
-    pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> [bool; 3] {
+    /// although they differ, and the number of objects that there is no room for.
+    pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> ([bool; 3], usize) {
         let [extends_caption, extends_labels, extends_objects] = extends;
-        let [mut caption, mut labels, mut objects] = [false; 3];
+        let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);
         if let (Some(known), Some(text)) = (&self.caption, &lower.caption)
             && !known.contains(text.as_str())
         {
@@ -114,7 +115,7 @@ impl MediaDescription {
         }
         if !self.objects.is_empty() {
             if extends_objects && self.has_unit_of(&lower) {
-                objects = self.extend_objects(&lower.objects).is_err();
+                further = self.extend_objects(&lower.objects);
             } else {
                 let is_known = |object: &LabeledBox| {
                     self.objects.iter().any(|known| known.label == object.label)
@@ -124,7 +125,7 @@ impl MediaDescription {
             }
         }
         self.merge_missing(lower);
-        [caption, labels, objects]
+        ([caption, labels, objects], further)
     }
 
     /// Whether the boxes of both descriptions count the same pixels, or are fractions.
@@ -134,19 +135,22 @@ impl MediaDescription {
     }
 
     /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.
-    fn extend_objects(&mut self, others: &[LabeledBox]) -> Result<(), &'static str> {
+    /// Returns the number of objects that there is no room for.
+    fn extend_objects(&mut self, others: &[LabeledBox]) -> usize {
+        let mut further = 0;
         for other in others {
             let is_same = |known: &&mut LabeledBox| {
                 known.bounding_box.is_almost(other.bounding_box) && known.label == other.label
             };
             if let Some(known) = self.objects.iter_mut().find(is_same) {
                 known.annotation.add_missing(&other.annotation);
+            } else if self.objects.len() < MAX_OBJECTS {
+                self.objects.push(other.clone());
             } else {
-                let LabeledBox { label, bounding_box, annotation } = other.clone();
-                self.push_annotated(label, bounding_box, annotation)?;
+                further += 1;
             }
         }
-        Ok(())
+        further
     }
 
     /// Adds an object with an annotation in the unit of its box. The error says why the object or its annotation is
@@ -162,7 +166,7 @@ impl MediaDescription {
             Err(why) => (Annotation::default(), Err(why)),
         };
         if self.objects.len() >= MAX_OBJECTS {
-            return Err("only the first 4,096 objects of a picture are kept");
+            return Err(TOO_MANY_OBJECTS);
         }
         self.objects.push(LabeledBox { label, bounding_box, annotation });
         end

@@ -1,7 +1,10 @@
 //! Collects the columns of tables and sidecars that this program does not know itself: texts, numbers, flags and dates
 //! of the user's own. Names, values and their number are bounded. Whatever is not kept is named.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::value::RawValue;
 
@@ -144,32 +147,39 @@ fn without_midnight(text: &str) -> &str {
     midnight.iter().find_map(|midnight| text.strip_suffix(midnight)).unwrap_or(text)
 }
 
+/// Returns a number with a point in the place of a decimal comma.
+pub(crate) fn with_decimal_points(cell: &str, has_decimal_commas: bool) -> Cow<'_, str> {
+    if has_decimal_commas { cell.replace(',', ".").into() } else { cell.into() }
+}
+
 /// Adds a cell of a table of texts. A number that begins with a zero, such as a postal code, stays a text.
 pub(crate) fn push_cell(
     extra_columns: &mut ExtraColumns,
     name: &str,
     cell: &str,
     is_export: bool,
+    has_decimal_commas: bool,
     refused: &mut RefusedColumns,
 ) {
     let cell = cell.trim();
     if cell.is_empty() || is_known(&name.to_lowercase()) || (is_export && is_exported(name)) {
         return;
     }
-    let digits = cell.trim_start_matches('-');
+    let number = with_decimal_points(cell, has_decimal_commas);
+    let digits = number.trim_start_matches('-');
     let is_code =
         digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     let starts_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let value = match (cell, cell.parse::<f64>()) {
+    let value = match (cell, number.parse::<f64>()) {
         ("true" | "True" | "TRUE", _) => ColumnValue::Flag(true),
         ("false" | "False" | "FALSE", _) => ColumnValue::Flag(false),
-        (_, Ok(number))
+        (_, Ok(value))
             if starts_like_number
                 && !is_code
-                && ColumnValue::is_exact(cell)
-                && number.is_finite() =>
+                && ColumnValue::is_exact(&number)
+                && value.is_finite() =>
         {
-            ColumnValue::Number(number)
+            ColumnValue::Number(value)
         }
         _ => ColumnValue::Text(cell.to_owned()),
     };
@@ -312,7 +322,7 @@ mod tests {
             let mut refused = RefusedColumns::default();
             let value = RawValue::from_string(number.to_owned()).unwrap();
             push_json(&mut json, "hash", &value, false, &mut refused);
-            push_cell(&mut cell, "hash", number, false, &mut refused);
+            push_cell(&mut cell, "hash", number, false, false, &mut refused);
             assert_eq!(json, cell);
             let expected = ColumnValue::Text(number.to_owned());
             assert_eq!(json["hash"] != expected, is_kept, "{number}");
@@ -323,7 +333,7 @@ mod tests {
     fn zero_has_one_spelling() {
         let mut columns = ExtraColumns::new();
         for (name, zero) in [("a", "0"), ("b", "-0.0")] {
-            push_cell(&mut columns, name, zero, false, &mut RefusedColumns::default());
+            push_cell(&mut columns, name, zero, false, false, &mut RefusedColumns::default());
         }
         assert_eq!(columns["a"].to_string(), columns["b"].to_string());
     }

@@ -43,7 +43,8 @@ pub(crate) struct FileIndex<'a> {
     recognized: Rc<HashSet<&'a Path>>,
     /// The media files whose names go on after a second dot, by their path up to the first dot. Built on demand.
     samples: OnceCell<HashMap<PathBuf, Vec<&'a Path>>>,
-    /// The files by their path without case, from the name up to the root. Built on demand.
+    /// The files by their path without case, from the name up to the root, also by their decoded path if it is
+    /// percent-encoded. Built on demand.
     by_name: OnceCell<Vec<(Box<str>, &'a Path)>>,
     /// The best fit of a name in the current sidecar for each file, and the sidecar.
     best_fits: (PathBuf, HashMap<&'a Path, Fit>),
@@ -186,16 +187,15 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Notes a name of a sidecar before its names are resolved, so that a file for which there is a better name gets
-    /// no record of this name. Returns whether the name fits a file.
-    pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) -> bool {
-        let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return false };
+    /// no record of this name.
+    pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) {
+        let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return };
         let (current, best_fits) = &mut self.best_fits;
         if current != sidecar {
             (*current, *best_fits) = (sidecar.to_owned(), HashMap::new());
         }
         let best = best_fits.entry(media).or_insert(fit);
         *best = fit.max(*best);
-        true
     }
 
     fn resolve_fit(
@@ -260,9 +260,8 @@ impl<'a> FileIndex<'a> {
             files
         };
         let found = find(&named);
-        let decoded = percent_decode_str(named.to_str().unwrap_or_default()).decode_utf8();
-        match decoded {
-            Ok(Cow::Owned(decoded)) if found.is_empty() => find(Path::new(&decoded)),
+        match percent_decoded(&named) {
+            Some(decoded) if found.is_empty() => find(&decoded),
             _ => found,
         }
     }
@@ -368,30 +367,42 @@ impl<'a> FileIndex<'a> {
     /// Returns the files whose paths end like `path` in as many parts as possible, regardless of case and of the
     /// normalization of Unicode. Files of another split than the name are left out.
     fn ending_like(&self, path: &Path, name: &PictureName<'_>) -> Vec<&'a Path> {
-        let matching = |parts| self.beginning_with(&reversed(path, parts));
         let parts = path.iter().count();
-        if parts == 0 || matching(1).is_empty() {
+        if parts == 0 || self.beginning_with(&reversed(path, 1)).next().is_none() {
             return Vec::new();
         }
-        let of_split = |files: &[(Box<str>, &'a Path)]| -> Vec<&'a Path> {
-            let paths = files.iter().map(|(_, path)| *path);
-            paths.filter(|path| !name.is_of_other_split(path)).collect()
+        let matching = |parts| -> Vec<&'a Path> {
+            let wanted = reversed(path, parts);
+            let files = self.beginning_with(&wanted);
+            files.filter(|file| !name.is_of_other_split(file)).collect()
         };
-        let mut longest = (1..=parts.min(MAX_PARTS)).rev().map(matching).map(of_split);
+        let mut longest = (1..=parts.min(MAX_PARTS)).rev().map(matching);
         longest.find(|files| !files.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the files whose key in `by_name` begins like this.
-    fn beginning_with(&self, wanted: &str) -> &[(Box<str>, &'a Path)] {
+    /// Returns the files that have a key in `by_name` that begins like this.
+    fn beginning_with<'s>(
+        &'s self,
+        wanted: &'s str,
+    ) -> impl Iterator<Item = &'a Path> + use<'a, 's> {
+        let key = |path: &Path| reversed(path, usize::MAX).into();
         let files = self.by_name.get_or_init(|| {
+            let decoded = self.all().filter_map(|path| Some((key(&percent_decoded(path)?), path)));
             let mut files: Vec<_> =
-                self.all().map(|path| (reversed(path, usize::MAX).into(), path)).collect();
+                self.all().map(|path| (key(path), path)).chain(decoded).collect();
             files.sort_unstable();
             files
         });
         let start = files.partition_point(|(key, _)| **key < *wanted);
         let length = files[start..].partition_point(|(key, _)| key.starts_with(wanted));
-        &files[start..start + length]
+        // Both keys of a file with an encoded path may begin like this.
+        let is_first = move |(known, path): &&(Box<str>, &'a Path)| {
+            percent_decoded(path).is_none_or(|_| {
+                let literal: Box<str> = key(path);
+                *known == literal || !literal.starts_with(wanted)
+            })
+        };
+        files[start..start + length].iter().filter(is_first).map(|(_, path)| *path)
     }
 
     /// Returns the media files that are called like a name without an extension.
@@ -406,8 +417,7 @@ impl<'a> FileIndex<'a> {
                 && !name.is_of_other_split(file)
                 && self.is_media(file)
         };
-        let files = self.beginning_with(&start).iter().map(|(_, file)| *file);
-        let mut found: Vec<_> = files.filter(is_like).collect();
+        let mut found: Vec<_> = self.beginning_with(&start).filter(is_like).collect();
         keep_best(&mut found, |file| matching_parts(&file.with_extension(""), name.path));
         found
     }
@@ -461,12 +471,24 @@ fn has_same_spelling(file: &Path, named: &Path) -> bool {
     file == named || file.with_extension("") == named
 }
 
-/// Returns the number of parts at the end of two paths that are the same.
-fn matching_parts(one: &Path, other: &Path) -> usize {
-    let is_same = |(a, b): &(&OsStr, &OsStr)| {
-        a == b || search_form(&a.to_string_lossy()) == search_form(&b.to_string_lossy())
+/// Returns the number of parts at the end of a name that are those of a file, whose parts may be percent-encoded.
+fn matching_parts(file: &Path, name: &Path) -> usize {
+    let is_same = |(part, wanted): &(&OsStr, &OsStr)| {
+        let [part, wanted] = [part, wanted].map(|it| it.to_string_lossy());
+        let decoded = || percent_decode_str(&part).decode_utf8_lossy();
+        part == wanted
+            || search_form(&part) == search_form(&wanted)
+            || (part.contains('%') && search_form(&decoded()) == search_form(&wanted))
     };
-    one.iter().rev().zip(other.iter().rev()).take_while(is_same).count()
+    file.iter().rev().zip(name.iter().rev()).take_while(is_same).count()
+}
+
+/// Returns the path that a percent-encoded path stands for. Returns `None` for any other path.
+fn percent_decoded(path: &Path) -> Option<PathBuf> {
+    match percent_decode_str(path.to_str()?).decode_utf8() {
+        Ok(Cow::Owned(decoded)) => Some(decoded.into()),
+        _ => None,
+    }
 }
 
 /// Returns how well a name that is not the path of a file fits the file.

@@ -87,7 +87,8 @@ fn add_shape(
         _ => BoundingBox::around(&points),
     };
     let extent = extent.ok_or("it is empty or outside the picture")?;
-    let is_outline = matches!(kind.as_deref(), None | Some("polygon" | "rotation"));
+    let outlines = ["polygon", "rotation", "oriented_rectangle", "quadrilateral"];
+    let is_outline = kind.as_deref().is_none_or(|kind| outlines.contains(&kind));
     let corner = points.first().map(|corner| corner.map(pixel));
     let mask = shape.mask.filter(|_| kind.as_deref() == Some("mask")).and_then(parse_string);
     let mask = corner.zip(mask).and_then(|(corner, mask)| masks.of_png(corner, &mask));

@@ -29,11 +29,14 @@ pub fn unused_sidecar(path: &Path) -> Option<&'static str> {
     Some(match extension.as_str() {
         "json" => "JSON without annotations in a known format (COCO, LabelMe, or an export)",
         "xml" => "XML without annotations in a known format (Pascal VOC or CVAT)",
+        "jsonl" if !is_named(path, &[METADATA_JSONL]) => {
+            "a table in JSON, which is read only if it is called metadata.jsonl"
+        }
         "jsonl" | "csv" | "tsv" => {
             "a table without a column of pictures and one of captions, labels, tags or boxes"
         }
         "yaml" | "yml" if !is_named(path, &CLASS_NAME_FILES) => {
-            "YAML that names no classes of labels, such as settings of a program"
+            "YAML that names no classes that labels use, such as settings of a program"
         }
         "yaml" | "yml" | "names" | "labels" => "a list of class names that no labels use",
         "caption" | "txt" | "cls" | "xmp" => "a description without a picture of its name",

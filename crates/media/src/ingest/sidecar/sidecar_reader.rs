@@ -10,7 +10,6 @@ use std::{
     sync::Arc,
 };
 
-use tessera_files::error_name;
 use tessera_model::text::count_with_noun;
 use tessera_parquet::Source;
 
@@ -25,6 +24,7 @@ use crate::ingest::{
     documents::{self, to_utf8},
     file_names::printable_path,
     parquet_images::{ReadFailure, parquet_source},
+    read_error_name,
     unrecognized::pointer_reason,
 };
 
@@ -70,6 +70,8 @@ pub(crate) struct SidecarReader<'a> {
     refused: RefusedColumns,
     /// The limits that descriptions reach, by sidecar.
     reached_limits: BTreeMap<PathBuf, BTreeSet<&'static str>>,
+    /// The number of objects for which there was no room beside those of other rows or sidecars, by sidecar.
+    further_objects: BTreeMap<PathBuf, usize>,
     /// The sidecar that was read last, shared by all media files that it describes.
     latest: Arc<Path>,
     /// The sidecars from which the caption, the labels and the objects of each media file are.
@@ -87,6 +89,7 @@ impl<'a> SidecarReader<'a> {
             extra_columns: BTreeSet::new(),
             refused: RefusedColumns::default(),
             reached_limits: BTreeMap::new(),
+            further_objects: BTreeMap::new(),
             latest: Path::new("").into(),
             origins: HashMap::new(),
             unused: BTreeMap::new(),
@@ -186,19 +189,8 @@ impl<'a> SidecarReader<'a> {
         mut description: MediaDescription,
         is_export: bool,
     ) {
-        for limit in description.reached_limits() {
-            self.reached_limits.entry(sidecar.to_owned()).or_default().insert(limit);
-        }
-        description.extra_columns.retain(|name, _| {
-            let is_kept =
-                self.extra_columns.contains(name) || self.extra_columns.len() < MAX_EXTRA_COLUMNS;
-            if is_kept && !self.extra_columns.contains(name) {
-                self.extra_columns.insert(name.clone());
-            } else if !is_kept {
-                self.refused.add(name, Refusal::TooMany);
-            }
-            is_kept
-        });
+        let mut limits: BTreeSet<_> = description.reached_limits().collect();
+        self.limit_columns(&mut description);
         if description == MediaDescription::default() {
             return;
         }
@@ -211,7 +203,16 @@ impl<'a> SidecarReader<'a> {
         let [caption, labels, objects] = &*origins;
         let extends =
             [of_table(caption), of_table(labels), objects.as_ref().is_some_and(of_format)];
-        let left_out = known.merge(description, extends.map(|extends| extends && !is_export));
+        let known_limits: Vec<_> = known.reached_limits().collect();
+        let extends = extends.map(|extends| extends && !is_export);
+        let (left_out, further) = known.merge(description, extends);
+        limits.extend(known.reached_limits().filter(|limit| !known_limits.contains(limit)));
+        if !limits.is_empty() {
+            self.reached_limits.entry(sidecar.to_owned()).or_default().extend(limits);
+        }
+        if further > 0 {
+            *self.further_objects.entry(sidecar.to_owned()).or_default() += further;
+        }
         let is_single = is_named_like(sidecar, media);
         let left_out = origins.iter().zip(left_out).filter(|(_, is_left_out)| *is_left_out);
         let other = left_out
@@ -229,12 +230,31 @@ impl<'a> SidecarReader<'a> {
         }
     }
 
+    /// Drops the columns for which there is no room beside those of other rows and sidecars.
+    fn limit_columns(&mut self, description: &mut MediaDescription) {
+        description.extra_columns.retain(|name, _| {
+            let is_kept =
+                self.extra_columns.contains(name) || self.extra_columns.len() < MAX_EXTRA_COLUMNS;
+            if is_kept && !self.extra_columns.contains(name) {
+                self.extra_columns.insert(name.clone());
+            } else if !is_kept {
+                self.refused.add(name, Refusal::TooMany);
+            }
+            is_kept
+        });
+    }
+
     /// Returns what was read, with the problems of all sidecars.
     pub(super) fn finish(mut self) -> SidecarData {
         for (sidecar, limits) in self.reached_limits {
             for limit in limits {
                 self.data.add_problem(&sidecar, limit.to_owned());
             }
+        }
+        for (sidecar, count) in mem::take(&mut self.further_objects) {
+            let objects = count_with_noun(count, "object is", "objects are");
+            let why = format!("{objects} not kept, because a picture has at most 4,096");
+            self.data.add_problem(&sidecar, why);
         }
         for ((sidecar, other), count) in self.unused {
             let pictures = count_with_noun(count, "picture", "pictures");
@@ -333,7 +353,7 @@ fn has_same_format(one: &Path, other: &Path) -> bool {
 }
 
 pub(super) fn unreadable(cause: &io::Error) -> String {
-    format!("it cannot be read ({})", error_name(cause))
+    format!("it cannot be read ({})", read_error_name(cause))
 }
 
 fn too_large(limit: u64) -> String {

@@ -1,6 +1,8 @@
 //! Reads the XML of Pascal VOC, and of tools that write turned boxes or polygons in the same format, such as
 //! `roLabelImg` and the first `LabelMe`. A document describes the objects in one picture.
 
+use std::collections::BTreeMap;
+
 use roxmltree::Node;
 
 use super::prelude::*;
@@ -15,10 +17,7 @@ pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     for object in root.children().filter(|node| node.has_tag_name("object")) {
         diagnostics.next_position();
-        let end = parse_object(object).and_then(|(label, extent, annotation)| {
-            description.push_annotated(label, extent, annotation)
-        });
-        diagnostics.check(end);
+        diagnostics.check(add_object(object, &mut description));
     }
     let side = |parent, tag| number(child(root, parent)?, tag);
     description.stated_size = StatedSize::new(
@@ -31,27 +30,60 @@ pub(super) fn parse(root: Node<'_, '_>) -> PictureAnnotations {
     PictureAnnotations { file_name: file_name.map(str::to_owned), folder, description, diagnostics }
 }
 
-fn parse_object(object: Node<'_, '_>) -> Result<(String, BoundingBox, Annotation), &'static str> {
+fn add_object(
+    object: Node<'_, '_>,
+    description: &mut MediaDescription,
+) -> Result<(), &'static str> {
     let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
-    if let Some(bndbox) = child(object, "bndbox") {
-        let corner = |tag| number(bndbox, tag).ok_or("its bndbox does not have four numbers");
-        let corners = [[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]];
-        let extent =
-            BoundingBox::around(&corners).ok_or("its bndbox is empty or outside the picture")?;
-        return Ok((label, extent, Annotation::default()));
-    }
-    let points = if let Some(turned) = child(object, "robndbox") {
+    let outline = outline(object);
+    let outlined = || BoundingBox::around(outline.as_ref().ok()?);
+    let extent = match child(object, "bndbox") {
+        Some(bndbox) => bndbox_extent(bndbox).or_else(|why| outlined().ok_or(why)),
+        None if outline == Ok(Vec::new()) => Err("it has no bndbox"),
+        None => outline.clone().and(outlined().ok_or("it is empty or outside the picture")),
+    }?;
+    let end = outline.as_ref().map(drop).map_err(|why| *why);
+    let annotation = Annotation::outline(outline.unwrap_or_default());
+    description.push_annotated(label, extent, annotation).and(end)
+}
+
+fn bndbox_extent(bndbox: Node<'_, '_>) -> Result<BoundingBox, &'static str> {
+    let corner = |tag| number(bndbox, tag).ok_or("its bndbox does not have four numbers");
+    let corners = [[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]];
+    BoundingBox::around(&corners).ok_or("its bndbox is empty or outside the picture")
+}
+
+/// Returns the corners of the turned box or polygon of an object. They are empty if the object has neither.
+fn outline(object: Node<'_, '_>) -> Result<Vec<[f64; 2]>, &'static str> {
+    if let Some(turned) = child(object, "robndbox") {
         let number = |tag| number(turned, tag).ok_or("its robndbox does not have five numbers");
         let center = [number("cx")?, number("cy")?];
-        turned_corners(center, [number("w")?, number("h")?], number("angle")?)
-    } else {
-        let polygon = child(object, "polygon").ok_or("it has no bndbox")?;
-        let points = polygon.children().filter(|node| node.has_tag_name("pt"));
-        let points = points.map(|point| Some([number(point, "x")?, number(point, "y")?]));
-        points.collect::<Option<_>>().ok_or("its polygon is not a list of points")?
-    };
-    let extent = BoundingBox::around(&points).ok_or("it is empty or outside the picture")?;
-    Ok((label, extent, Annotation::outline(points)))
+        return Ok(turned_corners(center, [number("w")?, number("h")?], number("angle")?));
+    }
+    let polygon = child(object, "polygon").filter(|it| it.children().any(|it| it.is_element()));
+    polygon.map_or(Ok(Vec::new()), |polygon| {
+        polygon_points(polygon).ok_or("its polygon is not a list of points")
+    })
+}
+
+/// Returns the points of a polygon, which are `<pt><x>1</x><y>2</y></pt>`, or `<x1>1</x1><y1>2</y1>` with a number for
+/// each point. There is at least one.
+fn polygon_points(polygon: Node<'_, '_>) -> Option<Vec<[f64; 2]>> {
+    let listed = polygon.children().filter(|node| node.has_tag_name("pt"));
+    let mut points: Vec<_> = listed.map(|pt| ["x", "y"].map(|axis| number(pt, axis))).collect();
+    let mut numbered = BTreeMap::<u32, [Option<f64>; 2]>::new();
+    for node in polygon.children() {
+        let tag = node.tag_name().name();
+        let axes = ["x", "y"].map(|axis| tag.strip_prefix(axis)?.parse().ok());
+        for (axis, number) in axes.into_iter().enumerate() {
+            if let Some(number) = number {
+                numbered.entry(number).or_default()[axis] = parse_text(node);
+            }
+        }
+    }
+    points.extend(numbered.into_values());
+    let points: Option<Vec<_>> = points.into_iter().map(|[x, y]| Some([x?, y?])).collect();
+    points.filter(|points| !points.is_empty())
 }
 
 fn child<'a, 'd>(node: Node<'a, 'd>, tag: &str) -> Option<Node<'a, 'd>> {
@@ -63,5 +95,9 @@ fn child_text<'a>(node: Node<'a, '_>, tag: &str) -> Option<&'a str> {
 }
 
 fn number(node: Node<'_, '_>, tag: &str) -> Option<f64> {
-    child_text(node, tag)?.trim().parse().ok()
+    parse_text(child(node, tag)?)
+}
+
+fn parse_text(node: Node<'_, '_>) -> Option<f64> {
+    node.text()?.trim().parse().ok()
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde_json::json;
-use tessera_media::ingest::sidecar::BoundingBox;
+use tessera_media::ingest::sidecar::{BoundingBox, SidecarData};
 use tessera_model::{Annotation, Mask};
 
 use super::{TestFolder, describe, pixels};
@@ -477,5 +477,46 @@ fn files_without_the_extension_of_json_are_found_by_their_content() {
         assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")], "{name}");
         let reading = folder.read_sidecars();
         assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0));
+    }
+}
+
+#[test]
+fn labeled_keypoints_without_a_box_are_an_object() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let read = |bbox: &str, keypoints: &str| {
+        let text = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}],
+            "categories": [{{"id": 1, "name": "man"}}],
+            "annotations": [{{"image_id": 1, "category_id": 1, "bbox": {bbox},
+            "keypoints": {keypoints}}}]}}"#
+        );
+        folder.write("x.json", text);
+        let SidecarData { descriptions, problems, .. } = folder.read_sidecars();
+        let description = descriptions.into_values().next().unwrap_or_default();
+        let boxes: Vec<_> = description.objects.iter().map(|it| it.bounding_box).collect();
+        (boxes, description.labels, problems.into_values().next())
+    };
+    let none = Vec::<String>::new;
+    for bbox in ["null", "[]", "[0, 0, 0, 0]"] {
+        let found = read(bbox, "[20, 30, 2, 0, 0, 0, 60, 70, 1]");
+        assert_eq!(found, (vec![pixels(20.0, 30.0, 40.0, 40.0)], none(), None), "{bbox}");
+    }
+    assert_eq!(folder.annotations("1.jpg")[0].keypoints.len(), 9);
+    assert_eq!(read("null", "[0, 0, 0]"), (vec![], vec!["man".to_owned()], None));
+    let why = "annotation 1: a point or line marks no part of the picture, so it is not read";
+    assert_eq!(read("null", "[20, 30, 2]"), (vec![], none(), Some(why.to_owned())));
+}
+
+#[test]
+fn a_box_may_start_at_any_corner() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for bbox in ["[1, 2, 3, 4]", "[4, 2, -3, 4]", "[1, 6, 3, -4]", "[4, 6, -3, -4]"] {
+        let text = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}],
+            "categories": [{{"id": 1, "name": "man"}}],
+            "annotations": [{{"image_id": 1, "category_id": 1, "bbox": {bbox}}}]}}"#
+        );
+        folder.write("x.json", text);
+        assert_eq!(folder.boxes("1.jpg"), [pixels(1.0, 2.0, 3.0, 4.0)], "{bbox}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use tessera_media::ingest::sidecar::{BoundingBox, MediaDescription};
 use tessera_model::Region;
 
-use super::{TestFolder, pixels};
+use super::{TestFolder, describe, pixels};
 
 /// A folder with a table with one row of these columns.
 fn with_table(columns: &[(&str, &str)]) -> TestFolder {
@@ -120,4 +120,55 @@ fn the_first_description_wins_and_tags_are_merged() {
         (description.labels, description.tags),
         (vec!["a".into()], vec!["x".into(), "y".into()])
     );
+}
+
+#[test]
+fn rows_and_files_over_the_limits_together_are_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let limits = "a picture has 256 labels or tags or more, of which the first 256 are kept";
+    let objects =
+        |count: usize| format!("{count} objects are not kept, because a picture has at most 4,096");
+    let rows = |count: usize, row: fn(usize) -> String| -> String { (0..count).map(row).collect() };
+    let labels = rows(300, |n| format!("1.jpg,label {n}\n"));
+    let boxes = rows(5_000, |n| format!("1.jpg,nut,{n},0,{},9\n", n + 5));
+    let jsonl = rows(4_500, |n| {
+        let bbox = format!("[{}, 0.5, 0.1, 0.1]", f64::from(u32::try_from(n).unwrap()) / 5_000.0);
+        format!(r#"{{"file_name":"1.jpg","objects":[{{"label":"nut","bbox":{bbox}}}]}}"#) + "\n"
+    });
+    for (name, text, why) in [
+        ("labels.csv", format!("file_name,label\n{labels}"), limits.to_owned()),
+        ("boxes.csv", format!("file_name,label,xmin,ymin,xmax,ymax\n{boxes}"), objects(904)),
+        ("metadata.jsonl", jsonl, objects(404)),
+    ] {
+        folder.write(name, text);
+        assert_eq!(folder.problem_of(name), why);
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    for (name, top) in [("a.json", 0), ("b.json", 50)] {
+        let boxes: Vec<_> = (0..3_000)
+            .map(|n| format!(r#"{{"image_id": 1, "category_id": 1, "bbox": [{n}, {top}, 3, 4]}}"#))
+            .collect();
+        let text = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "annotations": [{}],
+            "categories": [{{"id": 1, "name": "nut"}}]}}"#,
+            boxes.join(",")
+        );
+        folder.write(name, text);
+    }
+    assert_eq!(folder.boxes("1.jpg").len(), 4_096);
+    assert_eq!(folder.problem_of("b.json"), objects(1_904));
+}
+
+#[test]
+fn whole_numbers_keep_all_digits_as_names() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let row = |file: &str, number: &str| {
+        format!(r#"{{"file_name": "{file}", "label": {number}, "caption": {number}}}"#)
+    };
+    for number in ["9007199254740993", "12345678901234567890", "-9007199254740993"] {
+        folder.write("metadata.jsonl", row("1.jpg", &format!("{number}.0")));
+        assert_eq!(folder.descriptions(), [describe("1.jpg", number, number, "", "")]);
+    }
+    folder.write("metadata.jsonl", row("1.jpg", "2.50"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "2.5", "2.5", "", "")]);
 }

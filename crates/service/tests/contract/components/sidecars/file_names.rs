@@ -350,3 +350,28 @@ fn folders_of_classes_are_numbers_or_contain_a_folder_of_pictures() {
         assert_eq!(media.map(label), expected, "{media:?}");
     }
 }
+
+#[test]
+fn a_percent_encoded_file_is_found_by_its_plain_name() {
+    let media = ["set%201/my%20photo.jpg", "x/caf%C3%A9.jpg", "y/a b.jpg", "y/a%20b.jpg"];
+    for (name, expected) in [
+        ("my photo.jpg", "set%201/my%20photo.jpg"),
+        ("my%20photo.jpg", "set%201/my%20photo.jpg"),
+        ("data/set 1/MY photo.jpg", "set%201/my%20photo.jpg"),
+        ("my photo", "set%201/my%20photo.jpg"),
+        ("caf\u{e9}.jpg", "x/caf%C3%A9.jpg"),
+        ("a b.jpg", "y/a b.jpg"),
+        ("y/a b.jpg", "y/a b.jpg"),
+        ("a%20b.jpg", "y/a%20b.jpg"),
+    ] {
+        assert_eq!(resolved(&media, "all.json", name).as_deref(), Ok(expected), "{name}");
+    }
+    let both = ["caf%C3%A9.jpg", "caf%c3%a9.jpg"];
+    let why = resolved(&both, "all.json", "caf\u{e9}.jpg").unwrap_err();
+    assert!(why.contains("matches several files"), "{why}");
+    assert_eq!(resolved(&both, "all.json", "caf%c3%a9.jpg").as_deref(), Ok("caf%c3%a9.jpg"));
+    // The better name of a file counts.
+    let folder = TestFolder::with_media(&["a/my%20photo.jpg"]);
+    folder.write("all.csv", "file_name,caption\nb/my photo.jpg,wrong\na/my photo.jpg,right\n");
+    assert_eq!(folder.descriptions(), [describe("a/my%20photo.jpg", "right", "a", "", "")]);
+}

@@ -120,3 +120,17 @@ fn a_picture_without_shapes_has_its_flags() {
     folder.write("1.json", r#"{"flags": {"day": true}, "shapes": null, "imagePath": "1.jpg"}"#);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "day", "", "")]);
 }
+
+#[test]
+fn turned_rectangles_keep_their_outline() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for kind in ["oriented_rectangle", "quadrilateral", "rotation"] {
+        let text = format!(
+            r#"{{"shapes": [{{"label": "x", "points": [[5, 0], [9, 4], [4, 9], [0, 5]],
+            "shape_type": "{kind}"}}]}}"#
+        );
+        folder.write("1.json", text);
+        let outline = vec![vec![5.0, 0.0, 9.0, 4.0, 4.0, 9.0, 0.0, 5.0]];
+        assert_eq!(folder.polygons("1.jpg"), [outline], "{kind}");
+    }
+}

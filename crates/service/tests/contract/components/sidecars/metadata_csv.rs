@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tessera_model::vql::ColumnValue;
+
 use super::{TestFolder, describe, pixels};
 
 #[test]
@@ -53,6 +55,22 @@ fn boxes_have_decimal_commas_where_the_comma_separates_no_columns() {
         let row = ["1.jpg", "nut", "1", "2", number, number].join(separator);
         folder.write("metadata.csv", format!("{header}\n{row}\n"));
         assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "nut")], "{row}");
+    }
+}
+
+#[test]
+fn columns_of_the_user_have_decimal_commas_like_boxes() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for (table, expected) in [
+        ("file_name;caption;score\n1.jpg;x;0,75\n", ColumnValue::Number(0.75)),
+        ("file_name;caption;score\n1.jpg;x;-12,5\n", ColumnValue::Number(-12.5)),
+        ("file_name;caption;score\n1.jpg;x;1,2,3\n", ColumnValue::Text("1,2,3".to_owned())),
+        ("file_name;caption;score\n1.jpg;x;01,5\n", ColumnValue::Text("01,5".to_owned())),
+        ("file_name,caption,score\n1.jpg,x,\"0,75\"\n", ColumnValue::Text("0,75".to_owned())),
+    ] {
+        folder.write("metadata.csv", table);
+        let found = folder.read_sidecars().descriptions.into_values().next().unwrap();
+        assert_eq!(found.extra_columns["score"], expected, "{table}");
     }
 }
 
@@ -204,5 +222,12 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
     assert!(folder.descriptions().is_empty());
     let why = "line 2: its box is empty, outside the picture, or not in numbers";
     assert_eq!(folder.problem_of("wrong.csv"), why);
-    assert_eq!(folder.read_sidecars().sidecars.len(), 1);
+    let why = "line 2: its file_name is not in the folder";
+    assert_eq!(folder.problem_of("others.csv"), why);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 2);
+    let folder = TestFolder::with_media(&["p/a.jpg", "q/a.jpg"]);
+    folder.write("x.csv", "file_name,caption\na.jpg,c0\n");
+    let why =
+        "line 2: its file_name matches several files in the folder, such as p/a.jpg and q/a.jpg";
+    assert_eq!(folder.problem_of("x.csv"), why);
 }

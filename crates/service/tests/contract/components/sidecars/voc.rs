@@ -261,3 +261,33 @@ fn the_path_of_a_picture_names_it_too() {
     let expected = [describe("images/1.jpg", "", "", "", "dog cat & kitten")];
     assert_eq!(folder.descriptions(), expected);
 }
+
+#[test]
+fn outlines_beside_a_box_and_with_numbered_points_are_kept() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let bndbox = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>50</xmax><ymax>60</ymax></bndbox>";
+    let listed = "<polygon><pt><x>10</x><y>20</y></pt><pt><x>40</x><y>25</y></pt>\
+        <pt><x>30</x><y>60</y></pt></polygon>";
+    let numbered = "<polygon><x1>10</x1><y1>20</y1><x2>40</x2><y2>25</y2>\
+        <x10>30</x10><y10>60</y10></polygon>";
+    let turned = "<robndbox><cx>20</cx><cy>10</cy><w>8</w><h>4</h><angle>0</angle></robndbox>";
+    let shapes = [
+        [bndbox, listed],
+        [bndbox, numbered],
+        ["", numbered],
+        [bndbox, turned],
+        [bndbox, "<polygon/>"],
+        [bndbox, "<polygon><x1>1</x1></polygon>"],
+    ];
+    let object = |shape: [&str; 2]| format!("<object><name>a</name>{}</object>", shape.concat());
+    let objects = shapes.map(object).concat();
+    folder.write("1.xml", format!("<annotation>{objects}</annotation>"));
+    let (outer, inner) = ([1.0, 2.0, 49.0, 58.0], [10.0, 20.0, 30.0, 40.0]);
+    let boxes: Vec<_> = folder.boxes("1.jpg").iter().map(rounded).collect();
+    assert_eq!(boxes, [outer, outer, inner, outer, outer, outer]);
+    let outline = vec![vec![10.0, 20.0, 40.0, 25.0, 30.0, 60.0]];
+    let turned = vec![vec![16.0, 8.0, 24.0, 8.0, 24.0, 12.0, 16.0, 12.0]];
+    let expected = [outline.clone(), outline.clone(), outline, turned, vec![], vec![]];
+    assert_eq!(folder.polygons("1.jpg"), expected);
+    assert_eq!(folder.problem_of("1.xml"), "object 6: its polygon is not a list of points");
+}
