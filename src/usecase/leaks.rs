@@ -1,4 +1,5 @@
-//! Finds near-duplicates across two parts of a dataset, such as `train` and `val`.
+//! Finds what two parts of a dataset, such as `train` and `val`, have in common: the same media items, and
+//! near-duplicates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,10 +8,11 @@ use tessera_model::{
     text::count_with_noun,
 };
 
-use super::media_rows::{MediaRow, duplicate_groups};
+use super::media_rows::{MediaRow, groups};
 use crate::state::StateFolder;
 
-/// The near-duplicates that are in both parts. Neither list is empty.
+/// The members of a group of near-duplicates in each part. Neither list is empty. A media item that is in both parts is
+/// in both lists.
 pub struct Leak<'a> {
     pub a: Vec<&'a MediaRow>,
     pub b: Vec<&'a MediaRow>,
@@ -86,7 +88,8 @@ fn media_of(selection: &Selection) -> Option<HashMap<MediaId, SafeText>> {
     media.collect()
 }
 
-/// Returns the groups of near-duplicates that are in both parts, the largest first.
+/// Returns the groups of near-duplicates that are in both parts, the largest first. A media item that is in both parts
+/// is a leak even without near-duplicates.
 ///
 /// # Errors
 /// A part is empty, which is a mistake in its name, or the dataset no longer has all media items of a selection.
@@ -108,7 +111,7 @@ pub fn find_leaks<'a>(
         let leak = Leak { a: of(a), b: of(b) };
         (!leak.a.is_empty() && !leak.b.is_empty()).then_some(leak)
     };
-    Ok(duplicate_groups(rows).into_iter().filter_map(leak).collect())
+    Ok(groups(rows).into_iter().filter_map(leak).collect())
 }
 
 #[cfg(test)]
@@ -126,6 +129,26 @@ mod tests {
             }],
             ..MediaRow::default()
         }
+    }
+
+    #[test]
+    fn a_media_item_in_both_parts_is_a_leak() {
+        let tagged = |path: &str, tags: &[&str]| MediaRow {
+            path: path.to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..MediaRow::default()
+        };
+        let rows = [
+            tagged("both.png", &["train", "val"]),
+            tagged("train.png", &["train"]),
+            tagged("val.png", &["val"]),
+            MediaRow { tags: vec!["val".to_owned(), "train".to_owned()], ..row("group.png", "1") },
+        ];
+        let state = StateFolder::default();
+        let part = |name| DatasetPart::read(&state, DatasetId(uuid::Uuid::nil()), name).unwrap();
+        let leaks = find_leaks(&rows, &[part("tag:train"), part("tag:val")]).unwrap();
+        let leaks: Vec<_> = leaks.iter().map(|it| (&*it.a[0].path, &*it.b[0].path)).collect();
+        assert_eq!(leaks, [("both.png", "both.png"), ("group.png", "group.png")]);
     }
 
     #[test]
