@@ -90,7 +90,8 @@ impl CheckOptions {
             if self.max_unreadable.is_some() {
                 connection.local_service("--max-unreadable")?;
             }
-            let unread = connection.unread_files(dataset)?.media_rows();
+            let folder = connection.dataset_folder(dataset.id)?;
+            let unread = connection.unread_files(dataset)?.media_rows(folder.as_deref());
             let rows = media_rows(connection, dataset).await?;
             self.report(connection.context, dataset, &list.check(&rows, &unread)?, rows.len())
         };
