@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use tessera_model::{
     DatasetId, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection,
-    text::count_with_noun,
 };
 
-use super::media_rows::{MediaRow, groups};
+use super::{
+    media_rows::{MediaRow, groups},
+    missing_media::describe_missing,
+};
 use crate::state::StateFolder;
 
 /// The members of a group of near-duplicates in each part. Neither list is empty. A media item that is in both parts is
@@ -62,20 +64,15 @@ impl DatasetPart {
         }
     }
 
-    /// Fails if the dataset no longer has a media item of a selection, whose leaks would not be found.
-    fn require_media(&self, rows: &[MediaRow]) -> Result<(), Failure> {
-        let PartContent::Media(media) = &self.content else { return Ok(()) };
+    /// Says which media items of a selection the dataset no longer has, if there are any.
+    pub fn missing(&self, rows: &[MediaRow]) -> Option<String> {
+        let PartContent::Media(media) = &self.content else { return None };
         let known: HashSet<MediaId> = rows.iter().filter_map(|row| row.media).collect();
         let missing = media.iter().filter(|(id, _)| !known.contains(id));
-        let mut names: Vec<&str> = missing.map(|(_, name)| name.as_str()).collect();
-        names.sort_unstable();
-        let Some(first) = names.first() else { return Ok(()) };
-        let items = count_with_noun(names.len(), "media item", "media items");
-        let sentence = format!(
-            "the dataset no longer has {items} of `{}`, such as {first}; save the selection again",
-            self.name
-        );
-        Err(Failure::new(FailureKind::NotFound, sentence))
+        let names: Vec<&str> = missing.map(|(_, name)| name.as_str()).collect();
+        let count = names.len();
+        let sentence = || describe_missing(count, names.into_iter());
+        (count > 0).then(|| format!("{}: {}", self.name, sentence()))
     }
 }
 
@@ -92,7 +89,7 @@ fn media_of(selection: &Selection) -> Option<HashMap<MediaId, SafeText>> {
 /// is a leak even without near-duplicates.
 ///
 /// # Errors
-/// A part is empty, which is a mistake in its name, or the dataset no longer has all media items of a selection.
+/// A part is empty, which is a mistake in its name, or the dataset no longer has any media item of a selection.
 pub fn find_leaks<'a>(
     rows: &'a [MediaRow],
     parts: &[DatasetPart; 2],
@@ -102,7 +99,6 @@ pub fn find_leaks<'a>(
             let sentence = format!("`{}` contains no media of the dataset", part.name);
             return Err(Failure::new(FailureKind::NotFound, sentence));
         }
-        part.require_media(rows)?;
     }
     let [a, b] = parts;
     let leak = |group: Vec<&'a MediaRow>| {
@@ -175,8 +171,10 @@ mod tests {
         let names = names.map(|(id, name)| (media(id), SafeText::file_name(name)));
         let content = PartContent::Media(names.into_iter().collect());
         let selection = DatasetPart { name: "selection:val".to_owned(), content };
-        let missing = error(selection).message.to_string();
-        assert!(missing.contains("no longer has 1 media item of `selection:val`"), "{missing}");
-        assert!(missing.contains("val/gone.png"), "{missing}");
+        assert_eq!(
+            selection.missing(&rows).unwrap(),
+            "selection:val: left out 1 media item that the dataset no longer has, such as val/gone.png"
+        );
+        assert_eq!(find_leaks(&rows, &[folder("train"), selection]).unwrap().len(), 1);
     }
 }

@@ -93,6 +93,9 @@ impl CheckOptions {
             let folder = connection.dataset_folder(dataset.id)?;
             let unread = connection.unread_files(dataset)?.media_rows(folder.as_deref());
             let rows = media_rows(connection, dataset).await?;
+            for sentence in list.missing(&rows) {
+                connection.warn_incomplete(&sentence);
+            }
             self.report(connection.context, dataset, &list.check(&rows, &unread)?, rows.len())
         };
         self.source.with_dataset(context, work).await

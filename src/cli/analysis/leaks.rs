@@ -41,6 +41,9 @@ impl LeaksOptions {
             };
             let parts = [part(a)?, part(b)?];
             let rows = media_rows(connection, dataset).await?;
+            for sentence in parts.iter().filter_map(|part| part.missing(&rows)) {
+                connection.warn_incomplete(&sentence);
+            }
             let leaks = find_leaks(&rows, &parts)?;
             let groups: Vec<Value> = leaks.iter().map(describe).collect();
             let fields = json!({ "dataset_id": dataset.id, "a": a, "b": b, "groups": groups });
