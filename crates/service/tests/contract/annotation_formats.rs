@@ -460,6 +460,9 @@ async fn a_preview_lists_what_a_format_leaves_out() {
         "images renamed, so that names are unique and safe: 2",
     ];
     assert_eq!(texts(&body), expected);
+    let (_, body) = preview(&service, "coco", None).await;
+    let nameless = "objects whose keypoints have numbers instead of names, and no skeleton: 1";
+    assert!(texts(&body).contains(&nameless.to_owned()), "{body}");
     let (_, body) = preview(&service, "hf-parquet", None).await;
     assert_eq!(texts(&body), ["images renamed, so that names are unique and safe: 1"]);
     let (_, body) = preview(&service, "json", None).await;
