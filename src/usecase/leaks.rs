@@ -1,10 +1,13 @@
 //! Finds what two parts of a dataset, such as `train` and `val`, have in common: the same media items, and
 //! near-duplicates.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap, HashSet},
+};
 
 use tessera_model::{
-    DatasetId, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection,
+    DatasetId, EntryContent, Failure, FailureKind, MediaId, SafeText, Selection, split_name,
 };
 
 use super::{
@@ -18,6 +21,20 @@ use crate::state::StateFolder;
 pub struct Leak<'a> {
     pub a: Vec<&'a MediaRow>,
     pub b: Vec<&'a MediaRow>,
+}
+
+/// The leaks between two folders.
+pub struct FolderLeaks<'a> {
+    pub name: String,
+    pub folders: [String; 2],
+    pub leaks: Vec<Leak<'a>>,
+}
+
+impl<'a> Leak<'a> {
+    /// Returns the media items in the first part, then those in the second one.
+    pub fn media(&self) -> Vec<&'a MediaRow> {
+        [&self.a[..], &self.b].concat()
+    }
 }
 
 /// A part of a dataset with its name.
@@ -100,14 +117,67 @@ pub fn find_leaks<'a>(
             return Err(Failure::new(FailureKind::NotFound, sentence));
         }
     }
-    let [a, b] = parts;
-    let leak = |group: Vec<&'a MediaRow>| {
+    Ok(leaks_of_groups(&groups(rows), parts))
+}
+
+fn leaks_of_groups<'a>(groups: &[Vec<&'a MediaRow>], [a, b]: &[DatasetPart; 2]) -> Vec<Leak<'a>> {
+    let leak = |group: &Vec<&'a MediaRow>| {
         let of =
             |part: &DatasetPart| group.iter().copied().filter(|row| part.contains(row)).collect();
         let leak = Leak { a: of(a), b: of(b) };
         (!leak.a.is_empty() && !leak.b.is_empty()).then_some(leak)
     };
-    Ok(groups(rows).into_iter().filter_map(leak).collect())
+    groups.iter().filter_map(leak).collect()
+}
+
+/// Returns the leaks between each two folders beside each other that are sets, such as `train` and `val` or
+/// `images/train` and `images/val`. The pair with the most leaks comes first.
+pub fn leaks_between_folders<'a>(
+    rows: &'a [MediaRow],
+    duplicates: &[Vec<&'a MediaRow>],
+) -> Vec<FolderLeaks<'a>> {
+    let folders: BTreeSet<SetFolder<'_>> = rows.iter().filter_map(SetFolder::of).collect();
+    let pairs = folders.iter().enumerate().flat_map(|(number, a)| {
+        let later = folders.iter().skip(number + 1).take_while(|b| b.parent == a.parent);
+        later.filter(|b| b.split != a.split).map(move |b| [a, b])
+    });
+    let leaks = pairs.map(|pair| {
+        let parts = pair.map(|set| {
+            let name = set.path();
+            DatasetPart { name: name.clone(), content: PartContent::Folder(name) }
+        });
+        let leaks = leaks_of_groups(duplicates, &parts);
+        let folders = parts.map(|part| part.name);
+        FolderLeaks { name: folders.join(" and "), folders, leaks }
+    });
+    let mut leaks: Vec<_> = leaks.collect();
+    leaks.sort_by_key(|pair| Reverse(pair.leaks.len()));
+    leaks
+}
+
+/// A folder that is named like a set. The fields are in the order of the sets.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SetFolder<'a> {
+    parent: Option<&'a str>,
+    split: usize,
+    name: &'a str,
+}
+
+impl<'a> SetFolder<'a> {
+    /// Returns the first or second folder of a path, if its name is that of a set.
+    fn of(row: &'a MediaRow) -> Option<Self> {
+        let (first, rest) = row.path.split_once('/')?;
+        let set = |parent, name: &'a str| {
+            let split = split_name(&name.to_lowercase())?;
+            let split = ["train", "val", "test"].iter().position(|known| *known == split)?;
+            Some(Self { parent, split, name })
+        };
+        set(None, first).or_else(|| set(Some(first), rest.split_once('/')?.0))
+    }
+
+    fn path(&self) -> String {
+        self.parent.map_or_else(|| self.name.to_owned(), |parent| format!("{parent}/{}", self.name))
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +215,32 @@ mod tests {
         let leaks = find_leaks(&rows, &[part("tag:train"), part("tag:val")]).unwrap();
         let leaks: Vec<_> = leaks.iter().map(|it| (&*it.a[0].path, &*it.b[0].path)).collect();
         assert_eq!(leaks, [("both.png", "both.png"), ("group.png", "group.png")]);
+    }
+
+    #[test]
+    fn leaks_are_found_between_folders_that_are_sets() {
+        let paths = [
+            ("images/train2017/a.png", "1"),
+            ("images/Val2017/a.png", "1"),
+            ("images/train2014/a.png", "1"),
+            ("images/test2017/b.png", "2"),
+            ("test/c.png", "1"),
+            ("city/c.png", "1"),
+        ];
+        let rows = paths.map(|(path, group)| row(path, group));
+        let found = leaks_between_folders(&rows, &groups(&rows));
+        let found: Vec<(&str, usize)> =
+            found.iter().map(|pair| (&*pair.name, pair.leaks.len())).collect();
+        assert_eq!(
+            found,
+            [
+                ("images/train2014 and images/Val2017", 1),
+                ("images/train2017 and images/Val2017", 1),
+                ("images/train2014 and images/test2017", 0),
+                ("images/train2017 and images/test2017", 0),
+                ("images/Val2017 and images/test2017", 0),
+            ]
+        );
     }
 
     #[test]

@@ -84,11 +84,21 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
     assert_eq!(report["labels"], serde_json::json!({"common": 18, "rare": 6}));
     assert_eq!(report["duplicates"]["redundant_media"], 3);
     assert_eq!(report["issues"]["blur"], 1);
+    let [leaks] = report["leaks"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!(
+        (&leaks["a"], &leaks["b"], &leaks["groups"]),
+        (&"train".into(), &"val".into(), &2.into())
+    );
     let (code, text, err) = run(home, &["report", folder]);
     assert_eq!(code, 0, "{err}");
-    for words in
-        ["- Images: 32", "| common | 18 |", "- train/blurred.png", "train/09.png, train/copy-9.png"]
-    {
+    for words in [
+        "- Images: 32",
+        "| common | 18 |",
+        "- train/blurred.png",
+        "train/09.png, train/copy-9.png",
+        "| train and val | 2 |",
+        "### leaks between train and val\n\n- train/03.png, val/copy-3.png\n",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let page = home.join("report.html");
@@ -97,7 +107,11 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
     let html = fs::read_to_string(&page).unwrap();
     let issues = report["issues"].as_object().unwrap().values();
     let shown: u64 = issues.map(|count| count.as_u64().unwrap().min(12)).sum();
-    assert_eq!(html.matches("<img").count() as u64, shown + 6, "three groups of two");
+    assert_eq!(
+        html.matches("<img").count() as u64,
+        shown + 10,
+        "three groups and two leaks of two"
+    );
     assert!(html.contains("data:image/jpeg;base64,/9j/") && !html.contains("src=\"http"));
     let (code, _, err) = run(home, &["report", folder, "-o", page.to_str().unwrap()]);
     assert_eq!(code, 1, "an existing file stays");
