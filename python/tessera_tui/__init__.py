@@ -23,7 +23,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,14 @@ class TesseraError(RuntimeError):
     `result` is the document that the command printed nevertheless, such as the errors that `query check` found.
     """
 
-    def __init__(self, message: str, exit_code: int, document: dict[str, Any], result: dict[str, Any]):
-        super().__init__(message)
-        self.exit_code = exit_code
-        self.document = document
-        self.result = result
+    def __init__(self, done: subprocess.CompletedProcess[bytes]):
+        text = done.stderr.decode(errors="replace").strip()
+        self.exit_code = done.returncode
+        self.document = _document(text.rpartition("\n")[2])
+        self.result = _document(done.stdout)
+        message = self.document.get("message") or text or f"tessera ended with {done.returncode}"
+        remedy = self.document.get("remedy")
+        super().__init__(f"{message} ({remedy})" if remedy else message)
 
 
 def open(folder: str | os.PathLike[str]) -> Deployment:  # noqa: A001 - the name of the command
@@ -78,7 +81,7 @@ class Deployment:
         command = [program(), "--json", "--no-input", "--quiet", *selected, *words]
         done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False)
         if done.returncode not in (0, CHECK_FAILED, PARTLY_DONE):
-            raise _error(done)
+            raise TesseraError(done)
         if done.stderr:
             sys.stderr.write(done.stderr.decode(errors="replace"))
         return json.loads(done.stdout)
@@ -94,43 +97,42 @@ class Deployment:
         media: str | None = None,
         vql: list[dict[str, Any]] | None = None,
         max_score: float | None = None,
-        labels: Sequence[str] = (),
+        labels: str | Sequence[str] = (),
         limit: int | None = 100,
         dataset: str | None = None,
     ) -> Results:
         """Searches by words, by the file of a picture, by a media item, or by filters only. The closest come first.
 
-        `limit=None` returns everything that matches.
+        A media item has at least one of the labels. `limit=None` returns everything that matches.
         """
-        queries = [("caption", text), ("image", image), ("media", media)]
-        given = [(kind, str(value)) for kind, value in queries if value is not None]
+        queries = {"caption": text, "image": image, "media": media}
+        given = [(kind, str(value)) for kind, value in queries.items() if value is not None]
         if len(given) > 1:
             raise ValueError("give one of text, image and media")
-        kind, positional = given[0] if given else ("browse", None)
-        words = ["search", kind, "--flat", *(f"--label={label}" for label in labels)]
-        words += ["--all"] if limit is None else [f"--limit={limit}"]
-        if vql is not None:
-            words.append(f"--vql={json.dumps(vql)}")
-        if max_score is not None:
-            words.append(f"--max-score={max_score}")
-        if positional is not None:
-            words += ["--", positional]
-        return Results(self.run(*words, dataset=dataset))
+        kind, *positional = given[0] if given else ("browse",)
+        options = _options(
+            label=[labels] if isinstance(labels, str) else list(labels),
+            all=limit is None,
+            limit=limit,
+            vql=None if vql is None else json.dumps(vql),
+            max_score=max_score,
+        )
+        return Results(self.run("search", kind, "--flat", *options, "--", *positional, dataset=dataset))
 
     def report(self, dataset: str | None = None) -> dict[str, Any]:
         """Counts what the dataset contains, its issues, and its near-duplicates."""
         return self.run("report", dataset=dataset)
 
-    def check(self, dataset: str | None = None, **limits: Any) -> dict[str, Any]:
-        """Compares the dataset with limits: `check(max_duplicates="1%", require_captions=True)["passed"]`."""
-        words = ["check"]
-        for name, limit in limits.items():
-            option = "--" + name.replace("_", "-")
-            if limit is True:
-                words.append(option)
-            elif limit is not False and limit is not None:
-                words.append(f"{option}={limit}")
-        return self.run(*words, dataset=dataset)
+    def check(
+        self, dataset: str | None = None, *, no_leaks: Sequence[Any] = (), **limits: Any
+    ) -> dict[str, Any]:
+        """Compares the dataset with limits: `check(max_duplicates="1%", require_captions=True)["passed"]`.
+
+        `no_leaks` is a pair of parts, such as `("train", "val")`, or a list of pairs.
+        """
+        pairs = [no_leaks] if no_leaks and isinstance(no_leaks[0], str) else no_leaks
+        leaks = [word for first, second in pairs for word in ("--no-leaks", first, second)]
+        return self.run("check", *leaks, *_options(**limits), dataset=dataset)
 
     def export(self, folder: str | os.PathLike[str], *options: str, dataset: str | None = None) -> dict[str, Any]:
         """Exports the dataset with its images to a new folder, which `load_dataset` reads.
@@ -164,9 +166,6 @@ class Results(Sequence):
 
     def __getitem__(self, index: Any) -> Any:
         return self.rows[index]
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
 
     def __repr__(self) -> str:
         return f"<{len(self)} media items>"
@@ -202,13 +201,17 @@ def program() -> str:
     return found
 
 
-def _error(done: subprocess.CompletedProcess[bytes]) -> TesseraError:
-    text = done.stderr.decode(errors="replace").strip()
-    document = _document(text.rpartition("\n")[2])
-    remedy = document.get("remedy")
-    message = document.get("message") or text or f"tessera ended with {done.returncode}"
-    message = f"{message} ({remedy})" if remedy else message
-    return TesseraError(message, done.returncode, document, _document(done.stdout))
+def _options(**values: Any) -> list[str]:
+    """Returns options as words. A flag is true, and a list repeats its option."""
+    words = []
+    for name, value in values.items():
+        option = "--" + name.replace("_", "-")
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if each is True:
+                words.append(option)
+            elif each is not None and each is not False:
+                words.append(f"{option}={each}")
+    return words
 
 
 def _document(text: str | bytes) -> dict[str, Any]:

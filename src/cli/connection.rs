@@ -1,11 +1,17 @@
 //! Connects a command to a deployment, and finds the dataset that the command is about.
 
-use std::{path::PathBuf, sync::Mutex};
+use std::{
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
 use tessera_model::{
     Coverage, Dataset, DatasetId, FailureKind, Filter, JobRecord, Operation, Permission,
-    RequestOutcome, ShellCommand, Status, TagId, is_same_name, tag_name,
+    RequestOutcome, Selection, SelectionEntry, ShellCommand, Status, TagId, is_same_name, tag_name,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -15,7 +21,11 @@ use crate::{
         dataset_folder::is_path, deployment, messages::write_message, values::IdPrefix,
     },
     state::StateFolder,
-    usecase::unread_files::UnreadFiles,
+    usecase::{
+        missing_media::{describe_missing, leave_out_missing},
+        run_blocking,
+        unread_files::UnreadFiles,
+    },
 };
 
 /// Clock differences of up to this many seconds are not reported.
@@ -26,6 +36,8 @@ pub struct Connection<'a> {
     pub client: Client,
     pub state: StateFolder,
     dry_run: Option<DryRun>,
+    /// Whether something was left out, so that the command is only partly done.
+    is_incomplete: AtomicBool,
     /// The local deployment in this process, which lives as long as the command.
     pub(super) local: Option<LocalService>,
     /// The jobs of this command. The lock is never held across an await.
@@ -59,6 +71,7 @@ impl Context {
             client: self.with_listeners(client),
             state: target_state(target),
             dry_run,
+            is_incomplete: AtomicBool::default(),
             local,
             jobs: Mutex::default(),
         })
@@ -163,8 +176,40 @@ impl Connection<'_> {
         }
         match self.dry_run.and_then(|dry_run| dry_run.request()) {
             Some(request) => context.print_dry_run(Some(request)),
+            None if self.is_incomplete.into_inner() => {
+                outcome.map(|exit| if exit == Exit::Done { Exit::Incomplete } else { exit })
+            }
             None => outcome,
         }
+    }
+
+    /// Warns about something that was left out. A command that succeeds then exits with [`Exit::Incomplete`].
+    pub(super) fn warn_incomplete(&self, sentence: &str) {
+        self.context.messages.warn(sentence);
+        self.is_incomplete.store(true, Ordering::Relaxed);
+    }
+
+    /// Leaves out of a saved selection what the local dataset no longer has, with a warning.
+    pub(super) async fn without_missing(
+        &self,
+        dataset: DatasetId,
+        selection: Selection,
+    ) -> CliResult<Selection> {
+        let Some(local) = &self.local else { return Ok(selection) };
+        let (finder, mut items) = (local.original_finder(), selection.items());
+        let leave_out = move || leave_out_missing(&*finder, dataset, &mut items);
+        let missing = run_blocking(leave_out).await?;
+        if missing.is_empty() {
+            return Ok(selection);
+        }
+        let is_missing = |entry: &&SelectionEntry| {
+            entry.id().media_item().is_some_and(|media| missing.contains(&media))
+        };
+        let (left_out, kept): (Vec<_>, Vec<_>) =
+            selection.ordered_entries().into_iter().partition(is_missing);
+        let names = left_out.iter().map(|entry| entry.name.as_str());
+        self.warn_incomplete(&describe_missing(missing.len(), names));
+        Ok(kept.into_iter().cloned().collect())
     }
 
     /// Returns the local deployment, which an option needs because it uses files of this machine.

@@ -1,7 +1,7 @@
 //! `tessera completion`, `man`, `spec` and `version`: describe the program. Everything is derived from the definition
 //! of the command line.
 
-use std::{any::TypeId, fs, io, net::SocketAddr};
+use std::{any::TypeId, fs, io, net::SocketAddr, num::NonZeroUsize};
 
 use clap::{Arg, ArgAction, Command};
 use clap_complete::{Shell, env::Shells};
@@ -11,6 +11,7 @@ use clap_mangen::{
 };
 use serde_json::Map;
 use tessera_config::tables::rows;
+use tessera_model::{Fraction, check::Limit};
 
 use crate::cli::output::table::DOCUMENT_SCHEMAS;
 use crate::cli::prelude::*;
@@ -235,7 +236,10 @@ fn value_type(each: &Arg) -> &'static str {
         (TypeId::of::<u16>(), "integer"),
         (TypeId::of::<u32>(), "integer"),
         (TypeId::of::<u64>(), "integer"),
+        (TypeId::of::<NonZeroUsize>(), "integer"),
         (TypeId::of::<f64>(), "number"),
+        (TypeId::of::<Fraction>(), "number"),
+        (TypeId::of::<Limit>(), "number_or_percent"),
         (TypeId::of::<bool>(), "boolean"),
         (TypeId::of::<PathBuf>(), "path"),
         (TypeId::of::<Duration>(), "duration"),

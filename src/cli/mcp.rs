@@ -368,6 +368,7 @@ fn property(argument: &Value) -> Value {
         Some("flag" | "boolean") => json!({ "type": "boolean" }),
         Some("integer") => json!({ "type": "integer" }),
         Some("number") => json!({ "type": "number" }),
+        Some("number_or_percent") => json!({ "type": ["integer", "string"] }),
         Some("choice") => json!({ "type": "string", "enum": argument["choices"] }),
         _ => json!({ "type": "string" }),
     };
@@ -400,10 +401,12 @@ fn options_and_positionals(
     for argument in arguments {
         let key = argument["name"].as_str().unwrap_or_default();
         let Some(value) = values.get(key).filter(|value| !value.is_null()) else { continue };
-        let texts = texts(value).ok_or_else(|| format!("the argument {key} has a wrong type"))?;
+        let wrong = || format!("the argument {key} has a wrong type");
+        let texts = texts(value).ok_or_else(wrong)?;
         match argument["long"].as_str() {
             Some(long) if argument["type"] == "flag" => {
-                words.extend((*value == true).then(|| long.to_owned()));
+                let is_set = value.as_bool().ok_or_else(wrong)?;
+                words.extend(is_set.then(|| long.to_owned()));
             }
             Some(long) => words.extend(texts.iter().map(|text| format!("{long}={text}"))),
             None => positionals.extend(texts),

@@ -92,6 +92,15 @@ impl CheckList {
         conditions.iter().map(ready).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Says which media items of selections the dataset no longer has.
+    pub fn missing(&self, rows: &[MediaRow]) -> Vec<String> {
+        let parts = self.0.iter().filter_map(|condition| match condition {
+            Condition::NoLeaks(parts) => Some(parts),
+            Condition::AtLeast(_) | Condition::AtMost(..) => None,
+        });
+        parts.flatten().filter_map(|part| part.missing(rows)).collect()
+    }
+
     /// Compares the media items of the dataset, and the pictures and videos that could not be read, with each condition.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use tessera_model::vql::IssueKind;
 
 use super::{
+    leaks::{FolderLeaks, leaks_between_folders},
     media_rows::{MediaRow, duplicate_groups, most_frequent},
     unread_files::UnreadFiles,
 };
@@ -35,6 +36,8 @@ pub struct DatasetSummary<'a> {
     pub issues: Vec<(IssueKind, Vec<&'a MediaRow>)>,
     /// The groups of near-duplicates, the largest first, the best row of a group first.
     pub duplicates: Vec<Vec<&'a MediaRow>>,
+    /// The leaks between folders that are sets.
+    pub leaks: Vec<FolderLeaks<'a>>,
     pub unread: UnreadFiles,
 }
 
@@ -47,6 +50,7 @@ impl<'a> DatasetSummary<'a> {
             let found: Vec<&MediaRow> = rows.iter().filter(|row| row.has_issue(kind)).collect();
             (!found.is_empty()).then_some((kind, found))
         };
+        let duplicates = duplicate_groups(rows);
         Self {
             images: rows.len() - frames,
             frames,
@@ -61,7 +65,8 @@ impl<'a> DatasetSummary<'a> {
             objects: most_frequent(rows.iter().flat_map(|row| &row.objects).map(String::as_str)),
             tags: most_frequent(rows.iter().flat_map(|row| &row.tags).map(String::as_str)),
             issues: COUNTED.into_iter().filter_map(counted).collect(),
-            duplicates: duplicate_groups(rows),
+            leaks: leaks_between_folders(rows, &duplicates),
+            duplicates,
             unread,
         }
     }

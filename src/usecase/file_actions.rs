@@ -34,6 +34,9 @@ pub trait OriginalFinder: Send + Sync {
         search: &Search,
         selected: &[SelectionItem],
     ) -> Result<Vec<(MediaId, PathBuf)>, Failure>;
+
+    /// Returns the media items that the dataset does not have.
+    fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure>;
 }
 
 /// The largest number of images that are selected one by one, because each of them is an entry of the basket.

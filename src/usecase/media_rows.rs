@@ -76,6 +76,11 @@ impl MediaRow {
         self.issues.iter().any(|issue| issue.kind == kind.as_str())
     }
 
+    /// Returns the labels by which sets are balanced: those of the media item, or those of its objects if it has none.
+    pub fn balanced_labels(&self) -> &[String] {
+        if self.labels.is_empty() { &self.objects } else { &self.labels }
+    }
+
     /// Returns the group of near-duplicates, if there is one.
     pub fn duplicate_group(&self) -> Option<&str> {
         let of_duplicates = |issue: &&RowIssue| issue.kind == IssueKind::Duplicates.as_str();
@@ -166,16 +171,24 @@ fn texts(value: &Value, field: Option<&str>) -> Vec<String> {
     list(value).iter().filter_map(text).collect()
 }
 
-/// Returns the groups of near-duplicates with at least two rows: the largest group first, the best row of a group
-/// first. A row is better if it has more pixels, then more bytes, then the first path.
+/// Returns the groups of near-duplicates with at least two rows, in the order of [`groups`].
 pub fn duplicate_groups(rows: &[MediaRow]) -> Vec<Vec<&MediaRow>> {
-    let mut groups: HashMap<&str, Vec<&MediaRow>> = HashMap::new();
+    let mut groups = groups(rows);
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+/// Returns all rows in groups of near-duplicates: the largest group first, the best row of a group first. A row without
+/// near-duplicates is a group of its own. A row is better if it has more pixels, then more bytes, then the first path.
+pub fn groups(rows: &[MediaRow]) -> Vec<Vec<&MediaRow>> {
+    let (mut groups, mut alone) = (HashMap::<&str, Vec<&MediaRow>>::new(), Vec::new());
     for row in rows {
-        if let Some(group) = row.duplicate_group() {
-            groups.entry(group).or_default().push(row);
+        match row.duplicate_group() {
+            Some(group) => groups.entry(group).or_default().push(row),
+            None => alone.push(vec![row]),
         }
     }
-    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
+    let mut groups: Vec<_> = groups.into_values().chain(alone).collect();
     for group in &mut groups {
         group.sort_by(|a, b| {
             (b.pixels(), b.bytes).cmp(&(a.pixels(), a.bytes)).then_with(|| a.path.cmp(&b.path))

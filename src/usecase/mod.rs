@@ -15,6 +15,7 @@ pub mod file_actions;
 mod import_key_pair;
 pub mod leaks;
 pub mod media_rows;
+pub mod missing_media;
 pub mod models;
 pub mod split;
 mod stored_login;

@@ -2,6 +2,7 @@
 //! of a video stay together, so that no set contains what another set is measured with.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap},
     path::PathBuf,
 };
@@ -76,43 +77,67 @@ pub fn divide<'a>(
 
 /// Returns the number of the set of each row. The same rows and seed give the same sets, whatever the order of the
 /// rows.
+///
+/// Labels are balanced as in iterative stratification (Sechidis, Tsoumakas and Vlahavas, "On the Stratification of
+/// Multi-Label Data", 2011): rare labels are distributed first, each row to the set that lacks most of its label. That
+/// method lets the sizes of the sets drift if labels have few rows. Here a full set takes no more rows. At first, each
+/// set takes only the whole part of its share of a label, 2 of 2.4 rows, so that the room for the rows that are left
+/// over is shared by all labels.
 fn split(rows: &[&MediaRow], plan: &SplitPlan) -> Vec<usize> {
-    let SplitPlan { sets, balance, seed, .. } = plan;
-    let units = inseparable_units(rows);
-    let total: f64 = sets.iter().map(|set| set.share).sum();
-    let shares: Vec<f64> = sets.iter().map(|set| set.share / total).collect();
-    let names_of = |row: &&MediaRow| match balance {
-        Balance::Labels if !row.labels.is_empty() => row.labels.clone(),
-        Balance::Labels => row.objects.clone(),
+    let total: f64 = plan.sets.iter().map(|set| set.share).sum();
+    let shares: Vec<f64> = plan.sets.iter().map(|set| set.share / total).collect();
+    let labels_of = |row: &&MediaRow| match plan.balance {
+        Balance::Labels => row.balanced_labels().to_vec(),
         Balance::Size => Vec::new(),
     };
-    let names: Vec<Vec<String>> = rows.iter().map(names_of).collect();
+    let labels: Vec<Vec<String>> = rows.iter().map(labels_of).collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
-    for name in names.iter().flatten() {
-        *frequency.entry(name).or_default() += 1;
+    for label in labels.iter().flatten() {
+        *frequency.entry(label).or_default() += 1;
     }
-    let rarest = |unit: &Vec<usize>| {
-        let names = unit.iter().flat_map(|row| &names[*row]).map(String::as_str);
-        names.min_by_key(|name| (frequency[name], *name))
-    };
-    let mut ordered: Vec<(&Vec<usize>, Option<&str>)> =
-        units.iter().map(|unit| (unit, rarest(unit))).collect();
-    // Rare labels are distributed first, because their share can be reached only with few units. Large units are
-    // distributed before small ones, which fill what remains.
-    ordered.sort_by_cached_key(|(unit, label)| {
-        let frequency = label.map_or(usize::MAX, |label| frequency[label]);
-        (frequency, *label, std::cmp::Reverse(unit.len()), order_key(rows, unit, *seed))
+    let units = inseparable_units(rows).into_iter();
+    let mut units: Vec<Unit> = units.map(|rows| Unit::new(rows, &labels, &frequency)).collect();
+    // Large units come first, because small ones can fill what remains.
+    units.sort_by_cached_key(|unit| {
+        let frequency = unit.label.map_or(usize::MAX, |(label, _)| frequency[label]);
+        (Reverse(unit.rows.len()), frequency, order_key(rows, &unit.rows, plan.seed))
     });
     let mut missing = Missing::new(&shares, rows.len(), &frequency);
-    let mut sets_of_rows = vec![0; rows.len()];
-    for (unit, label) in ordered {
-        let set = missing.neediest_set(label);
-        for &row in unit {
+    let (mut sets_of_rows, mut left_over) = (vec![0; rows.len()], Vec::new());
+    let mut put = |unit: &Unit, set: usize, missing: &mut Missing| {
+        for &row in &unit.rows {
             sets_of_rows[row] = set;
-            missing.take(set, &names[row]);
+            missing.take(set, &labels[row]);
+        }
+    };
+    for unit in units {
+        let set = missing.neediest_set(&unit);
+        if unit.rows.len() == 1 && !missing.needs_all(set, &unit) {
+            left_over.push(unit);
+        } else {
+            put(&unit, set, &mut missing);
         }
     }
+    for unit in left_over {
+        put(&unit, missing.neediest_set(&unit), &mut missing);
+    }
     sets_of_rows
+}
+
+/// Rows that are in the same set.
+struct Unit<'a> {
+    rows: Vec<usize>,
+    /// The rarest label of the rows, and how often they have it.
+    label: Option<(&'a str, usize)>,
+}
+
+impl<'a> Unit<'a> {
+    fn new(rows: Vec<usize>, labels: &'a [Vec<String>], frequency: &HashMap<&str, usize>) -> Self {
+        let all = || rows.iter().flat_map(|row| &labels[*row]).map(String::as_str);
+        let rarest = all().min_by_key(|label| (frequency[label], *label));
+        let label = rarest.map(|rarest| (rarest, all().filter(|label| *label == rarest).count()));
+        Self { rows, label }
+    }
 }
 
 /// How many rows each set still needs, in all and of each label.
@@ -121,24 +146,41 @@ struct Missing<'a> {
     labels: HashMap<&'a str, Vec<f64>>,
 }
 
+/// Sums of shares are not exact.
+const TOLERANCE: f64 = 1e-6;
+
+#[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
 impl<'a> Missing<'a> {
-    #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
     fn new(shares: &[f64], rows: usize, frequency: &HashMap<&'a str, usize>) -> Self {
         let of = |count: usize| shares.iter().map(|share| share * count as f64).collect();
         let labels = frequency.iter().map(|(label, count)| (*label, of(*count))).collect();
         Self { rows: of(rows), labels }
     }
 
-    /// Returns the set that needs most rows of the label, then most rows in all. The first set wins.
-    fn neediest_set(&self, label: Option<&str>) -> usize {
-        let of_label = label.map(|label| &self.labels[label]);
-        let need = |set: usize| (of_label.map_or(0.0, |of| of[set]), self.rows[set]);
+    /// Returns the set that needs most rows of the unit's label, then most rows in all, among the sets that have room
+    /// for the unit. If there is none, the set with the most room takes the unit. The first of equal sets wins.
+    fn neediest_set(&self, unit: &Unit) -> usize {
+        let has_room = |set: &usize| self.rows[*set] + TOLERANCE >= unit.rows.len() as f64;
+        let of_label = |set: usize| unit.label.map_or(0.0, |(label, _)| self.labels[label][set]);
+        let needier = |best: usize, set: usize| {
+            let more = of_label(set) - of_label(best);
+            let is_tie = more.abs() <= TOLERANCE;
+            if more > TOLERANCE || is_tie && self.has_more_room(set, best) { set } else { best }
+        };
+        let roomier =
+            |best: usize, set: usize| if self.has_more_room(set, best) { set } else { best };
         let sets = 0..self.rows.len();
-        let best = sets.reduce(|best, set| {
-            let ((a, b), (c, d)) = (need(set), need(best));
-            if a.total_cmp(&c).then(b.total_cmp(&d)).is_gt() { set } else { best }
-        });
-        best.unwrap_or(0)
+        let set = sets.clone().filter(has_room).reduce(needier);
+        set.or_else(|| sets.reduce(roomier)).unwrap_or(0)
+    }
+
+    fn has_more_room(&self, set: usize, other: usize) -> bool {
+        self.rows[set] > self.rows[other] + TOLERANCE
+    }
+
+    /// Whether the share of the unit's label that the set still needs includes the whole unit.
+    fn needs_all(&self, set: usize, unit: &Unit) -> bool {
+        unit.label.is_some_and(|(label, count)| self.labels[label][set] + TOLERANCE >= count as f64)
     }
 
     fn take(&mut self, set: usize, labels: &[String]) {
@@ -247,6 +289,49 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn sets_have_their_sizes_although_labels_have_few_rows() {
+        let sizes = |shares: &[f64], counts: &[usize]| {
+            let rows = counts.iter().enumerate().flat_map(|(label, count)| {
+                (0..*count).map(move |n| row(&format!("{label}/{n}.jpg"), &label.to_string(), None))
+            });
+            let rows: Vec<MediaRow> = rows.collect();
+            let found = split_by(shares, &rows, Balance::Labels, 0);
+            for (label, count) in counts.iter().enumerate() {
+                let label = label.to_string();
+                for (set, share) in shares.iter().enumerate() {
+                    let is_in =
+                        |(row, of): &(&MediaRow, &usize)| row.labels[0] == label && **of == set;
+                    let in_set = rows.iter().zip(&found).filter(is_in).count();
+                    let in_set = f64::from(u32::try_from(in_set).unwrap());
+                    let expected = share / 100.0 * f64::from(u32::try_from(*count).unwrap());
+                    assert!((in_set - expected).abs() < 1.5, "{label}: {in_set}, not {expected}");
+                }
+            }
+            [0, 1, 2].map(|set| found.iter().filter(|of| **of == set).count())
+        };
+        let common: [f64; 3] = [80.0, 10.0, 10.0];
+        assert_eq!(sizes(&common, &[3; 100]), [240, 30, 30]);
+        assert_eq!(sizes(&common, &[2; 25]), [40, 5, 5]);
+        assert_eq!(sizes(&common, &[&[1; 30][..], &[20]].concat()), [40, 5, 5]);
+        assert_eq!(sizes(&common, &[7; 50]), [280, 35, 35]);
+        assert_eq!(sizes(&[70.0, 15.0, 15.0], &[7; 50]), [245, 53, 52]);
+    }
+
+    #[test]
+    fn groups_do_not_keep_sets_from_their_sizes_if_others_can_fill_them() {
+        let of = |label: &str, group: Option<&str>, count: usize| {
+            let path = |n| format!("{label}/{group:?}/{n}");
+            (0..count).map(|n| row(&path(n), label, group)).collect::<Vec<_>>()
+        };
+        let rows = [of("a", None, 60), of("b", Some("1"), 40)].concat();
+        let found = split_by(&[80.0, 10.0, 10.0], &rows, Balance::Labels, 0);
+        assert_eq!(
+            [0, 1, 2].map(|set| found.iter().filter(|of| **of == set).count()),
+            [80, 10, 10]
+        );
     }
 
     #[test]

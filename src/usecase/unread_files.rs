@@ -1,6 +1,8 @@
 //! Lists what the last indexing of a local dataset could not read, or not completely. Folders are expected to contain
 //! other files, so only pictures, videos, sidecars and folders that cannot be listed count.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use tessera_model::{Dataset, ShellCommand, SkippedFile, text::grouped_with_noun};
 
@@ -53,14 +55,45 @@ impl UnreadFiles {
         })
     }
 
-    /// Returns the pictures and videos as rows, which have no media item.
-    pub fn media_rows(&self) -> Vec<MediaRow> {
-        let row = |it: &SkippedFile| MediaRow { path: it.file.to_string(), ..MediaRow::default() };
+    /// Returns the pictures and videos as rows, which have no media item. `folder` is that of the dataset.
+    pub fn media_rows(&self, folder: Option<&Path>) -> Vec<MediaRow> {
+        // An archive is not a folder, and a name may not be printable.
+        let original = |it: &SkippedFile| {
+            folder.map(|folder| folder.join(it.file.as_str())).filter(|file| file.exists())
+        };
+        let row = |it: &SkippedFile| MediaRow {
+            path: it.file.to_string(),
+            original: original(it),
+            ..MediaRow::default()
+        };
         self.media.iter().map(row).collect()
     }
 
     pub fn describe(&self) -> Value {
         let row = |it: &SkippedFile| json!({ "path": it.file, "reason": it.reason });
         self.all().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tessera_model::{FileKind, SafeText};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_not_read_has_its_path_on_this_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("here.jpg"), "").unwrap();
+        let skipped = |name: &str| SkippedFile {
+            file: SafeText::name(name),
+            reason: SafeText::name("damaged"),
+            kind: FileKind::from_name(name),
+            is_excluded: false,
+        };
+        let unread = UnreadFiles::new(vec![skipped("here.jpg"), skipped("archive.zip/a.jpg")]);
+        let rows = unread.media_rows(Some(folder.path()));
+        let originals: Vec<_> = rows.into_iter().map(|row| row.original).collect();
+        assert_eq!(originals, [Some(folder.path().join("here.jpg")), None]);
     }
 }

@@ -2,7 +2,7 @@
 //! request.
 
 use std::{
-    fs, io,
+    fs, io, iter, mem,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::Arc,
@@ -18,7 +18,8 @@ use tessera_interface::message::{
     Response, Ticket, WorkerEvent,
 };
 use tessera_model::{
-    DatasetId, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource, SafeText, Selection,
+    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, Omission,
+    PictureSource, SafeText, Selection, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
     split::SplitPlan,
 };
@@ -32,6 +33,7 @@ use crate::{
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
+        missing_media::{describe_missing, leave_out_missing},
         run_blocking,
         split::{divide, taken_names},
     },
@@ -175,6 +177,7 @@ impl RequestHandler {
             }
             Request::Tags(dataset) => Payload::Tags(client.tags(dataset).await?),
             Request::ChangeTags(dataset, target, edit) => {
+                let target = self.existing_target(dataset, target).await?;
                 Payload::TagsChanged(client.change_tags(dataset, &target, &edit).await?)
             }
             Request::DefineTag(dataset, name, change) => {
@@ -191,7 +194,9 @@ impl RequestHandler {
             Request::StartExport(dataset, spec) => {
                 Payload::Export(client.start_export(dataset, &spec).await?)
             }
-            Request::StartSelectionExport { dataset, format, images, selection } => {
+            Request::StartSelectionExport { dataset, format, images, mut selection } => {
+                let missing = self.leave_out_missing(dataset, &mut selection).await?;
+                self.warn_about_missing(missing);
                 let export = client.start_selective_export(dataset, format, images, &selection);
                 Payload::Export(export.await?)
             }
@@ -224,9 +229,18 @@ impl RequestHandler {
                 run_blocking(check).await?;
                 Payload::TargetIsFree
             }
-            Request::ExportPreview { dataset, format, images, selection } => {
+            Request::ExportPreview { dataset, format, images, mut selection } => {
+                let missing = match &mut selection {
+                    Some(selection) => self.leave_out_missing(dataset, selection).await?,
+                    None => 0,
+                };
                 let preview = client.export_preview(dataset, format, images, selection.as_ref());
-                Payload::ExportPreview(preview.await?)
+                let mut preview = preview.await?;
+                if missing > 0 {
+                    let text = SafeText::detail(&describe_missing(missing, iter::empty()));
+                    preview.omissions.push(Omission { count: missing as u64, text });
+                }
+                Payload::ExportPreview(preview)
             }
             Request::ExportStatus(dataset, task) => {
                 Payload::Export(client.export_status(dataset, task).await?)
@@ -342,6 +356,9 @@ impl RequestHandler {
         let read = move |state: &StateFolder| CheckList::read(state, dataset, &conditions);
         let list = self.with_state(read).await?;
         let rows = self.media_rows(dataset).await?;
+        for sentence in list.missing(&rows) {
+            self.warn(&sentence);
+        }
         run_blocking(move || {
             Ok(list.check(&rows, &[])?.into_iter().map(Check::into_result).collect())
         })
@@ -373,10 +390,62 @@ impl RequestHandler {
         if let Err(failure) = self.client.rescan(dataset, None).await {
             let sentence =
                 format!("the index will follow when the folder is opened again: {failure}");
-            // A send fails only while the program is ending.
-            let _ = self.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
+            self.warn(&sentence);
         }
         finished
+    }
+
+    fn warn(&self, sentence: &str) {
+        // A send fails only while the program is ending.
+        let _ = self.events.send(WorkerEvent::Warning(SafeText::detail(sentence)));
+    }
+
+    /// Removes what a local dataset no longer has from the media to export, and returns its number. The rest of a
+    /// selection contains no missing media anyway.
+    async fn leave_out_missing(
+        &self,
+        dataset: DatasetId,
+        selection: &mut ExportSelection,
+    ) -> Result<usize, Failure> {
+        if selection.rest_of.is_some() {
+            return Ok(0);
+        }
+        let (items, missing) =
+            self.existing_items(dataset, mem::take(&mut selection.items)).await?;
+        selection.items = items;
+        Ok(missing)
+    }
+
+    /// Leaves out of the media whose tags change what a local dataset no longer has, with a warning.
+    async fn existing_target(
+        &self,
+        dataset: DatasetId,
+        target: TagTarget,
+    ) -> Result<TagTarget, Failure> {
+        let TagTarget::Selection(items) = target else { return Ok(target) };
+        let (items, missing) = self.existing_items(dataset, items).await?;
+        self.warn_about_missing(missing);
+        Ok(TagTarget::Selection(items))
+    }
+
+    /// Returns the items without what a local dataset no longer has, and its number.
+    async fn existing_items(
+        &self,
+        dataset: DatasetId,
+        mut items: Vec<SelectionItem>,
+    ) -> Result<(Vec<SelectionItem>, usize), Failure> {
+        let Some(finder) = self.originals.clone() else { return Ok((items, 0)) };
+        run_blocking(move || {
+            let missing = leave_out_missing(&*finder, dataset, &mut items)?;
+            Ok((items, missing.len()))
+        })
+        .await
+    }
+
+    fn warn_about_missing(&self, missing: usize) {
+        if missing > 0 {
+            self.warn(&describe_missing(missing, iter::empty()));
+        }
     }
 
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {

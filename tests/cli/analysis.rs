@@ -84,11 +84,21 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
     assert_eq!(report["labels"], serde_json::json!({"common": 18, "rare": 6}));
     assert_eq!(report["duplicates"]["redundant_media"], 3);
     assert_eq!(report["issues"]["blur"], 1);
+    let [leaks] = report["leaks"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    assert_eq!(
+        (&leaks["a"], &leaks["b"], &leaks["groups"]),
+        (&"train".into(), &"val".into(), &2.into())
+    );
     let (code, text, err) = run(home, &["report", folder]);
     assert_eq!(code, 0, "{err}");
-    for words in
-        ["- Images: 32", "| common | 18 |", "- train/blurred.png", "train/09.png, train/copy-9.png"]
-    {
+    for words in [
+        "- Images: 32",
+        "| common | 18 |",
+        "- train/blurred.png",
+        "train/09.png, train/copy-9.png",
+        "| train and val | 2 |",
+        "### leaks between train and val\n\n- train/03.png, val/copy-3.png\n",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let page = home.join("report.html");
@@ -97,7 +107,11 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
     let html = fs::read_to_string(&page).unwrap();
     let issues = report["issues"].as_object().unwrap().values();
     let shown: u64 = issues.map(|count| count.as_u64().unwrap().min(12)).sum();
-    assert_eq!(html.matches("<img").count() as u64, shown + 6, "three groups of two");
+    assert_eq!(
+        html.matches("<img").count() as u64,
+        shown + 10,
+        "three groups and two leaks of two"
+    );
     assert!(html.contains("data:image/jpeg;base64,/9j/") && !html.contains("src=\"http"));
     let (code, _, err) = run(home, &["report", folder, "-o", page.to_str().unwrap()]);
     assert_eq!(code, 1, "an existing file stays");
@@ -298,6 +312,46 @@ fn near_duplicates_never_cross_the_sets_of_a_split() {
     assert_eq!(now.len(), 4, "each dataset has its own names: {now:?}");
     let before = selections["selections"].as_array().unwrap();
     assert!(before.iter().all(|selection| now.contains(selection)), "one was replaced: {now:?}");
+}
+
+#[test]
+fn what_a_dataset_no_longer_has_is_left_out_of_a_saved_selection() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let list = home.join("sets.jsonl");
+    let in_folder = |arguments: &[&str]| {
+        run(home, &[arguments, &["--folder", folder.to_str().unwrap()]].concat())
+    };
+    assert_eq!(in_folder(&["dataset", "split", "75/25", "--list", list.to_str().unwrap()]).0, 0);
+    let rows = fs::read_to_string(&list).unwrap();
+    let rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let file =
+        rows.filter(|row| row["set"] == "test").map(|row| row["original_path"].clone()).next();
+    fs::remove_file(file.unwrap().as_str().unwrap()).unwrap();
+    let target = home.to_str().unwrap();
+    let sentence = "left out 1 media item that the dataset no longer has, such as ";
+    for arguments in [
+        &["export", "start", "--selection", "test", "--format", "yolo", "--download", target][..],
+        &["export", "start", "--selection", "test", "--format", "json"],
+        &["tag", "add", "seen", "--selection", "test"],
+        &["media", "copy", "--selection", "test", "--to", target, "--yes"],
+        &["dataset", "leaks", "selection:train", "selection:test"],
+        &["check", "--no-leaks", "selection:train", "selection:test"],
+    ] {
+        let (code, _, err) = in_folder(arguments);
+        assert!(code == 9 && err.contains(sentence), "{arguments:?}: {code} {err}");
+    }
+    let rest = ["export", "start", "--selection", "test", "--rest", "--format", "json"];
+    assert_eq!(in_folder(&rest).0, 0);
+    let unknown = ["export", "start", "--media", "11111111-1111-4111-8111-111111111111"];
+    let (code, _, err) = in_folder(&[&unknown[..], &["--format", "yolo"]].concat());
+    assert!(code == 5 && !err.contains("only local services"), "{code} {err}");
+    fs::remove_dir_all(folder.join("val")).unwrap();
+    fs::remove_dir_all(folder.join("train")).unwrap();
+    paint(99).save(folder.join("new.png")).unwrap();
+    let (code, _, err) = in_folder(&["tag", "add", "seen", "--selection", "test"]);
+    assert!(code == 5 && err.contains("no longer has any media item of this"), "{code} {err}");
 }
 
 /// The way from a folder to sets for a training, by ten commands: copies are removed by a rule, blurred pictures are

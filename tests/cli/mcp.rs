@@ -92,6 +92,10 @@ fn an_assistant_searches_a_folder_and_changes_nothing() {
     assert_eq!(caption["required"], json!(["text"]));
     assert_eq!(caption["properties"]["flat"]["type"], "boolean");
     assert_eq!(caption["properties"]["labels"]["type"], "array");
+    assert_eq!(caption["properties"]["limit"]["type"], "integer");
+    assert_eq!(caption["properties"]["max_score"]["type"], "number");
+    let check = &named("check").unwrap()["inputSchema"]["properties"];
+    assert_eq!(check["max_blur"]["type"], json!(["integer", "string"]));
     assert!(named("export_start").is_none(), "it changes something");
     assert!(tools.iter().all(|tool| tool["description"].is_string()), "every command exists");
     let listed = assistant.call("dataset_list", &json!({}));
@@ -228,6 +232,8 @@ fn mistakes_of_an_assistant_are_answered() {
         ("export_start", json!({}), "--allow-changes"),
         ("dataset_show", json!({"raw": true}), "has no argument raw"),
         ("dataset_show", json!({"dataset": {}}), "has a wrong type"),
+        ("check", json!({"require_captions": "true"}), "require_captions has a wrong type"),
+        ("search_browse", json!({"flat": 1}), "flat has a wrong type"),
     ] {
         let response = assistant.call(name, &arguments);
         assert_eq!(response["error"]["code"], -32_602, "{response}");

@@ -22,6 +22,7 @@ assert len(everything) == 2 and everything[0]["media_id"]
 
 table = photos.search(labels=["boat"]).to_pandas()
 assert table["file_name"].tolist() == ["b <i>.png"]
+assert len(photos.search(labels="boat")) == 1
 assert photos.search(labels=["nothing"]).to_pandas()["file_name"].tolist() == []
 assert photos.search(image=folder / "a.png", limit=1)[0]["file_name"] == "a.png"
 assert photos.search(vql=[{"labels": {"op": "one_of", "value": ["boat"]}}]).paths() == [folder / "b <i>.png"]
@@ -33,6 +34,10 @@ assert photos.report()["labels"] == {"boat": 1}
 check = photos.check(require_captions=True, max_duplicates="0%")
 assert [each["passed"] for each in check["checks"]] == [True, False]
 assert not check["passed"]
+photos.run("tag", "add", "train", "val", "--all")
+leaks = photos.check(no_leaks=("tag:train", "tag:val"))["checks"]
+assert [each["found"] for each in leaks] == [2], leaks
+assert len(photos.check(no_leaks=[("tag:train", "tag:val"), ["tag:val", "tag:train"]])["checks"]) == 2
 
 for name in ["one", "two"]:
     assert photos.export(folder.parent / "exports" / name)["file"] is None

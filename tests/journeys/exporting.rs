@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
+use tessera::{state::save_selection, usecase::file_actions::selection_of_media};
 use tessera_interface::app::JobState;
+use tessera_model::Search;
 
 use crate::journeys::harness::{Person, Service};
 
@@ -72,4 +74,24 @@ async fn an_archive_is_never_overwritten() {
         matches!(job.state(), JobState::ExportReady(_)),
         "it can still be fetched to another place"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_that_was_deleted_is_left_out_of_the_exported_selection() {
+    let service = Service::over_noise(6).await;
+    let mut person = Person::with_worker(&service, service.local_worker()).await;
+    let finder = service.local_worker().originals.unwrap();
+    let all = finder.rest(&Search::browse(service.dataset), &[]).unwrap();
+    let file = service.folder.path().join("all.json");
+    save_selection(file.clone(), service.dataset, &selection_of_media(&all)).unwrap();
+    std::fs::remove_file(&service.pictures()[0]).unwrap();
+    service.client().rescan(service.dataset, None).await.unwrap();
+    service.deployment.wait_until_idle().await;
+    person.press("M o ctrl-u").await;
+    person.paste(file.to_str().unwrap());
+    person.press("enter E").await;
+    person.sees("6 media items");
+    person.press("tab tab tab left enter").await;
+    follow(&mut person, &service).await;
+    person.sees("including 5 images");
 }

@@ -246,6 +246,10 @@ impl OriginalFinder for Originals {
     ) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
         self.0.rest_of_search(search, selected).map_err(failure)
     }
+
+    fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure> {
+        self.0.missing_media(dataset, media).map_err(failure)
+    }
 }
 
 fn pictures_in(folder: &Path) -> Vec<PathBuf> {

@@ -22,7 +22,7 @@ text_enum! {
         Unreadable = "unreadable", "The picture or video cannot be read.";
         Captions = "captions", "The media item has no caption.";
         Labels = "labels", "The media item has no label.";
-        Leaks = "leaks", "The media item is a near-duplicate of one in another part of the dataset.";
+        Leaks = "leaks", "The media item, or a near-duplicate of it, is in another part of the dataset, too.";
     }
 }
 
@@ -88,7 +88,7 @@ pub enum Condition<Part = String> {
     AtLeast(u64),
     /// At most this number of media items count.
     AtMost(Rule, Limit),
-    /// No near-duplicates are in both of these parts: a folder of the dataset, `tag:NAME` or `selection:NAME`.
+    /// No media item and no near-duplicate is in both of these parts: a folder of the dataset, `tag:NAME` or `selection:NAME`.
     NoLeaks([Part; 2]),
 }
 

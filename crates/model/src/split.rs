@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, str::FromStr};
 
+use crate::text::grouped_with_noun;
+
 /// The name and the share of a set. The shares are divided by their sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitSet {
@@ -24,6 +26,23 @@ pub struct SplitPlan {
     /// Media with one of these tags are in no set.
     pub without: Vec<String>,
     pub seed: u64,
+}
+
+impl SplitPlan {
+    /// Says why a set is empty after this number of media items was divided.
+    #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
+    pub fn why_empty(&self, name: &str, media: usize) -> String {
+        let total: f64 = self.sets.iter().map(|set| set.share).sum();
+        let set = self.sets.iter().find(|set| set.name == name);
+        let share = set.map_or(0.0, |set| set.share / total * media as f64);
+        let reason = if share < 1.0 {
+            let media = grouped_with_noun(media as u64, "media item", "media items");
+            format!("its share of {media} is less than one")
+        } else {
+            "near-duplicates and the frames of a video are not divided".to_owned()
+        };
+        format!("the set `{name}` is empty, because {reason}")
+    }
 }
 
 /// Shares such as `80/10/10`.
@@ -81,6 +100,17 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_set_has_a_true_reason() {
+        let sets = "80/10/10".parse::<Shares>().unwrap().named([]).unwrap();
+        let plan = SplitPlan { sets, balance: Balance::Size, without: Vec::new(), seed: 0 };
+        assert_eq!(
+            plan.why_empty("val", 9),
+            "the set `val` is empty, because its share of 9 media items is less than one"
+        );
+        assert!(plan.why_empty("val", 10).ends_with("frames of a video are not divided"));
+    }
 
     #[test]
     fn shares_have_the_usual_names_or_different_ones() {

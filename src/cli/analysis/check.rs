@@ -53,7 +53,8 @@ pub struct CheckOptions {
     /// The dataset has at least this many media items.
     #[arg(long, value_name = "N")]
     min_media: Option<u64>,
-    /// No near-duplicates are in both of two parts: folders of the dataset, `tag:NAME` or `selection:NAME`; repeatable.
+    /// No media item and no near-duplicate is in both of two parts: folders of the dataset, `tag:NAME` or
+    /// `selection:NAME`; repeatable.
     #[arg(long, num_args = 2, value_names = ["A", "B"], action = clap::ArgAction::Append)]
     no_leaks: Vec<String>,
     /// Write the results to this file, too, as `JUnit` XML; with -, to standard output instead of the table.
@@ -89,8 +90,12 @@ impl CheckOptions {
             if self.max_unreadable.is_some() {
                 connection.local_service("--max-unreadable")?;
             }
-            let unread = connection.unread_files(dataset)?.media_rows();
+            let folder = connection.dataset_folder(dataset.id)?;
+            let unread = connection.unread_files(dataset)?.media_rows(folder.as_deref());
             let rows = media_rows(connection, dataset).await?;
+            for sentence in list.missing(&rows) {
+                connection.warn_incomplete(&sentence);
+            }
             self.report(connection.context, dataset, &list.check(&rows, &unread)?, rows.len())
         };
         self.source.with_dataset(context, work).await

@@ -7,7 +7,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::report::{SHOWN, facts, tables, unread_lines};
 use crate::{
     cli::Connection,
-    usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
+    usecase::{dataset_summary::DatasetSummary, leaks::Leak, media_rows::MediaRow},
 };
 use tessera_model::{
     Link,
@@ -46,19 +46,33 @@ pub(super) async fn page(
         let _ = writeln!(page, "<h2>{}</h2>", escape_xml(kind.as_str()));
         push_pictures(&mut page, connection, rows).await;
     }
-    if !summary.duplicates.is_empty() {
-        page.push_str("<h2>Near-duplicates</h2>\n");
-    }
-    for group in summary.duplicates.iter().take(SHOWN_GROUPS) {
-        push_pictures(&mut page, connection, group).await;
-    }
-    if let Some(more) = summary.duplicates.len().checked_sub(SHOWN_GROUPS).filter(|more| *more > 0)
-    {
-        let _ =
-            writeln!(page, "<p>… {} more</p>", grouped_with_noun(more as u64, "group", "groups"));
+    push_groups(&mut page, connection, "Near-duplicates", &summary.duplicates).await;
+    for pair in &summary.leaks {
+        let groups: Vec<_> = pair.leaks.iter().map(Leak::media).collect();
+        let title = format!("Leaks between {}", escape_xml(&pair.name));
+        push_groups(&mut page, connection, &title, &groups).await;
     }
     push_unread(&mut page, &unread_lines(summary));
     page + "</html>\n"
+}
+
+async fn push_groups(
+    page: &mut String,
+    connection: &Connection<'_>,
+    title: &str,
+    groups: &[Vec<&MediaRow>],
+) {
+    if groups.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "<h2>{title}</h2>");
+    for group in groups.iter().take(SHOWN_GROUPS) {
+        push_pictures(page, connection, group).await;
+    }
+    if let Some(more) = groups.len().checked_sub(SHOWN_GROUPS).filter(|more| *more > 0) {
+        let _ =
+            writeln!(page, "<p>… {} more</p>", grouped_with_noun(more as u64, "group", "groups"));
+    }
 }
 
 fn push_unread(page: &mut String, lines: &[String]) {

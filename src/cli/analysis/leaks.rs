@@ -1,4 +1,7 @@
-//! `tessera dataset leaks`: finds near-duplicates across two parts of a dataset, such as `train` and `val`.
+//! `tessera dataset leaks`: finds media items and near-duplicates that are in two parts of a dataset, such as `train`
+//! and `val`.
+
+use std::ptr;
 
 use super::{DatasetArgument, media_rows, part_error};
 use crate::cli::prelude::*;
@@ -38,6 +41,9 @@ impl LeaksOptions {
             };
             let parts = [part(a)?, part(b)?];
             let rows = media_rows(connection, dataset).await?;
+            for sentence in parts.iter().filter_map(|part| part.missing(&rows)) {
+                connection.warn_incomplete(&sentence);
+            }
             let leaks = find_leaks(&rows, &parts)?;
             let groups: Vec<Value> = leaks.iter().map(describe).collect();
             let fields = json!({ "dataset_id": dataset.id, "a": a, "b": b, "groups": groups });
@@ -47,7 +53,7 @@ impl LeaksOptions {
                 draw(context, &leaks[..leaks.len().min(*shown)])?;
             }
             context.messages.info(match leaks.len() {
-                0 => format!("no near-duplicates are in both {a} and {b}"),
+                0 => format!("no media item and no near-duplicate is in both {a} and {b}"),
                 count => {
                     grouped_with_noun(count as u64, "group is", "groups are") + " in both parts"
                 }
@@ -66,10 +72,15 @@ fn describe(leak: &Leak<'_>) -> Value {
         let mut issues = row.issues.iter().filter(|issue| issue.group.is_some());
         issues.find_map(|issue| issue.confidence)
     };
-    let confidences = leak.a.iter().chain(&leak.b).filter_map(of_duplicates);
+    let only_b = leak.b.iter().filter(|row| !leak.a.iter().any(|it| ptr::eq(*it, **row)));
+    let media: Vec<&&MediaRow> = leak.a.iter().chain(only_b).collect();
+    let similarity = match media.as_slice() {
+        [_] => Some(1.0),
+        media => media.iter().copied().filter_map(of_duplicates).reduce(f64::min),
+    };
     json!({
-        "similarity": confidences.reduce(f64::min),
-        "media": leak.a.len() + leak.b.len(),
+        "similarity": similarity,
+        "media": media.len(),
         "a": side(&leak.a),
         "b": side(&leak.b),
     })

@@ -8,7 +8,7 @@ use super::{DatasetArgument, html, media_rows};
 use crate::cli::prelude::*;
 use crate::{
     cli::values::{check_new_file, is_stdout, write_result},
-    usecase::{dataset_summary::DatasetSummary, media_rows::MediaRow},
+    usecase::{dataset_summary::DatasetSummary, leaks::FolderLeaks, media_rows::MediaRow},
 };
 use tessera_client::ExistingFile;
 use tessera_model::text::{format_bytes, grouped_with_noun};
@@ -134,6 +134,10 @@ fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
     let formats: Vec<(&str, u64)> =
         summary.formats.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let groups: Vec<Vec<Value>> = summary.duplicates.iter().map(|group| paths(group)).collect();
+    let leaks = summary.leaks.iter().map(|FolderLeaks { folders: [a, b], leaks, .. }| {
+        let members: Vec<Vec<Value>> = leaks.iter().map(|leak| paths(&leak.media())).collect();
+        json!({ "a": a, "b": b, "groups": leaks.len(), "members": members })
+    });
     json!({
         "dataset_id": dataset.id,
         "display_name": dataset.name,
@@ -153,6 +157,7 @@ fn describe(dataset: &Dataset, summary: &DatasetSummary<'_>) -> Value {
             "redundant_bytes": redundant_bytes,
             "members": groups,
         },
+        "leaks": leaks.collect::<Vec<_>>(),
         "unread": summary.unread.describe(),
     })
 }
@@ -189,8 +194,11 @@ pub(super) fn tables<'a>(
     let formats = summary.formats.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     let issues =
         summary.issues.iter().map(|(kind, rows)| (kind.as_str(), rows.len() as u64)).collect();
+    let leaks =
+        summary.leaks.iter().map(|pair| (pair.name.as_str(), pair.leaks.len() as u64)).collect();
     let tables = [
         ("Issues", issues),
+        ("Leaks", leaks),
         ("Formats", formats),
         ("Labels", summary.labels.clone()),
         ("Objects", summary.objects.clone()),
@@ -221,6 +229,10 @@ fn markdown(name: &str, summary: &DatasetSummary<'_>) -> String {
         group.iter().map(|row| row.path.as_str()).collect::<Vec<_>>().join(", ")
     };
     push_list(&mut text, "duplicates", summary.duplicates.iter().map(group));
+    for pair in &summary.leaks {
+        let title = format!("leaks between {}", cell(&pair.name));
+        push_list(&mut text, &title, pair.leaks.iter().map(|leak| group(&leak.media())));
+    }
     push_list(&mut text, "not read", unread_lines(summary).into_iter());
     text
 }

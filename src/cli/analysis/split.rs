@@ -111,8 +111,12 @@ impl DatasetSplitOptions {
             let fields = json!({ "dataset_id": dataset.id, "seed": self.seed, "sets": described });
             context.print(&Document::new("tessera.split_sets/1", fields))?;
         }
-        if divided.iter().any(Vec::is_empty) {
-            context.messages.warn("a set is empty, because near-duplicates are not divided");
+        let reasons = named().filter(|(_, rows)| rows.is_empty());
+        let reasons: Vec<String> = reasons.map(|(name, _)| plan.why_empty(name, total)).collect();
+        if !reasons.is_empty() {
+            for reason in reasons {
+                context.messages.warn(reason);
+            }
             return Ok(Exit::Incomplete);
         }
         let items = grouped_with_noun(total as u64, "media item", "media items");
@@ -135,7 +139,8 @@ impl DatasetSplitOptions {
 
 #[expect(clippy::cast_precision_loss, reason = "there are far fewer rows than 2^52")]
 fn describe(name: &str, rows: &[&MediaRow], total: usize) -> Value {
-    let labels = most_frequent(rows.iter().flat_map(|row| &row.labels).map(String::as_str));
+    let labels = rows.iter().flat_map(|row| row.balanced_labels());
+    let labels = most_frequent(labels.map(String::as_str));
     let labels: serde_json::Map<String, Value> =
         labels.into_iter().map(|(label, count)| (label.to_owned(), count.into())).collect();
     let share = rows.len() as f64 / total as f64;

@@ -179,13 +179,18 @@ impl ExportStartOptions {
         }
         let client = &connection.client;
         let preview = client.export_preview(dataset.id, format, include_images, selection);
-        let preview = preview.await.map_err(|failure| match failure.kind {
-            FailureKind::NotFound => CliError::usage(format!(
-                "only local services write {}; this service writes json and parquet",
-                format.as_str()
-            )),
-            _ => failure.into(),
-        })?;
+        let preview = match preview.await {
+            Err(failure)
+                if failure.kind == FailureKind::NotFound
+                    && client.local_dataset(dataset.id).await.is_err() =>
+            {
+                return Err(CliError::usage(format!(
+                    "only local services write {}; this service writes json and parquet",
+                    format.as_str()
+                )));
+            }
+            preview => preview?,
+        };
         for omission in &preview.omissions {
             connection.context.messages.info(format!("{}: {}", format.as_str(), omission.text));
         }
@@ -406,7 +411,13 @@ impl ExportContentOptions {
             let nothing = || CliError::not_found("nothing was found, so nothing was done");
             return if found.is_empty() { Err(nothing()) } else { Ok(Some(found)) };
         }
-        self.selected(connection, dataset)
+        match self.selected(connection, dataset)? {
+            // The user has just named these items, so a missing one is an error.
+            Some(selection) if self.items.is_empty() => {
+                connection.without_missing(dataset.id, selection).await.map(Some)
+            }
+            selected => Ok(selected),
+        }
     }
 
     /// Returns the selection that the options name, or `None` if they name none.

@@ -41,6 +41,10 @@ impl OriginalFinder for Deployment {
     ) -> Result<Vec<(MediaId, PathBuf)>, Failure> {
         Ok(self.rest_of_search(search, selected)?)
     }
+
+    fn missing(&self, dataset: DatasetId, media: &[MediaId]) -> Result<Vec<MediaId>, Failure> {
+        Ok(self.missing_media(dataset, media)?)
+    }
 }
 
 impl LocalService {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::task_error::TaskError;
 use serde_json::{Value, json};
-use tessera_model::annotation::round_pixels;
+use tessera_model::annotation::{Mask, round_pixels};
 use tessera_store::{export::ExportEntry, now_micros};
 use tessera_wire::{export::column, fields::format_iso8601};
 use zip::write::SimpleFileOptions;
@@ -152,7 +152,7 @@ fn annotation(object: &ExportEntry, keypoint_numbers: usize) -> Value {
     });
     // Readers fail at an empty segmentation, but not at a missing one.
     match &details.mask {
-        Some(mask) if details.polygons.is_empty() => annotation["segmentation"] = json!(mask),
+        Some(mask) if details.polygons.is_empty() => annotation["segmentation"] = run_lengths(mask),
         _ if details.polygons.is_empty() => {}
         _ => annotation["segmentation"] = json!(details.polygons),
     }
@@ -167,6 +167,12 @@ fn annotation(object: &ExportEntry, keypoint_numbers: usize) -> Value {
         annotation["score"] = score.into();
     }
     annotation
+}
+
+/// Describes a mask by a list of run lengths, like the ground truth of COCO, because not all readers know the compressed
+/// form.
+fn run_lengths(mask: &Mask) -> Value {
+    mask.runs().map_or_else(|| json!(mask), |runs| json!({"size": mask.size, "counts": runs}))
 }
 
 fn polygon_area(polygon: &[f64]) -> f64 {

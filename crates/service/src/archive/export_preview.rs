@@ -19,7 +19,7 @@ const WITHOUT_MASKS: &[ExportFormat] = &[Yolo, YoloSegment, YoloPose, Voc, Csv];
 /// What happens to media, in which formats, and to which items.
 type Rule = (&'static str, &'static [ExportFormat], fn(&MediaContent) -> bool);
 
-const OMISSIONS: [Rule; 15] = [
+const OMISSIONS: [Rule; 16] = [
     ("captions left out", OBJECTS_ONLY, |it| it.has_caption),
     ("images without their labels", WITHOUT_LABELS, |it| it.has_labels),
     ("images without their user tags", WITHOUT_LABELS, |it| it.has_tags),
@@ -39,6 +39,11 @@ const OMISSIONS: [Rule; 15] = [
     ("objects with keypoints that are not labeled, because they have none", &[YoloPose], |it| {
         it.label.is_some() && !has_keypoints(it)
     }),
+    (
+        "objects whose keypoints have numbers instead of names, and no skeleton",
+        &[Coco],
+        has_keypoints,
+    ),
     ("groups (is_crowd) written as single objects", WITHOUT_MASKS, |it| it.annotation.is_crowd),
     ("labels with spaces instead of control characters", &[Voc], |it| {
         it.label.as_ref().is_some_and(|label| label.contains(char::is_control))

@@ -66,6 +66,19 @@ impl Deployment {
         find().map_err(unlistable)
     }
 
+    /// Returns the media items that the dataset does not have.
+    ///
+    /// # Errors
+    /// The dataset does not exist.
+    pub fn missing_media(
+        &self,
+        dataset: DatasetId,
+        media: &[MediaId],
+    ) -> Result<Vec<MediaId>, LocalError> {
+        let found = self.rows_of_items(dataset, &[SelectionItem::Media(media.to_vec())]);
+        found.map(|(_, missing)| missing).map_err(unlistable)
+    }
+
     /// Finds originals by the absolute paths of their files.
     pub fn listed_originals(
         &self,

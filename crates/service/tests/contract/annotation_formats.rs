@@ -366,6 +366,7 @@ async fn categories_are_those_of_the_dataset_in_alphabetical_order() {
     assert!((zebra["area"].as_f64().unwrap() - 799.0).abs() < 1.0, "{zebra}");
     let ant = annotations.iter().find(|it| it["category_id"] == 1).unwrap();
     assert_eq!((&ant["iscrowd"], &ant["area"]), (&json!(1), &json!(5.0)));
+    assert_eq!(ant["segmentation"], json!({"size": [64, 96], "counts": [100, 5, 6_039]}));
 
     // A selection of the images without ants has the same numbers.
     let media = instances["images"][0]["media_id"].clone();
@@ -459,6 +460,9 @@ async fn a_preview_lists_what_a_format_leaves_out() {
         "images renamed, so that names are unique and safe: 2",
     ];
     assert_eq!(texts(&body), expected);
+    let (_, body) = preview(&service, "coco", None).await;
+    let nameless = "objects whose keypoints have numbers instead of names, and no skeleton: 1";
+    assert!(texts(&body).contains(&nameless.to_owned()), "{body}");
     let (_, body) = preview(&service, "hf-parquet", None).await;
     assert_eq!(texts(&body), ["images renamed, so that names are unique and safe: 1"]);
     let (_, body) = preview(&service, "json", None).await;

@@ -159,7 +159,7 @@ fn report(sets: &[(SafeText, usize)]) -> (Level, String) {
         |(name, media): &(SafeText, usize)| format!("{name} {}", group_digits(*media as u64));
     let sizes = sets.iter().map(size).collect::<Vec<_>>().join(", ");
     if sets.iter().any(|(_, media)| *media == 0) {
-        let reason = "a set is empty, because near-duplicates are not divided";
+        let reason = "a set is empty, because its share is less than one media item, or because groups are not divided";
         return (Level::Warning, format!("saved {sizes}; {reason}"));
     }
     let all = sets.iter().map(|(_, media)| *media as u64).sum();
