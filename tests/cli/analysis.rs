@@ -3,14 +3,17 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    io::{BufRead as _, BufReader},
     os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::{Command, Stdio},
 };
 
 use image::{Rgb, RgbImage};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tessera_model::pseudorandom::mix64;
+use tessera_store::{Store, export};
 
 use super::{outcome, replayed::replay_section, run, serve, tessera};
 
@@ -116,6 +119,27 @@ fn a_report_counts_and_shows_what_a_dataset_contains() {
     let (code, _, err) = run(home, &["report", folder, "-o", page.to_str().unwrap()]);
     assert_eq!(code, 1, "an existing file stays");
     assert!(err.contains("is not overwritten"), "{err}");
+}
+
+#[test]
+fn an_interrupted_report_cancels_its_export() {
+    let home = photographs();
+    let home = home.path();
+    let folder = home.join("photos");
+    let folder = folder.to_str().unwrap();
+    document(home, &["report", folder]);
+    // The service runs the exports of all processes.
+    let _serving = serve(home, &[folder, "--no-auth", "--slow-progress", "600"]);
+    let mut report = tessera(home, &["report", folder, "--verbose"]);
+    let mut report = report.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(report.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("export_status")));
+    let data = Store::open(&home.join("tessera/local")).unwrap();
+    assert_eq!(data.read(export::count_unfinished).unwrap(), 1);
+    kill_process(Pid::from_child(&report), Signal::INT).unwrap();
+    lines.for_each(drop);
+    assert_eq!(report.wait().unwrap().code(), Some(130));
+    assert_eq!(data.read(export::count_unfinished).unwrap(), 0);
 }
 
 #[test]

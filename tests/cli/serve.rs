@@ -367,6 +367,18 @@ fn a_stop_signal_ends_readiness_first_and_a_second_one_the_wait() {
 }
 
 #[test]
+fn a_service_ends_without_a_task_that_does_not_stop() {
+    let (home, folder) = home();
+    // The task looks whether to stop every 30 seconds.
+    let folder = folder.to_str().unwrap();
+    let mut serving = serve(home.path(), &[folder, "--no-auth", "--slow-progress", "600"]);
+    kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
+    let begun = Instant::now();
+    assert_eq!(serving.0.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn all_addresses_are_announced_as_one_that_works_with_a_warning() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();

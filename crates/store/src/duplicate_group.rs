@@ -44,9 +44,9 @@ const FIRST_MEMBERS: &str = "
 FROM place JOIN media ON media.row = place.media
 WHERE media.dataset = ?1 AND place.twin_order IS NOT NULL
   AND (place.twin_link < ?2 OR NOT EXISTS (
-    SELECT 1 FROM place AS previous JOIN media AS other ON other.row = previous.media
-    WHERE previous.twin_order = place.twin_order - 1 AND other.dataset = media.dataset
-      AND (other.parent IS NULL) = (media.parent IS NULL)))";
+    SELECT 1 FROM place AS previous CROSS JOIN media AS other
+    WHERE other.row = previous.media AND previous.twin_order = place.twin_order - 1
+      AND other.dataset = media.dataset AND (other.parent IS NULL) = (media.parent IS NULL)))";
 
 /// Finds a group: the type of its members, its similarity and its rank.
 pub(crate) fn locate(
@@ -179,4 +179,29 @@ fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     }
     counted.sort_by_key(|(_, count)| Reverse(*count));
     counted.into_iter().take(MAX_FREQUENT).map(|(name, _)| name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn the_member_before_another_one_is_found_without_reading_the_dataset() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let explained = format!("EXPLAIN QUERY PLAN SELECT 1 {FIRST_MEMBERS}");
+        let plan: Vec<String> = store
+            .read(|c| query::all(c, &explained, params![uuid::Uuid::nil(), 0.9], |row| row.get(3)))
+            .unwrap();
+        let of_member =
+            plan.iter().filter(|step| step.contains(" previous ") || step.contains(" other "));
+        assert_eq!(
+            of_member.collect::<Vec<_>>(),
+            [
+                "SEARCH previous USING COVERING INDEX place_twin_order (twin_order=?)",
+                "SEARCH other USING INTEGER PRIMARY KEY (rowid=?)"
+            ]
+        );
+    }
 }

@@ -71,12 +71,19 @@ fn part_error(context: &Context, failure: Failure) -> CliError {
 async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult<Vec<MediaRow>> {
     let follow = async |spec: &ExportSpec, task: ExportTask| {
         // The job is not saved, because nothing of it can be used after this command.
+        let id = task.id;
         let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
         let kind = JobKind::Export(ExportJob::of_dataset(spec.clone()));
         let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
         job.export_reported(Duration::ZERO, task)?;
         let poller = Poller::new(connection.context, None).with_events(EventTarget::Nowhere);
-        connection.follow_export(&mut job, poller).await
+        let followed = connection.follow_export(&mut job, poller);
+        let followed = connection.context.until_interrupted(followed).await;
+        if !matches!(followed, Some(Ok(_))) && connection.local.is_some() {
+            // An error is ignored, because the export may have ended meanwhile.
+            let _ = connection.client.cancel_export(dataset.id, id).await;
+        }
+        followed.unwrap_or_else(|| Err(CliError::interrupted()))
     };
     let originals = connection.local.as_ref().map(LocalService::originals);
     fetch(&connection.client, dataset.id, originals, follow).await

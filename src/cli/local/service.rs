@@ -37,6 +37,7 @@ use tessera_service::{
 use tokio::{
     sync::oneshot,
     task::{JoinHandle, spawn_blocking},
+    time::timeout,
 };
 
 pub use tessera_service::DeploymentSettings as LocalSettings;
@@ -44,6 +45,8 @@ pub use tessera_service::DeploymentSettings as LocalSettings;
 /// The time that loading a cover may take, because the user waits for the program to end.
 const COVER_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_COVER_BYTES: usize = 1 << 20;
+/// The time that running tasks may take to stop.
+const TASKS_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub struct LocalService {
     /// Direct access to the deployment, for what is not part of the API.
@@ -170,7 +173,7 @@ impl LocalService {
     /// Returns a small picture of the largest cluster of the first folder. There is none before the folder is indexed,
     /// or if the service does not respond quickly.
     pub async fn cover(&self) -> Cover {
-        let cover = tokio::time::timeout(COVER_TIMEOUT, self.load_cover()).await;
+        let cover = timeout(COVER_TIMEOUT, self.load_cover()).await;
         cover.ok().flatten().unwrap_or_default()
     }
 
@@ -255,15 +258,16 @@ impl LocalService {
         }
     }
 
-    /// Stops the server after it has finished open responses.
+    /// Stops the server after it has finished open responses, and then the background work.
     pub async fn stop(self) -> CliResult<()> {
         drop(self.folder_watch);
         // The receiver is gone only if the server has stopped by itself.
         let _ = self.stop.send(());
-        match self.server_task.await {
-            Ok(served) => Ok(served?),
-            Err(error) => Err(CliError::failed(error.to_string())),
-        }
+        let served = self.server_task.await;
+        let deployment = self.deployment;
+        // A task that takes longer ends with the process. The next start resumes it.
+        let _ = timeout(TASKS_TIMEOUT, spawn_blocking(move || drop(deployment))).await;
+        served.map_err(|error| CliError::failed(error.to_string()))?.map_err(CliError::from)
     }
 }
 

@@ -54,8 +54,13 @@ pub(crate) fn run_next_export(worker: &WorkerContext) -> bool {
 fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreError> {
     let id = export.id;
     // The file has a name of its own, because a worker that lost the task may still be writing its file.
-    let partial = format!("{}.part", context.fence());
-    let partial = context.store.export_archive_path(id.0).with_extension(partial);
+    let archive = context.store.export_archive_path(id.0);
+    let partial = |attempt: i64| archive.with_extension(format!("{attempt}.part"));
+    for killed in 1..context.fence() {
+        // An error is ignored, because only an attempt that was killed leaves its file.
+        let _ = fs::remove_file(partial(killed));
+    }
+    let partial = partial(context.fence());
     let Err(cause) = context.run(|| create_archive(context, export, &partial)) else {
         return Ok(());
     };

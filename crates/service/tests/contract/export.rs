@@ -10,6 +10,7 @@ use parquet::{
     record::{ListAccessor as _, RowAccessor as _},
 };
 use serde_json::{Value, json};
+use tessera_service::DeploymentSettings;
 use zip::ZipArchive;
 
 use crate::support::{Place, Service, answer, assert_no_path, encoded, now, picture, pictures};
@@ -467,6 +468,27 @@ async fn a_started_export_survives_a_crash() {
     let zip = ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap();
     assert_eq!(names(&zip).len(), 13);
     assert!(!exports.join(format!("{name}.part")).exists());
+}
+
+#[tokio::test]
+async fn an_attempt_removes_the_file_of_an_attempt_that_was_killed() {
+    let simulated_delay = Duration::from_secs(20);
+    let settings = || DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(settings()).await;
+    let started = start(&service, "file_name=a&export_format=json").await;
+    while status(&service, &started["id"]).await["status"] != "IN_PROGRESS" {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let place = service.stop().await;
+    let name = format!("exports/{}.1.part", started["id"].as_str().unwrap());
+    let killed = place.data.path().join(name);
+    std::fs::write(&killed, "PK torn").unwrap();
+    let _next = place.open_with(settings());
+    while killed.exists() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let state: String = place.row("SELECT status FROM export", |row| row.get(0));
+    assert_eq!(state, "IN_PROGRESS");
 }
 
 #[tokio::test]
