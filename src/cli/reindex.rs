@@ -56,7 +56,7 @@ async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> C
     };
     let fields = json!({
         "dataset_id": dataset.id,
-        "display_name": dataset.name.as_str(),
+        "display_name": dataset.name.received(),
         "accepted": true,
         "status_new": status.as_ref().map(SafeText::as_str),
     });

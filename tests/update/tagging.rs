@@ -19,23 +19,24 @@ fn open() -> Dataset {
 
 /// Opens a dataset of a local folder in the tagging mode, with the tags `night` and `wet`.
 fn tagging() -> Desk {
+    let colors = [TagColor::Red, TagColor::Green, TagColor::Blue].map(Some);
+    let names = ["night", "picked", "wet", "of a sidecar"];
+    tagging_with(names.into_iter().zip(colors.into_iter().chain([None])))
+}
+
+fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>) -> Desk {
     let mut desk = Desk::new();
     desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
     desk.answer_page(page(0, 3));
     desk.press("2 ;");
-    let tag = |number, name: &str, color| DatasetTag {
+    let tag = |(number, (name, color))| DatasetTag {
         id: TagId(Uuid::from_u128(number)),
         name: SafeText::name(name),
         color,
         count: 1,
     };
-    let tags = vec![
-        tag(1, "night", Some(TagColor::Red)),
-        tag(2, "picked", Some(TagColor::Green)),
-        tag(3, "wet", Some(TagColor::Blue)),
-        tag(4, "of a sidecar", None),
-    ];
+    let tags = (1..).zip(tags).map(tag).collect();
     let tags = DatasetTags { tags, ..DatasetTags::default() };
     desk.answer(Lane::Tags(open().id), Payload::Tags(tags));
     desk
@@ -124,6 +125,20 @@ fn a_second_press_takes_back_a_tag_that_is_not_answered_yet() {
         let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
         assert!(matches!(request, Request::ChangeTags(_, _, edit) if edit == expected));
         desk.respond(ticket, Ok(change(number, 9)));
+    }
+}
+
+#[test]
+fn a_name_with_an_invisible_character_is_sent_as_it_is_and_taken_back() {
+    let name = "a\u{200c}b";
+    let mut desk = tagging_with([(name, Some(TagColor::Red))]);
+    let (none, one) = (&[][..], &[name.to_owned()][..]);
+    for (add, remove) in [(one, none), (none, one)] {
+        desk.press("1");
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        let Request::ChangeTags(_, _, sent) = request else { panic!("{request:?}") };
+        assert_eq!((&sent.add[..], &sent.remove[..]), (add, remove));
+        desk.respond(ticket, Ok(change(1, 9)));
     }
 }
 

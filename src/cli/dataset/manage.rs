@@ -44,7 +44,7 @@ async fn remove_dataset(connection: &Connection<'_>, dataset: Option<&str>) -> C
         ));
     }
     let fields = json!({
-        "dataset_id": dataset.id, "display_name": dataset.name.as_str(), "uploads": uploads,
+        "dataset_id": dataset.id, "display_name": dataset.name.received(), "uploads": uploads,
     });
     context.print(&Document::new("tessera.dataset_removal/1", fields))
 }
@@ -142,7 +142,7 @@ async fn rescan_folder(
     let number = |read: fn(FileChanges) -> u64| changes.map(read);
     let fields = json!({
         "dataset_id": dataset.id,
-        "display_name": dataset.name.as_str(),
+        "display_name": dataset.name.received(),
         "added": number(|changes| changes.added),
         "changed": number(|changes| changes.changed),
         "removed": number(|changes| changes.removed),

@@ -128,7 +128,7 @@ impl PendingChange {
 }
 
 fn tags_of_preview(preview: &Preview) -> UserTags {
-    let tags = preview.tags.iter().map(ToString::to_string).collect();
+    let tags = preview.tags.iter().map(|name| name.received().to_owned()).collect();
     UserTags { tags, rating: preview.rating }
 }
 
@@ -170,7 +170,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         _ => action
             .tag_key()
             .and_then(|key| app.tagging.name_of_key(dataset, key))
-            .map(ToString::to_string),
+            .map(|name| name.received().to_owned()),
     };
     let (target, item, has_tag) = tag_target(app, name.as_deref());
     let Some(target) = target else { return };
@@ -335,7 +335,7 @@ impl Results {
         let previews = &cluster.previews;
         let is_left = |tag: &Tag| previews.iter().any(|preview| preview.tags.contains(&tag.name));
         let is_removed = |tag: &Tag| {
-            let name = tag.name.as_str();
+            let name = tag.name.received();
             [PICKED, REJECTED].contains(&name) || edit.remove.iter().any(|other| other == name)
         };
         cluster.tags.retain(|tag| is_left(tag) || !is_removed(tag));
