@@ -89,6 +89,8 @@ fn a_name_with_an_invisible_character_is_printed_and_found_as_it_is() {
     assert_eq!(listed(home), [format!("{name} 3")]);
     let found = tag(home, &["search", "browse", "--tag", name, "--flat", "--all"]);
     assert_eq!(found["previews"].as_array().unwrap().len(), 3, "{found}");
+    let (_, out, err) = run(home, &["tag", "undo", "--profile", "here"]);
+    assert!(err.contains("undone: add می<U+200C>خواهم (3 media items)"), "{out}{err}");
 }
 
 #[test]

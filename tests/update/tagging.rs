@@ -44,7 +44,7 @@ fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>)
 
 fn change(number: u128, changed: u64) -> Payload {
     let id = Some(TagChangeId(Uuid::from_u128(number)));
-    Payload::TagsChanged(TagChange { id, changed, kept: 0, file_problems: Vec::new() })
+    Payload::TagsChanged(TagChange { id, changed, ..TagChange::default() })
 }
 
 /// Returns the change that was sent.
@@ -174,9 +174,10 @@ fn quick_keys_are_sent_one_after_the_other_and_each_is_undone() {
         let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
         let id = TagChangeId(Uuid::from_u128(number));
         assert_eq!(request, Request::UndoTags(open().id, id));
-        let undone = TagChange { id: None, changed: 8, kept: 1, file_problems: Vec::new() };
+        let undone = Some(SafeText::detail("add picked (9 media items)"));
+        let undone = TagChange { changed: 8, kept: 1, undone, ..TagChange::default() };
         desk.respond(ticket, Ok(Payload::TagsChanged(undone)));
-        assert!(desk.notice().starts_with("undone for 8 media items"), "{}", desk.notice());
+        assert_eq!(desk.notice(), "undone: add picked (9 media items); 1 stays as before");
     }
     let reason = unavailable_reason(&desk.app, Action::UndoTags).unwrap();
     assert!(reason.contains("no tag was changed"), "{reason}");
@@ -227,7 +228,7 @@ fn a_tag_is_created_and_a_problem_of_the_file_is_said_once() {
     let problem = SafeText::detail("the tags are kept only in the index, because it is read-only");
     let created = || {
         let file_problems = vec![problem.clone()];
-        Payload::TagsChanged(TagChange { id: None, changed: 0, kept: 0, file_problems })
+        Payload::TagsChanged(TagChange { file_problems, ..TagChange::default() })
     };
     desk.answer(Lane::ChangeTags(open().id), created());
     assert!(desk.notice().contains("only in the index"), "{}", desk.notice());

@@ -177,15 +177,17 @@ pub struct DatasetTags {
 }
 
 /// The result of a change of tags.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChange {
     /// The change, by which it can be undone. `None` if nothing was changed.
     pub id: Option<TagChangeId>,
     /// The number of media items that were changed.
     pub changed: u64,
     /// The number of media items that are not as wanted: sidecars give them a tag that was to be removed, or an undone
-    /// change was followed by another one.
+    /// change was followed by another one, or they are missing.
     pub kept: u64,
+    /// The description of the change that was undone.
+    pub undone: Option<SafeText>,
     pub file_problems: Vec<SafeText>,
 }
 

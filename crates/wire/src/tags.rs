@@ -47,8 +47,12 @@ pub struct TagChangeBody {
     pub change_id: Option<Uuid>,
     /// Number of media items that were changed.
     pub changed: u64,
-    /// Number of media items that keep a tag from a sidecar, or that were changed again since an undone change.
+    /// Number of media items that keep a tag from a sidecar, or that were changed again since an undone change or are
+    /// missing.
     pub kept: u64,
+    /// Description of the change that was undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<String>,
     /// Problems of the file with the tags.
     pub file_problems: Vec<String>,
 }
@@ -174,6 +178,7 @@ pub fn read_tag_change<'a>(change: impl Into<Fields<'a>>) -> Option<TagChange> {
         id: parsed(change, "change_id"),
         changed: change.needed_count("changed")?,
         kept: change.needed_count("kept")?,
+        undone: text(change, "undone").map(|undone| SafeText::detail(&undone)),
         file_problems: names(change, "file_problems", SafeText::MAX_NAME),
     })
 }

@@ -276,7 +276,10 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
         kept => format!("; {} as before", grouped_with_noun(kept, "stays", "stay")),
     };
     let text = match &change.request {
-        Request::UndoTags(..) => format!("undone for {media}{kept}"),
+        Request::UndoTags(..) => match &made.undone {
+            Some(undone) => format!("undone: {undone}{kept}"),
+            None => format!("undone for {media}{kept}"),
+        },
         Request::DefineTag(_, name, _) => format!("created the tag {name}"),
         _ => format!("{}: {media}{kept}", describe(&change.edit)),
     };
