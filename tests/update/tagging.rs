@@ -64,8 +64,8 @@ fn edit(add: &[&str], remove: &[&str], rating: Option<u8>) -> TagEdit {
 #[test]
 fn keys_tag_pick_reject_and_rate_the_cluster_under_the_cursor() {
     for (key, expected) in [
-        ("1", edit(&["night"], &[], None)),
-        ("2", edit(&["wet"], &[], None)),
+        ("1", TagEdit { only_existing: true, ..edit(&["night"], &[], None) }),
+        ("2", TagEdit { only_existing: true, ..edit(&["wet"], &[], None) }),
         ("p", edit(&["picked"], &[], None)),
         ("x", edit(&["rejected"], &[], None)),
         ("alt-4", edit(&[], &[], Some(4))),
@@ -140,6 +140,17 @@ fn a_name_with_an_invisible_character_is_sent_as_it_is_and_taken_back() {
         assert_eq!((&sent.add[..], &sent.remove[..]), (add, remove));
         desk.respond(ticket, Ok(change(1, 9)));
     }
+}
+
+#[test]
+fn a_refresh_and_a_refused_change_load_the_tags_again() {
+    let mut desk = tagging();
+    desk.press("r");
+    desk.take(|lane| matches!(lane, Lane::Tags(_)));
+    let mut desk = tagging();
+    desk.press("1");
+    desk.fail(Lane::ChangeTags(open().id), FailureKind::Invalid);
+    desk.take(|lane| matches!(lane, Lane::Tags(_)));
 }
 
 #[test]

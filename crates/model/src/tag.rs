@@ -79,6 +79,8 @@ pub struct TagEdit {
     pub add: Vec<String>,
     pub remove: Vec<String>,
     pub rating: Option<u8>,
+    /// Whether the change fails if an added tag does not exist. Otherwise, the tag is created.
+    pub only_existing: bool,
 }
 
 impl TagEdit {
@@ -96,7 +98,7 @@ impl TagEdit {
             };
             texts.into_iter().map(|text| name(text.as_ref())).collect()
         }
-        let edit = Self { add: names(add)?, remove: names(remove)?, rating };
+        let edit = Self { add: names(add)?, remove: names(remove)?, rating, only_existing: false };
         if edit == Self::default() {
             return Err("name a tag to add or to remove, or a rating".to_owned());
         }

@@ -215,6 +215,20 @@ impl EditGroup {
     }
 }
 
+/// Returns the first tag that a change adds although it must exist and does not.
+pub fn missing_tag<'a>(
+    connection: &Connection,
+    dataset: DatasetId,
+    edit: &'a TagEdit,
+) -> Result<Option<&'a str>> {
+    if !edit.only_existing {
+        return Ok(None);
+    }
+    let known = definitions(connection, dataset)?;
+    let is_missing = |name: &&String| known.iter().all(|tag| tag.name != **name);
+    Ok(edit.add.iter().find(is_missing).map(String::as_str))
+}
+
 /// Changes the tags of media items, given by their rows. Tags that do not exist are created.
 pub fn apply(
     transaction: &Transaction,

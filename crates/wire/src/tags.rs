@@ -66,6 +66,8 @@ pub struct TagEditBody<'a> {
     #[serde(default)]
     pub remove: Vec<String>,
     pub rating: Option<u8>,
+    #[serde(default)]
+    pub only_existing: bool,
     /// The media items. Without them and without files, the parameters of the search select media items.
     #[serde(borrow)]
     pub media_selection: Option<&'a RawValue>,
@@ -98,10 +100,13 @@ pub fn write_edit(edit: &TagEdit, target: &TagTarget) -> Value {
         TagTarget::Files(files) => json!({"files": files}),
         TagTarget::Search(_) => json!({}),
     };
-    let TagEdit { add, remove, rating } = edit;
+    let TagEdit { add, remove, rating, only_existing } = edit;
     (body["add"], body["remove"]) = (json!(add), json!(remove));
     if let Some(rating) = rating {
         body["rating"] = json!(rating);
+    }
+    if *only_existing {
+        body["only_existing"] = json!(true);
     }
     body
 }
@@ -134,6 +139,9 @@ pub fn schemas() -> [(&'static str, Value); 3] {
     });
     edit["additionalProperties"] = json!(false);
     (edit["properties"]["add"], edit["properties"]["remove"]) = (names.clone(), names);
+    edit["properties"]["only_existing"] = json!({
+        "type": "boolean", "description": "Fail if a tag to add does not exist, instead of creating it",
+    });
     edit["properties"]["rating"] = json!({"type": "integer", "minimum": 0, "maximum": MAX_RATING});
     let definition = json!({
         "type": "object",

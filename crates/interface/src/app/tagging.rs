@@ -185,6 +185,8 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         }
     };
     let Ok(edit) = edit else { return };
+    // The tag of a key may have been renamed or deleted since the tags were loaded.
+    let edit = TagEdit { only_existing: action.tag_key().is_some(), ..edit };
     app.tagging.whole_search = false;
     let request = Request::ChangeTags(dataset, target, edit.clone());
     queue_change(app, PendingChange { dataset, request, edit, item });

@@ -71,7 +71,12 @@ impl Deployment {
     ) -> Result<TagChangeBody, ServiceError> {
         let rows = until_current(|| self.tagged_rows(id, target))?;
         let description = describe(edit, rows.len());
-        self.write_tags(id, |tx| tags::apply(tx, id, &rows, edit, &description).map(Ok))
+        self.write_tags(id, |tx| match tags::missing_tag(tx, id, edit)? {
+            None => tags::apply(tx, id, &rows, edit, &description).map(Ok),
+            Some(name) => Ok(Err(ServiceError::Invalid(format!(
+                "The dataset has no tag {name:?}: it was renamed or deleted"
+            )))),
+        })
     }
 
     /// Creates, recolors, renames or deletes a tag.

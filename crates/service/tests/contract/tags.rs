@@ -280,6 +280,18 @@ async fn an_undo_follows_moved_files() {
 }
 
 #[tokio::test]
+async fn a_change_that_names_a_renamed_tag_can_be_refused() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    let body = json!({"add": ["alpha"], "only_existing": true, "media_selection": one});
+    let (status, problem) = service.tag("change", body.clone()).await;
+    assert_eq!(status, 400, "{problem}");
+    assert!(problem.to_string().contains("no tag"), "{problem}");
+    service.change("define", json!({"name": "alpha"})).await;
+    assert_eq!(service.change("change", body).await["changed"], 1);
+}
+
+#[tokio::test]
 async fn a_rename_is_undone_although_the_former_name_was_created_again() {
     let service = Service::of(&named()).await;
     let tag = async |name: &str, files: &[&str]| {
