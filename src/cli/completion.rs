@@ -228,7 +228,7 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
             names.collect::<BTreeSet<_>>().iter().map(|name| plain(name)).collect()
         }
         NamedThing::View => {
-            state()?.views()?.iter().map(|view| plain(view.name.as_str())).collect()
+            state()?.views()?.iter().map(|view| plain(view.name.received())).collect()
         }
         NamedThing::Export => {
             let jobs = state()?.jobs()?.into_iter().map(|stored| stored.job);
@@ -250,8 +250,8 @@ async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
     let listed = listed.map_err(|_| CliError::failed("the service is slow"))??;
     let name = |dataset: Dataset| {
-        if is_insertable(dataset.name.as_str()) {
-            (dataset.name.to_string(), Some(SafeText::name(dataset.status.as_str())))
+        if is_insertable(dataset.name.received()) {
+            (dataset.name.received().to_owned(), Some(SafeText::name(dataset.status.as_str())))
         } else {
             (dataset.id.to_string(), Some(dataset.name))
         }

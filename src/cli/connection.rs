@@ -374,7 +374,7 @@ impl Connection<'_> {
         };
         let id = |tag: &String| {
             let name = tag_name(tag);
-            let known = known.iter().find(|known| Some(known.name.as_str()) == name.as_deref());
+            let known = known.iter().find(|known| Some(known.name.received()) == name.as_deref());
             known
                 .map(|known| known.id)
                 .or_else(|| tag.parse().ok())
@@ -470,11 +470,11 @@ impl Context {
 /// it.
 fn find_datasets(all: Vec<Dataset>, named: Option<&str>) -> Vec<Dataset> {
     let Some(name) = named else { return all };
-    let is_name = all.iter().any(|dataset| is_same_name(dataset.name.as_str(), name));
+    let is_name = all.iter().any(|dataset| is_same_name(dataset.name.received(), name));
     let prefix: Option<IdPrefix> = if is_name { None } else { name.parse().ok() };
     let is_meant = |dataset: &Dataset| match &prefix {
         Some(prefix) => prefix.matches(dataset.id),
-        None => is_same_name(dataset.name.as_str(), name),
+        None => is_same_name(dataset.name.received(), name),
     };
     all.into_iter().filter(is_meant).collect()
 }

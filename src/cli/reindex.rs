@@ -59,7 +59,7 @@ async fn run_reindex(
     };
     let fields = json!({
         "dataset_id": dataset.id,
-        "display_name": dataset.name.as_str(),
+        "display_name": dataset.name.received(),
         "accepted": true,
         "status_new": status.as_ref().map(SafeText::as_str),
     });

@@ -113,13 +113,13 @@ async fn list(connection: &Connection<'_>, dataset: Dataset) -> CliResult {
     warn_of_file(connection.context, &file_problems);
     let rows = tags.iter().map(|tag| {
         json!({
-            "id": tag.id, "name": tag.name.as_str(), "color": tag.color.map(TagColor::as_str),
+            "id": tag.id, "name": tag.name.received(), "color": tag.color.map(TagColor::as_str),
             "count": tag.count,
         })
     });
     let fields = json!({
         "dataset_id": dataset.id,
-        "last_change": last_change.as_ref().map(ToString::to_string),
+        "last_change": last_change.as_ref().map(SafeText::received),
         "tags": rows.collect::<Vec<Value>>(),
     });
     connection.context.print(&Document::new("tessera.tags/1", fields))
@@ -150,7 +150,8 @@ async fn edit(
 /// Fails if a tag does not exist. Picking and rejecting are always possible, so that there may be none yet.
 fn require_known(context: &Context, names: &[String], known: &DatasetTags) -> CliResult<()> {
     let is_known = |name: &str| {
-        [PICKED, REJECTED].contains(&name) || known.tags.iter().any(|tag| tag.name.as_str() == name)
+        [PICKED, REJECTED].contains(&name)
+            || known.tags.iter().any(|tag| tag.name.received() == name)
     };
     names.iter().find(|name| !is_known(name)).map_or(Ok(()), |name| Err(context.unknown_tag(name)))
 }
@@ -232,15 +233,19 @@ fn print_change(context: &Context, dataset: &Dataset, change: &TagChange) -> Cli
     if change.kept > 0 {
         let media = grouped_with_noun(change.kept, "media item stays", "media items stay");
         context.messages.warn(format!(
-            "{media} as before: a sidecar gives the tag, or the media item was changed again"
+            "{media} as before: a sidecar gives the tag, or the media item was changed again or is missing"
         ));
     }
-    let fields = json!({
+    let mut fields = json!({
         "dataset_id": dataset.id,
         "change_id": change.id,
         "changed": change.changed,
         "kept": change.kept,
     });
+    if let Some(undone) = &change.undone {
+        context.messages.info(format!("undone: {undone}"));
+        fields["undone"] = undone.received().into();
+    }
     context.print(&Document::new("tessera.tag_change/1", fields))
 }
 

@@ -180,7 +180,8 @@ const TAGS: &str = "tessera.kept_tags/1";
 
 /// Writes tags with a selection document for each.
 pub(super) fn write_tags(dataset: DatasetId, tags: &KeptTags) -> Value {
-    let tags = tags.iter().map(|(name, it)| (name.to_string(), write_selection(dataset, it)));
+    let tags =
+        tags.iter().map(|(name, it)| (name.received().to_owned(), write_selection(dataset, it)));
     json!({ "schema": TAGS, "tags": tags.collect::<serde_json::Map<_, _>>() })
 }
 

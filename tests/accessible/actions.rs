@@ -182,7 +182,7 @@ fn tagged() -> Desk {
     let mut desk = pressed(scene::local(SIZE.0, SIZE.1), "2 ; p");
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
     let id = Some(TagChangeId(Uuid::nil()));
-    let change = TagChange { id, changed: 1, kept: 0, file_problems: Vec::new() };
+    let change = TagChange { id, changed: 1, ..TagChange::default() };
     desk.respond(ticket, Ok(Payload::TagsChanged(change)));
     desk
 }

@@ -81,6 +81,19 @@ fn media_are_tagged_by_files_searches_and_selections() {
 }
 
 #[test]
+fn a_name_with_an_invisible_character_is_printed_and_found_as_it_is() {
+    let (home, _) = with_profile();
+    let home = home.path();
+    let name = "می\u{200c}خواهم";
+    tag(home, &["tag", "add", name, "--all"]);
+    assert_eq!(listed(home), [format!("{name} 3")]);
+    let found = tag(home, &["search", "browse", "--tag", name, "--flat", "--all"]);
+    assert_eq!(found["previews"].as_array().unwrap().len(), 3, "{found}");
+    let (_, out, err) = run(home, &["tag", "undo", "--profile", "here"]);
+    assert!(err.contains("undone: add می<U+200C>خواهم (3 media items)"), "{out}{err}");
+}
+
+#[test]
 fn what_is_picked_and_what_is_not_rejected_is_exported() {
     let (home, folder) = with_profile();
     let home = home.path();

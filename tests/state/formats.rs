@@ -253,6 +253,8 @@ fn kept_tags_round_trip_and_are_found_as_selections() {
     let load = |name: &str| state.load_named_selection(name, dataset).unwrap();
     assert_eq!(load("tag:a"), None);
     state.save(1, &value).unwrap();
+    let written = fs::read_to_string(folder.path().join(&file)).unwrap();
+    assert!(written.contains(name.received()), "not as it is shown: {written}");
     assert_eq!(load(&format!("tag:{name}")), Some(selection));
     assert_eq!(load("tag:unknown"), None);
     let StateValue::KeptTags(_, tags) = value else { panic!() };

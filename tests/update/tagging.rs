@@ -19,23 +19,24 @@ fn open() -> Dataset {
 
 /// Opens a dataset of a local folder in the tagging mode, with the tags `night` and `wet`.
 fn tagging() -> Desk {
+    let colors = [TagColor::Red, TagColor::Green, TagColor::Blue].map(Some);
+    let names = ["night", "picked", "wet", "of a sidecar"];
+    tagging_with(names.into_iter().zip(colors.into_iter().chain([None])))
+}
+
+fn tagging_with<'a>(tags: impl IntoIterator<Item = (&'a str, Option<TagColor>)>) -> Desk {
     let mut desk = Desk::new();
     desk.app.setup_mut().deployment = DeploymentKind::Local;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
     desk.answer_page(page(0, 3));
     desk.press("2 ;");
-    let tag = |number, name: &str, color| DatasetTag {
+    let tag = |(number, (name, color))| DatasetTag {
         id: TagId(Uuid::from_u128(number)),
         name: SafeText::name(name),
         color,
         count: 1,
     };
-    let tags = vec![
-        tag(1, "night", Some(TagColor::Red)),
-        tag(2, "picked", Some(TagColor::Green)),
-        tag(3, "wet", Some(TagColor::Blue)),
-        tag(4, "of a sidecar", None),
-    ];
+    let tags = (1..).zip(tags).map(tag).collect();
     let tags = DatasetTags { tags, ..DatasetTags::default() };
     desk.answer(Lane::Tags(open().id), Payload::Tags(tags));
     desk
@@ -43,7 +44,7 @@ fn tagging() -> Desk {
 
 fn change(number: u128, changed: u64) -> Payload {
     let id = Some(TagChangeId(Uuid::from_u128(number)));
-    Payload::TagsChanged(TagChange { id, changed, kept: 0, file_problems: Vec::new() })
+    Payload::TagsChanged(TagChange { id, changed, ..TagChange::default() })
 }
 
 /// Returns the change that was sent.
@@ -63,8 +64,8 @@ fn edit(add: &[&str], remove: &[&str], rating: Option<u8>) -> TagEdit {
 #[test]
 fn keys_tag_pick_reject_and_rate_the_cluster_under_the_cursor() {
     for (key, expected) in [
-        ("1", edit(&["night"], &[], None)),
-        ("2", edit(&["wet"], &[], None)),
+        ("1", TagEdit { only_existing: true, ..edit(&["night"], &[], None) }),
+        ("2", TagEdit { only_existing: true, ..edit(&["wet"], &[], None) }),
         ("p", edit(&["picked"], &[], None)),
         ("x", edit(&["rejected"], &[], None)),
         ("alt-4", edit(&[], &[], Some(4))),
@@ -128,6 +129,31 @@ fn a_second_press_takes_back_a_tag_that_is_not_answered_yet() {
 }
 
 #[test]
+fn a_name_with_an_invisible_character_is_sent_as_it_is_and_taken_back() {
+    let name = "a\u{200c}b";
+    let mut desk = tagging_with([(name, Some(TagColor::Red))]);
+    let (none, one) = (&[][..], &[name.to_owned()][..]);
+    for (add, remove) in [(one, none), (none, one)] {
+        desk.press("1");
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        let Request::ChangeTags(_, _, sent) = request else { panic!("{request:?}") };
+        assert_eq!((&sent.add[..], &sent.remove[..]), (add, remove));
+        desk.respond(ticket, Ok(change(1, 9)));
+    }
+}
+
+#[test]
+fn a_refresh_and_a_refused_change_load_the_tags_again() {
+    let mut desk = tagging();
+    desk.press("r");
+    desk.take(|lane| matches!(lane, Lane::Tags(_)));
+    let mut desk = tagging();
+    desk.press("1");
+    desk.fail(Lane::ChangeTags(open().id), FailureKind::Invalid);
+    desk.take(|lane| matches!(lane, Lane::Tags(_)));
+}
+
+#[test]
 fn the_selection_or_the_whole_search_is_changed() {
     let mut desk = tagging();
     desk.press("space l space p");
@@ -159,9 +185,10 @@ fn quick_keys_are_sent_one_after_the_other_and_each_is_undone() {
         let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
         let id = TagChangeId(Uuid::from_u128(number));
         assert_eq!(request, Request::UndoTags(open().id, id));
-        let undone = TagChange { id: None, changed: 8, kept: 1, file_problems: Vec::new() };
+        let undone = Some(SafeText::detail("add picked (9 media items)"));
+        let undone = TagChange { changed: 8, kept: 1, undone, ..TagChange::default() };
         desk.respond(ticket, Ok(Payload::TagsChanged(undone)));
-        assert!(desk.notice().starts_with("undone for 8 media items"), "{}", desk.notice());
+        assert_eq!(desk.notice(), "undone: add picked (9 media items); 1 stays as before");
     }
     let reason = unavailable_reason(&desk.app, Action::UndoTags).unwrap();
     assert!(reason.contains("no tag was changed"), "{reason}");
@@ -212,7 +239,7 @@ fn a_tag_is_created_and_a_problem_of_the_file_is_said_once() {
     let problem = SafeText::detail("the tags are kept only in the index, because it is read-only");
     let created = || {
         let file_problems = vec![problem.clone()];
-        Payload::TagsChanged(TagChange { id: None, changed: 0, kept: 0, file_problems })
+        Payload::TagsChanged(TagChange { file_problems, ..TagChange::default() })
     };
     desk.answer(Lane::ChangeTags(open().id), created());
     assert!(desk.notice().contains("only in the index"), "{}", desk.notice());

@@ -143,7 +143,7 @@ pub struct SavedView {
 impl SavedView {
     /// Inserts this view in the order of names. A view with the same name is replaced.
     pub fn insert_into(self, others: &mut Vec<Self>) {
-        others.retain(|known| !is_same_name(known.name.as_str(), self.name.as_str()));
+        others.retain(|known| !is_same_name(known.name.received(), self.name.received()));
         others.push(self);
         others.sort_by(|a, b| a.name.cmp(&b.name));
     }

@@ -79,6 +79,8 @@ pub struct TagEdit {
     pub add: Vec<String>,
     pub remove: Vec<String>,
     pub rating: Option<u8>,
+    /// Whether the change fails if an added tag does not exist. Otherwise, the tag is created.
+    pub only_existing: bool,
 }
 
 impl TagEdit {
@@ -96,7 +98,7 @@ impl TagEdit {
             };
             texts.into_iter().map(|text| name(text.as_ref())).collect()
         }
-        let edit = Self { add: names(add)?, remove: names(remove)?, rating };
+        let edit = Self { add: names(add)?, remove: names(remove)?, rating, only_existing: false };
         if edit == Self::default() {
             return Err("name a tag to add or to remove, or a rating".to_owned());
         }
@@ -177,15 +179,17 @@ pub struct DatasetTags {
 }
 
 /// The result of a change of tags.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChange {
     /// The change, by which it can be undone. `None` if nothing was changed.
     pub id: Option<TagChangeId>,
     /// The number of media items that were changed.
     pub changed: u64,
     /// The number of media items that are not as wanted: sidecars give them a tag that was to be removed, or an undone
-    /// change was followed by another one.
+    /// change was followed by another one, or they are missing.
     pub kept: u64,
+    /// The description of the change that was undone.
+    pub undone: Option<SafeText>,
     pub file_problems: Vec<SafeText>,
 }
 

@@ -81,8 +81,8 @@ impl SafeText {
         self.texts.split_at(self.printable).0
     }
 
-    /// Returns the text as it was received, for documents that escape what a terminal interprets. It must not be
-    /// printed.
+    /// Returns the text as it was received, for comparisons, requests, files, and documents that escape what a terminal
+    /// interprets. It must not be printed.
     pub fn received(&self) -> &str {
         match self.texts.split_at(self.printable) {
             (printable, "") => printable,
@@ -101,8 +101,9 @@ impl SafeText {
 }
 
 impl Serialize for SafeText {
+    /// Writes the text as it was received, so that reading it gives an equal text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        serializer.serialize_str(self.received())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{io, sync::OnceLock};
 
-use tessera_model::{DatasetId, Granularity, TagId};
+use tessera_model::Granularity;
 use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
 
 use crate::{
@@ -110,11 +110,6 @@ impl DatasetIndex {
         }
         Ok(distances)
     }
-}
-
-/// Returns the identifier of a user tag of a dataset. The same name always has the same identifier.
-pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
-    TagId(uuid::Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
 }
 
 /// The members of each cluster of one level, in the order of the index.

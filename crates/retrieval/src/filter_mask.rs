@@ -2,22 +2,22 @@
 //! store writes the same conditions as SQL in `search_table/match_conditions`, which explains why each condition is
 //! written twice.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use rayon::prelude::*;
 use tessera_model::{
-    DatasetId, Filter, TagId, composed,
+    Filter, TagId, composed,
     vql::{FileProperty, IssueFilter, IssueMode, IssueName, Label, LabelRule, Property},
 };
+use tessera_store::tag_ids::name_id;
 
 use crate::{
-    dataset_index::{DatasetIndex, tag_id},
+    dataset_index::DatasetIndex,
     issues::{confidence, confidence_range},
     member_columns::MemberColumns,
     property_condition::property_condition,
     search_context::SearchContext,
     search_query::RetrievalError,
-    user_tags::UserTagIndex,
 };
 
 /// Says whether a member matches.
@@ -33,9 +33,7 @@ pub fn condition<'a>(
     Ok(Some(match filter {
         Filter::FullText(_) | Filter::Semantic { .. } | Filter::Similar { .. } => return Ok(None),
         Filter::Labels(rule, labels) => has_labels(index, *rule, labels.as_slice()),
-        Filter::Tags(tags) => {
-            has_tags(index, context.dataset.id, tags.as_slice(), context.user_tags()?)
-        }
+        Filter::Tags(tags) => has_tags(context, index, tags.as_slice())?,
         Filter::Issue(issue) => has_issue(index, issue),
         // A member matches if it has a near-duplicate of at least this similarity.
         Filter::Duplicates(similarity) => {
@@ -82,23 +80,29 @@ fn has_labels<'a>(index: &'a DatasetIndex, rule: LabelRule, labels: &[Label]) ->
 
 /// Whether a member has all of these tags, from sidecars or from users.
 fn has_tags<'a>(
+    context: &SearchContext<'_>,
     index: &'a DatasetIndex,
-    dataset: DatasetId,
-    tags: &'a [TagId],
-    by_users: Arc<UserTagIndex>,
-) -> Condition<'a> {
+    tags: &[TagId],
+) -> Result<Condition<'a>, RetrievalError> {
+    let by_users = context.user_tags()?;
+    let ids: Vec<TagId> = tags.iter().map(|tag| by_users.ids.name_id(*tag)).collect();
     let names = index.names.iter();
     let in_index: HashMap<TagId, u32> = names
-        .map(|(name, name_id)| (tag_id(dataset, name), name_id))
-        .filter(|(id, _)| tags.contains(id))
+        .map(|(name, number)| (name_id(context.dataset.id, name), number))
+        .filter(|(id, _)| ids.contains(id))
         .collect();
     let MemberColumns { rows, tags: lists, .. } = &index.members;
-    Box::new(move |member| {
-        tags.iter().all(|id| {
-            in_index.get(id).is_some_and(|name_id| lists.of(member).contains(name_id))
+    for (tag, id) in tags.iter().zip(&ids) {
+        // The number may be that of a label with the same name.
+        let has = |number| (0..rows.len()).any(|member| lists.of(member).contains(number));
+        context.require_tag(*tag, || Ok(in_index.get(id).is_some_and(has)))?;
+    }
+    Ok(Box::new(move |member| {
+        ids.iter().all(|id| {
+            in_index.get(id).is_some_and(|number| lists.of(member).contains(number))
                 || by_users.rows(*id).binary_search(&rows[member]).is_ok()
         })
-    })
+    }))
 }
 
 fn has_issue<'a>(index: &'a DatasetIndex, issue: &'a IssueFilter) -> Condition<'a> {

@@ -26,7 +26,6 @@ mod user_tags;
 mod vector_source;
 
 pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
-pub use dataset_index::tag_id;
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
 pub use models::{ModelChoice, Models};

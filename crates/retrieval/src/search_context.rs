@@ -11,7 +11,7 @@ use crate::{
     user_tags::UserTagIndex,
 };
 use tessera_encoder::Encoder;
-use tessera_model::{Anchor, AnchorKind, vql::QueryText};
+use tessera_model::{Anchor, AnchorKind, EntityType, TagId, vql::QueryText};
 use tessera_search::{
     index::Keypoints,
     member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
@@ -22,7 +22,7 @@ use tessera_search::{
     },
 };
 use tessera_store::{
-    Store, applied_model,
+    Store, applied_model, captions,
     dataset::DatasetRecord,
     picture_features::{self, PictureFeatures},
     picture_table::StoredPicture,
@@ -61,6 +61,27 @@ impl SearchContext<'_> {
     /// Returns the tags and ratings of users, as of the revision of the dataset.
     pub(super) fn user_tags(&self) -> Result<Arc<UserTagIndex>, RetrievalError> {
         Ok(self.indexes.user_tags(self.store, self.dataset)?)
+    }
+
+    /// Fails if the dataset has no such tag. `is_searched` says whether a searched media item has it from a sidecar.
+    /// If none has it, other media items may, such as those of the other entity type.
+    pub(super) fn require_tag(
+        &self,
+        tag: TagId,
+        is_searched: impl FnOnce() -> Result<bool, RetrievalError>,
+    ) -> Result<(), RetrievalError> {
+        let ids = &self.user_tags()?.ids;
+        if ids.contains(tag) || is_searched()? {
+            return Ok(());
+        }
+        let dataset = self.dataset.id;
+        for entity in [EntityType::Images, EntityType::Objects] {
+            let names = self.store.read(|c| captions::tag_counts(c, dataset, entity))?;
+            if names.iter().any(|(name, _)| ids.of(dataset, name) == tag) {
+                return Ok(());
+            }
+        }
+        Err(RetrievalError::UnknownTag(tag))
     }
 
     /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset

@@ -3,7 +3,7 @@
 use std::io;
 
 use tessera_encoder::LoadError;
-use tessera_model::{Anchor, EntityType, FileOrder, Filter, vql::Fraction};
+use tessera_model::{Anchor, EntityType, FileOrder, Filter, TagId, vql::Fraction};
 use tessera_search::{member_search::Grouping, text::full_text_query::SyntaxError};
 use tessera_store::StoreError;
 
@@ -41,9 +41,11 @@ pub enum RetrievalError {
         name: String,
         known: Vec<String>,
     },
+    /// A filter has a tag that the dataset does not have.
+    UnknownTag(TagId),
     /// A pattern of a filter is too large to compile.
     LargePattern,
-    /// The filter of the query that has one of the three errors above, by its index.
+    /// The filter of the query that has one of the four errors above, by its index.
     InFilter(usize, Box<Self>),
     /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,
@@ -56,9 +58,10 @@ impl RetrievalError {
     /// Names the filter that is refused. Other errors do not say which filter caused them.
     pub(super) fn in_filter(self, index: usize) -> Self {
         match self {
-            Self::FullText(_) | Self::UnknownColumn { .. } | Self::LargePattern => {
-                Self::InFilter(index, Box::new(self))
-            }
+            Self::FullText(_)
+            | Self::UnknownColumn { .. }
+            | Self::UnknownTag(_)
+            | Self::LargePattern => Self::InFilter(index, Box::new(self)),
             other => other,
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tessera_model::{
-    Anchor, Filter, ScoreKind, composed,
+    Anchor, Filter, ScoreKind, TagId, composed,
     vql::{
         ColumnName, FileProperty, Fraction, IssueFilter, IssueMode, IssueName, Property, QueryText,
     },
@@ -206,12 +206,12 @@ impl<'a> QueryTranslation<'a> {
                 MemberCondition::Labels(*rule, names.map(Cow::into_owned).collect())
             }
             Filter::Tags(tags) => {
-                let by_users = self.context.user_tags()?;
-                let lacks = tags.as_slice().iter().map(|&tag| {
-                    let by_users = by_users.rows(tag).to_vec();
-                    MemberCondition::Not(Box::new(MemberCondition::Tag { tag, by_users }))
-                });
-                MemberCondition::Not(Box::new(MemberCondition::Any(lacks.collect())))
+                let lacks = tags
+                    .as_slice()
+                    .iter()
+                    .map(|tag| Ok(MemberCondition::Not(Box::new(self.tag_condition(*tag)?))));
+                let lacks = lacks.collect::<Result<_, RetrievalError>>()?;
+                MemberCondition::Not(Box::new(MemberCondition::Any(lacks)))
             }
             Filter::Issue(issue) => issue_condition(issue),
             Filter::Duplicates(similarity) => {
@@ -244,6 +244,15 @@ impl<'a> QueryTranslation<'a> {
                 None => return Ok(None),
             },
         }))
+    }
+
+    fn tag_condition(&self, tag: TagId) -> Result<MemberCondition, RetrievalError> {
+        let (store, table) = (self.context.store, self.table);
+        let by_users = self.context.user_tags()?;
+        let name = by_users.ids.name_id(tag);
+        let has_tag = || read_current(store, table, |c| search_table::has_tag(c, table, name));
+        self.context.require_tag(tag, has_tag)?;
+        Ok(MemberCondition::Tag { name, by_users: by_users.rows(name).to_vec() })
     }
 
     fn require_column(&self, name: &ColumnName) -> Result<(), RetrievalError> {

@@ -5,9 +5,12 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use tessera_model::{EntityType, Granularity, TagId, vql::ItemValue};
-use tessera_store::{Store, StoreError, dataset::DatasetRecord, tags};
-
-use crate::dataset_index::tag_id;
+use tessera_store::{
+    Store, StoreError,
+    dataset::DatasetRecord,
+    tag_ids::{TagIds, name_id},
+    tags,
+};
 
 /// The maximum number of tags that are shown of a cluster.
 const MAX_FREQUENT: usize = 8;
@@ -17,8 +20,9 @@ const MAX_FREQUENT: usize = 8;
 pub struct UserTagIndex {
     revision: i64,
     generation: i64,
+    pub(super) ids: TagIds,
     names: Vec<String>,
-    /// The rows of the media items that have each tag, in increasing order.
+    /// The rows of the media items that have each tag, in increasing order, by the identifiers of the names.
     rows: HashMap<TagId, Vec<i64>>,
     ratings: HashMap<i64, u8>,
     members: Vec<ClusterTags>,
@@ -43,6 +47,7 @@ impl UserTagIndex {
         if dataset.tag_revision == 0 {
             return Ok(index);
         }
+        index.ids = store.read(|c| tags::ids(c, dataset.id))?;
         let mut numbers: HashMap<String, (u32, TagId)> = HashMap::new();
         for member in store.read(|c| tags::tagged_members(c, dataset.id))? {
             let mut tags = Vec::with_capacity(member.given.tags.len());
@@ -50,7 +55,7 @@ impl UserTagIndex {
                 let next = u32::try_from(index.names.len()).unwrap_or(u32::MAX);
                 let (number, id) = *numbers.entry(name.clone()).or_insert_with(|| {
                     index.names.push(name);
-                    (next, tag_id(dataset.id, &index.names[next as usize]))
+                    (next, name_id(dataset.id, &index.names[next as usize]))
                 });
                 tags.push(number);
                 index.rows.entry(id).or_default().push(member.row);
@@ -71,9 +76,9 @@ impl UserTagIndex {
         self.revision == dataset.tag_revision && self.generation == dataset.generation
     }
 
-    /// Returns the rows of the media items to which users have given a tag, in increasing order.
-    pub fn rows(&self, tag: TagId) -> &[i64] {
-        self.rows.get(&tag).map(Vec::as_slice).unwrap_or_default()
+    /// Returns the rows of the media items to which users have given the tag with this name, in increasing order.
+    pub fn rows(&self, name: TagId) -> &[i64] {
+        self.rows.get(&name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the rating of the media item in a row, for filters.
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn a_dataset_without_tags_has_none() {
         let index = UserTagIndex::default();
-        let id = tag_id(DatasetId(uuid::Uuid::nil()), "night");
+        let id = name_id(DatasetId(uuid::Uuid::nil()), "night");
         assert!(index.rows(id).is_empty() && index.rating_value(1).is_none());
         let clusters = index.of_clusters(EntityType::Images, Granularity::default(), [3]);
         assert_eq!(clusters, HashMap::from([(3, Vec::new())]));

@@ -65,9 +65,10 @@ pub enum MemberOrder {
 #[derive(Clone, Debug)]
 pub enum MemberCondition {
     Labels(LabelRule, Vec<String>),
-    /// The member has this tag from a sidecar, or is one of the rows to which users have given it.
+    /// The member has the tag with this name from a sidecar, or is one of the rows to which users have given it.
     Tag {
-        tag: TagId,
+        /// The identifier of the name.
+        name: TagId,
         by_users: Vec<i64>,
     },
     Issue(IssueRange),

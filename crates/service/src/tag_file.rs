@@ -24,13 +24,14 @@ use tessera_media::ingest::{
     OriginalFiles as _, SandboxedDir, TAGS_FOLDER, parquet_images::containing_file,
 };
 use tessera_model::{
-    DatasetId, TagColor, UserTags,
+    DatasetId, TagColor, TagId, UserTags,
     tag::{MAX_RATING, tag_name},
 };
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
     indexed_files, lock, source,
+    tag_ids::name_id,
     tagged_files::{self, TagSnapshot, TaggedFile},
     tags::TagDefinition,
 };
@@ -51,6 +52,9 @@ struct Line {
     tag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     color: Option<String>,
+    /// The identifier of a tag that has been renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<TagId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     /// The bytes of a path that is not text.
@@ -119,7 +123,7 @@ pub(crate) fn synchronize(
     let is_lost =
         found.is_none() && !(snapshot.files.is_empty() && snapshot.definitions.is_empty());
     if state.revision > state.written || is_lost {
-        let lines = write_lines(&snapshot);
+        let lines = write_lines(record.id, &snapshot);
         if let Err(cause) = location.write(&lines) {
             return Ok([problems, vec![only_in_index(&unwritable(&cause))]].concat());
         }
@@ -139,7 +143,7 @@ fn import(
     dataset: DatasetId,
     bytes: &[u8],
 ) -> Result<Vec<(usize, String)>, StoreError> {
-    let ReadFile { content, unreadable } = read_lines(bytes);
+    let ReadFile { content, unreadable } = read_lines(dataset, bytes);
     store.write(|tx| {
         // Tags may have been changed while the file was read.
         let known = tagged_files::state(tx, dataset)?;
@@ -300,21 +304,21 @@ impl TagFolder {
     }
 }
 
-fn read_lines(bytes: &[u8]) -> ReadFile {
+fn read_lines(dataset: DatasetId, bytes: &[u8]) -> ReadFile {
     let content = TagSnapshot { definitions: Vec::new(), files: Vec::new() };
     let mut read = ReadFile { content, unreadable: Vec::new() };
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        if let Err(reason) = read_line(line, &mut read.content) {
+        if let Err(reason) = read_line(dataset, line, &mut read.content) {
             read.unreadable.push((number, reason));
         }
     }
     read
 }
 
-fn read_line(line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
+fn read_line(dataset: DatasetId, line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
     let line: Line =
         serde_json::from_slice(line).map_err(|_| "it is not an entry in JSON".to_owned())?;
     let name = |text: &str| tag_name(text).ok_or_else(|| "a tag has no printable name".to_owned());
@@ -322,7 +326,8 @@ fn read_line(line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
         let name = name(&tag)?;
         let color = line.color.map(|color| color.parse::<TagColor>()).transpose()?;
         let color = color.unwrap_or_else(|| TagColor::of_new(&name, content.definitions.len()));
-        content.definitions.push(TagDefinition { name, color: color.as_str().to_owned() });
+        let id = line.id.unwrap_or_else(|| name_id(dataset, &name));
+        content.definitions.push(TagDefinition { id, name, color: color.as_str().to_owned() });
         return Ok(());
     }
     let path = match (line.path, line.path_bytes) {
@@ -353,16 +358,17 @@ fn read_line(line: &[u8], content: &mut TagSnapshot) -> Result<(), String> {
     Ok(())
 }
 
-fn write_lines(snapshot: &TagSnapshot) -> Vec<u8> {
+fn write_lines(dataset: DatasetId, snapshot: &TagSnapshot) -> Vec<u8> {
     let mut lines = Vec::new();
     let mut write = |line: &Line| {
         // Writing to memory does not fail, and every key is text.
         let _ = serde_json::to_writer(&mut lines, line);
         lines.push(b'\n');
     };
-    for TagDefinition { name, color } in &snapshot.definitions {
+    for TagDefinition { id, name, color } in &snapshot.definitions {
         let (tag, color) = (Some(name.clone()), Some(color.clone()));
-        write(&Line { tag, color, ..Line::default() });
+        let id = (*id != name_id(dataset, name)).then_some(*id);
+        write(&Line { tag, color, id, ..Line::default() });
     }
     for TaggedFile { path, seconds, region, content, given } in &snapshot.files {
         let text = path.to_str().map(str::to_owned);
@@ -495,6 +501,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again_and_a_bad_line_loses_only_itself() {
+        let dataset = DatasetId(Uuid::nil());
         let file = |path: &str, given| TaggedFile {
             path: path.into(),
             seconds: None,
@@ -505,14 +512,16 @@ mod tests {
         let given = UserTags { tags: vec!["night".into(), "picked".into()], rating: 4 };
         let odd = PathBuf::from(std::ffi::OsStr::from_bytes(b"a/\xff.jpg"));
         let snapshot = TagSnapshot {
-            definitions: vec![TagDefinition { name: "night".into(), color: "blue".into() }],
+            definitions: [("day", name_id(dataset, "day")), ("dark", name_id(dataset, "night"))]
+                .map(|(name, id)| TagDefinition { id, name: name.into(), color: "blue".into() })
+                .into(),
             files: vec![
                 file("a/1.jpg", given.clone()),
                 TaggedFile { path: odd, region: Some([0.0, 0.5, 0.25, 0.5]), ..file("", given) },
             ],
         };
-        let mut lines = write_lines(&snapshot);
-        let read = read_lines(&lines);
+        let mut lines = write_lines(dataset, &snapshot);
+        let read = read_lines(dataset, &lines);
         assert_eq!(read.content.files, snapshot.files);
         assert_eq!(read.content.definitions, snapshot.definitions);
         assert!(read.unreadable.is_empty());
@@ -520,9 +529,9 @@ mod tests {
             b"{\"path\": \"b.jpg\", \"tags\": [\"x\"\n\n[]\n{\"path\":\"c\",\"rating\":9}\n",
         );
         lines.extend_from_slice(b"{\"path\":\"d.jpg\",\"tags\":[\"\\u001b[2J\"]}\n{\"path\":\"e.jpg\",\"tags\":[\"y\"]}");
-        let read = read_lines(&lines);
+        let read = read_lines(dataset, &lines);
         let numbers: Vec<usize> = read.unreadable.iter().map(|(line, _)| *line).collect();
-        assert_eq!(numbers, [4, 6, 7, 8]);
+        assert_eq!(numbers, [5, 7, 8, 9]);
         assert_eq!(read.content.files.len(), 3);
         assert_eq!(read.content.files[2].given.tags, ["y"]);
     }
@@ -534,7 +543,7 @@ mod tests {
         let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
         import(&store, record.id, b"{\"path\":\"a.jpg\",\"tags\":[\"night\"]}\n").unwrap();
-        store.write(|tx| tags::create(tx, record.id, [("day", None)])).unwrap();
+        store.write(|tx| tags::create(tx, record.id, ["day"])).unwrap();
         fs::write(folder.path().join("x.txt"), "x").unwrap();
         let missing =
             "the tags are kept only in the index, because its folder contains none of its files";
@@ -553,7 +562,7 @@ mod tests {
         let store = Store::open(data.path()).unwrap();
         let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
         store.write(|tx| dataset::upsert(tx, &record)).unwrap();
-        store.write(|tx| tags::create(tx, record.id, [("night", None)])).unwrap();
+        store.write(|tx| tags::create(tx, record.id, ["night"])).unwrap();
         let file = b"{\"tag\":\"day\"}\n";
         assert!(import(&store, record.id, file).unwrap().is_empty());
         let defined = store.read(|c| tags::definitions(c, record.id)).unwrap();

@@ -40,6 +40,7 @@ pub mod sidecar;
 pub mod source;
 pub mod sqlite;
 mod table_definitions;
+pub mod tag_ids;
 pub mod tagged_files;
 pub mod tags;
 pub mod upload;

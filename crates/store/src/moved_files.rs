@@ -101,6 +101,8 @@ fn find_moved(
         tags::give(transaction, *media, &lost[*number].given)?;
     }
     if !found.is_empty() {
+        let moved = found.iter().map(|(number, media)| (lost[*number].media, *media));
+        tags::follow_changes(transaction, dataset, &moved.collect())?;
         increase_revision(transaction, dataset)?;
     }
     Ok(missing)

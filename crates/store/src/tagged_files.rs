@@ -110,9 +110,9 @@ pub fn import(
             query::execute(transaction, &sql, params![dataset.0])?;
         }
     }
-    let defined = read.definitions.iter().map(|tag| (&*tag.name, Some(&*tag.color)));
-    let used = read.files.iter().flat_map(|file| &file.given.tags).map(|name| (&**name, None));
-    tags::create(transaction, dataset, defined.chain(used))?;
+    read.definitions.iter().try_for_each(|tag| tags::restore(transaction, dataset, tag, None))?;
+    let used = read.files.iter().flat_map(|file| &file.given.tags);
+    tags::create(transaction, dataset, used.map(String::as_str))?;
     let by_place = known_media(transaction, dataset)?;
     let sql =
         "INSERT INTO tagged_media (media, dataset, path, seconds, region, content, tags, rating)

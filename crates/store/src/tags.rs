@@ -1,7 +1,7 @@
 //! What users have given to media items: tags and ratings. Each change is one transaction, which increases the revision
 //! of the tags of its dataset and can be undone. `tagged_files` has what survives a new index.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,8 +10,9 @@ use super::prelude::*;
 use crate::{
     assignment::{ASSIGNMENT_COLUMNS, read_assignment},
     media::read_joined_names,
+    tag_ids::TagIds,
 };
-use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, UserTags};
+use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, TagId, UserTags};
 
 /// The number of media items that are read at a time.
 const MEDIA_AT_A_TIME: usize = 8_192;
@@ -21,6 +22,7 @@ const MAX_CHANGES: u32 = 50;
 /// A tag that users have created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagDefinition {
+    pub id: TagId,
     pub name: String,
     /// The color in the spelling of [`TagColor`].
     pub color: String,
@@ -28,48 +30,99 @@ pub struct TagDefinition {
 
 /// Returns the tags that users have created, in the order of their creation.
 pub fn definitions(connection: &Connection, dataset: DatasetId) -> Result<Vec<TagDefinition>> {
-    let sql = "SELECT name, color, require(intact) FROM tag WHERE dataset = ?1 ORDER BY row";
+    let sql = "SELECT id, name, color, require(intact) FROM tag WHERE dataset = ?1 ORDER BY row";
     query::all(connection, sql, params![dataset.0], |row| {
-        Ok(TagDefinition { name: row.get(0)?, color: row.get(1)? })
+        Ok(TagDefinition { id: TagId(row.get(0)?), name: row.get(1)?, color: row.get(2)? })
     })
 }
 
-/// Creates those tags that do not exist. A tag without a color gets one. Returns whether there were such tags.
+pub fn ids(connection: &Connection, dataset: DatasetId) -> Result<TagIds> {
+    Ok(TagIds::new(dataset, &definitions(connection, dataset)?))
+}
+
+/// Creates those tags that do not exist.
 pub fn create<'a>(
     transaction: &Transaction,
     dataset: DatasetId,
-    tags: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
-) -> Result<bool> {
-    let mut known: Vec<String> =
-        definitions(transaction, dataset)?.into_iter().map(|tag| tag.name).collect();
-    let before = known.len();
-    for (name, color) in tags {
-        if known.iter().any(|other| other == name) {
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<()> {
+    let mut known = definitions(transaction, dataset)?;
+    for name in names {
+        if known.iter().any(|tag| tag.name == name) {
             continue;
         }
-        let color = color.unwrap_or_else(|| TagColor::of_new(name, known.len()).as_str());
-        let sql = "INSERT INTO tag (dataset, name, color) VALUES (?1, ?2, ?3)";
-        query::execute(transaction, sql, params![dataset.0, name, color])?;
-        known.push(name.to_owned());
+        let id = TagIds::new(dataset, &known).of(dataset, name);
+        let color = TagColor::of_new(name, known.len()).as_str().to_owned();
+        let tag = TagDefinition { id, name: name.to_owned(), color };
+        insert(transaction, dataset, &tag, None)?;
+        known.push(tag);
     }
-    let is_new = known.len() > before;
-    if is_new {
-        increase_revision(transaction, dataset)?;
-    }
-    Ok(is_new)
+    Ok(())
 }
 
-/// Changes the color of a tag. Returns `false` if there is no such tag.
-pub fn recolor(
+/// Creates a tag that was stored before, at its former place in the order if a row is given, unless a tag has its name.
+/// If another tag has its identifier by now, it gets a new one.
+pub(crate) fn restore(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    tag: &TagDefinition,
+    row: Option<i64>,
+) -> Result<()> {
+    let known = definitions(transaction, dataset)?;
+    if known.iter().any(|other| other.name == tag.name) {
+        return Ok(());
+    }
+    let ids = TagIds::new(dataset, &known);
+    let id = if ids.contains(tag.id) { ids.of(dataset, &tag.name) } else { tag.id };
+    insert(transaction, dataset, &TagDefinition { id, ..tag.clone() }, row)
+}
+
+fn insert(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    TagDefinition { id, name, color }: &TagDefinition,
+    row: Option<i64>,
+) -> Result<()> {
+    let sql = "INSERT INTO tag (dataset, id, name, color) VALUES (?1, ?2, ?3, ?4)";
+    query::execute(transaction, sql, params![dataset.0, id.0, name, color])?;
+    if let Some(row) = row {
+        // A tag of another dataset may have the row by now.
+        let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2
+                   AND NOT EXISTS (SELECT 1 FROM tag WHERE row = ?3)";
+        query::execute(transaction, sql, params![dataset.0, name, row])?;
+    }
+    increase_revision(transaction, dataset)
+}
+
+/// Creates a tag, or changes its color.
+pub fn define(
     transaction: &Transaction,
     dataset: DatasetId,
     name: &str,
-    color: TagColor,
-) -> Result<bool> {
+    color: Option<TagColor>,
+) -> Result<AppliedChange> {
+    let known = definitions(transaction, dataset)?;
+    let known = known.into_iter().find(|tag| tag.name == name);
+    let (definition, description) = match (known, color) {
+        (None, _) => {
+            create(transaction, dataset, [name])?;
+            (DefinitionChange::Created { name: name.to_owned() }, format!("create {name}"))
+        }
+        (Some(tag), Some(color)) if tag.color != color.as_str() => {
+            let description = format!("color {name} {color}");
+            (DefinitionChange::Recolored { name: tag.name, from: tag.color }, description)
+        }
+        _ => return Ok(AppliedChange::default()),
+    };
+    if let Some(color) = color {
+        recolor(transaction, dataset, name, color.as_str())?;
+    }
+    record(transaction, dataset, &description, Some(definition), Vec::new())
+}
+
+fn recolor(c: &Connection, dataset: DatasetId, name: &str, color: &str) -> Result<()> {
     let sql = "UPDATE tag SET color = ?3 WHERE dataset = ?1 AND name = ?2";
-    let changed = query::change(transaction, sql, params![dataset.0, name, color.as_str()])?;
-    increase_revision(transaction, dataset)?;
-    Ok(changed > 0)
+    query::execute(c, sql, params![dataset.0, name, color])
 }
 
 pub(crate) fn increase_revision(transaction: &Transaction, dataset: DatasetId) -> Result<()> {
@@ -88,8 +141,10 @@ struct ChangedGroup {
 /// What a change did to the tags of the dataset itself.
 #[derive(Serialize, Deserialize)]
 enum DefinitionChange {
+    Created { name: String },
+    Recolored { name: String, from: String },
     Renamed { from: String, to: String },
-    Deleted(TagDefinition),
+    Deleted { tag: TagDefinition, row: i64 },
 }
 
 /// The part of a change that is stored as JSON: the tags before and after it, with the number of media items.
@@ -107,8 +162,10 @@ pub struct AppliedChange {
     /// The number of media items that were changed.
     pub changed: u64,
     /// The number of media items that keep a tag that was to be removed, because sidecars give it, or that were changed
-    /// since the change that is undone.
+    /// since the change that is undone, or that are missing.
     pub kept: u64,
+    /// The description of the change that was undone.
+    pub undone: Option<String>,
 }
 
 /// Media items in groups of the same tags. Most media items have the same few tags, so the JSON of each list is read
@@ -158,6 +215,20 @@ impl EditGroup {
     }
 }
 
+/// Returns the first tag that a change adds although it must exist and does not.
+pub fn missing_tag<'a>(
+    connection: &Connection,
+    dataset: DatasetId,
+    edit: &'a TagEdit,
+) -> Result<Option<&'a str>> {
+    if !edit.only_existing {
+        return Ok(None);
+    }
+    let known = definitions(connection, dataset)?;
+    let is_missing = |name: &&String| known.iter().all(|tag| tag.name != **name);
+    Ok(edit.add.iter().find(is_missing).map(String::as_str))
+}
+
 /// Changes the tags of media items, given by their rows. Tags that do not exist are created.
 pub fn apply(
     transaction: &Transaction,
@@ -166,7 +237,7 @@ pub fn apply(
     edit: &TagEdit,
     description: &str,
 ) -> Result<AppliedChange> {
-    create(transaction, dataset, edit.add.iter().map(|name| (&**name, None)))?;
+    create(transaction, dataset, edit.add.iter().map(String::as_str))?;
     let sql = "SELECT media.id, media.tags, coalesce(given.tags, '[]'), coalesce(given.rating, 0),
                       require(media.intact), require(coalesce(given.intact, given.media IS NULL))
                FROM media LEFT JOIN tagged_media given ON given.media = media.id
@@ -210,9 +281,7 @@ pub fn rename(
         tags.iter().any(|tag| tag == from).then_some(renamed)
     })?;
     let definition = if is_known(to) {
-        delete_definition(transaction, dataset, from)?;
-        let deleted = known.into_iter().find(|tag| tag.name == from);
-        deleted.map(DefinitionChange::Deleted)
+        take_definition(transaction, dataset, from)?
     } else {
         rename_definition(transaction, dataset, from, to)?;
         Some(DefinitionChange::Renamed { from: from.to_owned(), to: to.to_owned() })
@@ -227,15 +296,28 @@ pub fn delete(
     dataset: DatasetId,
     name: &str,
 ) -> Result<Option<AppliedChange>> {
-    let known = definitions(transaction, dataset)?;
-    let Some(deleted) = known.into_iter().find(|tag| tag.name == name) else { return Ok(None) };
+    let Some(deleted) = take_definition(transaction, dataset, name)? else { return Ok(None) };
     let groups = changed_everywhere(transaction, dataset, |tags| {
         let rest: Vec<String> = tags.iter().filter(|tag| *tag != name).cloned().collect();
         (rest.len() < tags.len()).then_some(rest)
     })?;
+    record(transaction, dataset, &format!("delete {name}"), Some(deleted), groups).map(Some)
+}
+
+/// Deletes a tag itself. Returns how this is undone, or `None` if there is no such tag.
+fn take_definition(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    name: &str,
+) -> Result<Option<DefinitionChange>> {
+    let sql = "SELECT id, color, row, require(intact) FROM tag WHERE dataset = ?1 AND name = ?2";
+    let found = query::find(transaction, sql, params![dataset.0, name], |row| {
+        let tag =
+            TagDefinition { id: TagId(row.get(0)?), name: name.to_owned(), color: row.get(1)? };
+        Ok(DefinitionChange::Deleted { tag, row: row.get(2)? })
+    })?;
     delete_definition(transaction, dataset, name)?;
-    let definition = Some(DefinitionChange::Deleted(deleted));
-    record(transaction, dataset, &format!("delete {name}"), definition, groups).map(Some)
+    Ok(found)
 }
 
 fn rename_definition(c: &Connection, dataset: DatasetId, from: &str, to: &str) -> Result<()> {
@@ -295,7 +377,7 @@ fn record(
                  (SELECT row FROM tag_change WHERE dataset = ?1 ORDER BY row DESC LIMIT 1 OFFSET ?2)";
     query::execute(transaction, sql, params![dataset.0, MAX_CHANGES])?;
     increase_revision(transaction, dataset)?;
-    Ok(AppliedChange { id: Some(TagChangeId(id)), changed, kept: 0 })
+    Ok(AppliedChange { id: Some(TagChangeId(id)), changed, ..AppliedChange::default() })
 }
 
 // The statements below end with a list of media items.
@@ -333,7 +415,8 @@ pub(crate) fn delete_tagged(connection: &Connection, media: &[Uuid]) -> Result<(
 pub(crate) fn give(transaction: &Transaction, media: Uuid, given: &UserTags) -> Result<()> {
     let before = given_to(transaction, &[media])?.remove(&media).unwrap_or_default();
     let rating = (given.rating > 0).then_some(given.rating);
-    let after = TagEdit { add: given.tags.clone(), remove: Vec::new(), rating }.apply(&before, &[]);
+    let edit = TagEdit { add: given.tags.clone(), rating, ..TagEdit::default() };
+    let after = edit.apply(&before, &[]);
     replace(transaction, &before, &after, &[media])
 }
 
@@ -345,12 +428,12 @@ pub fn last_change(connection: &Connection, dataset: DatasetId) -> Result<Option
 }
 
 /// Undoes a change: the given one, or else the last one. Media items that were changed again since then stay as they
-/// are. Returns `None` if there is no such change, and otherwise its description, too.
+/// are. Returns `None` if there is no such change.
 pub fn undo(
     transaction: &Transaction,
     dataset: DatasetId,
     change: Option<TagChangeId>,
-) -> Result<Option<(AppliedChange, String)>> {
+) -> Result<Option<AppliedChange>> {
     let sql = "SELECT row, description, groups, media, require(intact) FROM tag_change
                WHERE dataset = ?1 AND (id = ?2 OR ?3) ORDER BY row DESC LIMIT 1";
     let id = change.map_or(Uuid::nil(), |id| id.0);
@@ -366,22 +449,71 @@ pub fn undo(
     undo_definition(transaction, dataset, definition.as_ref())?;
     let (ids, _) = media.as_chunks::<16>();
     let mut ids = ids.iter().map(|bytes| Uuid::from_bytes(*bytes));
-    let mut undone = AppliedChange::default();
+    let mut undone = AppliedChange { undone: Some(description), ..AppliedChange::default() };
     for (before, after, count) in groups {
         let media: Vec<Uuid> = ids.by_ref().take(count).collect();
-        let current = given_to(transaction, &media)?;
-        let (unchanged, changed): (Vec<Uuid>, Vec<Uuid>) =
-            media.into_iter().partition(|id| current.get(id).cloned().unwrap_or_default() == after);
-        create(transaction, dataset, before.tags.iter().map(|name| (&**name, None)))?;
+        let unchanged = unchanged(transaction, &media, &after)?;
+        create(transaction, dataset, before.tags.iter().map(String::as_str))?;
         replace(transaction, &after, &before, &unchanged)?;
         undone.changed += unchanged.len() as u64;
-        undone.kept += changed.len() as u64;
+        undone.kept += (media.len() - unchanged.len()) as u64;
     }
-    if let Some(DefinitionChange::Renamed { to, .. }) = &definition {
-        define_if_used(transaction, dataset, to)?;
+    match &definition {
+        Some(DefinitionChange::Renamed { to: name, .. } | DefinitionChange::Created { name }) => {
+            define_if_used(transaction, dataset, name)?;
+        }
+        _ => {}
     }
     increase_revision(transaction, dataset)?;
-    Ok(Some((undone, description)))
+    Ok(Some(undone))
+}
+
+/// Returns the media items that still have what a change has given to them.
+fn unchanged(c: &Connection, media: &[Uuid], after: &UserTags) -> Result<Vec<Uuid>> {
+    let current = given_to(c, media)?;
+    let existing = if *after == UserTags::default() { existing(c, media)? } else { HashSet::new() };
+    let is_unchanged = |id: &Uuid| match current.get(id) {
+        Some(given) => given == after,
+        None => existing.contains(id),
+    };
+    Ok(media.iter().copied().filter(is_unchanged).collect())
+}
+
+fn existing(connection: &Connection, media: &[Uuid]) -> Result<HashSet<Uuid>> {
+    let sql = "SELECT id, require(intact) FROM media WHERE id IN";
+    let mut all = HashSet::with_capacity(media.len());
+    for media in media.chunks(MEDIA_AT_A_TIME) {
+        let found: Vec<Uuid> =
+            query::all_listed(connection, sql, params![], media, |row| row.get(0))?;
+        all.extend(found);
+    }
+    Ok(all)
+}
+
+/// Makes changes concern the media items that files have after a move, by the media items that they had before.
+pub(crate) fn follow_changes(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    moved: &HashMap<Uuid, Uuid>,
+) -> Result<()> {
+    let sql = "SELECT row FROM tag_change WHERE dataset = ?1";
+    let changes: Vec<i64> = query::all(transaction, sql, params![dataset.0], |row| row.get(0))?;
+    for change in changes {
+        let sql = "SELECT media, require(intact) FROM tag_change WHERE row = ?1";
+        let mut media: Vec<u8> = query::one(transaction, sql, params![change], |row| row.get(0))?;
+        let mut is_concerned = false;
+        for id in media.as_chunks_mut::<16>().0 {
+            if let Some(new) = moved.get(&Uuid::from_bytes(*id)) {
+                *id = new.into_bytes();
+                is_concerned = true;
+            }
+        }
+        if is_concerned {
+            let sql = "UPDATE tag_change SET media = ?2 WHERE row = ?1";
+            query::execute(transaction, sql, params![change, media])?;
+        }
+    }
+    Ok(())
 }
 
 fn undo_definition(
@@ -395,10 +527,13 @@ fn undo_definition(
             let is_free = definitions(transaction, dataset)?.iter().all(|tag| tag.name != *from);
             if is_free { rename_definition(transaction, dataset, to, from) } else { Ok(()) }
         }
-        Some(DefinitionChange::Deleted(tag)) => {
-            create(transaction, dataset, [(&*tag.name, Some(&*tag.color))]).map(|_| ())
+        Some(DefinitionChange::Recolored { name, from }) => {
+            recolor(transaction, dataset, name, from)
         }
-        None => Ok(()),
+        Some(DefinitionChange::Deleted { tag, row }) => {
+            restore(transaction, dataset, tag, Some(*row))
+        }
+        Some(DefinitionChange::Created { .. }) | None => Ok(()),
     }
 }
 
@@ -408,7 +543,7 @@ fn define_if_used(transaction: &Transaction, dataset: DatasetId, name: &str) -> 
     if changed_everywhere(transaction, dataset, has_tag)?.is_empty() {
         delete_definition(transaction, dataset, name)
     } else {
-        create(transaction, dataset, [(name, None)]).map(|_| ())
+        create(transaction, dataset, [name])
     }
 }
 

@@ -122,10 +122,10 @@ endpoints! {
     /// The tags of a dataset of a local service.
     Tags: "list the tags", LOCAL_DATASET, 3, Outcome;
     /// Changes the tags and ratings of media items.
-    ChangeTags: "change the tags", "dataset or media item not found", 1, Outcome;
+    ChangeTags: "change the tags", "dataset or media item not found, or not a dataset of a local service", 1, Outcome;
     /// Creates, recolors, renames or deletes a tag.
-    DefineTag: "change the tag", "dataset or tag not found", 1, Outcome;
-    UndoTags: "undo the change of tags", "dataset or change not found", 1, Outcome;
+    DefineTag: "change the tag", "dataset or tag not found, or not a dataset of a local service", 1, Outcome;
+    UndoTags: "undo the change of tags", "dataset or change not found, or not a dataset of a local service", 1, Outcome;
     /// The positions of media items on the map of a dataset of a local service.
     Map: "read the map", LOCAL_DATASET, 3, Outcome;
     /// Says what the format of an export leaves out. Only a local service has this endpoint.

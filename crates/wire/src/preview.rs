@@ -250,14 +250,10 @@ pub fn write_columns<'a>(
     columns.into_iter().map(|(name, value)| (name.to_owned(), write_scalar(value))).collect()
 }
 
-/// Reads columns of the user's own, with sanitized names and texts.
+/// Reads columns of the user's own, with sanitized names. Texts stay as they were received.
 fn read_columns(columns: &Value) -> Option<BTreeMap<SafeText, ColumnValue>> {
     let column = |(name, value): (&String, &Value)| {
-        let value = match serde_json::from_value(value.clone()).ok()? {
-            ColumnValue::Text(text) => ColumnValue::Text(SafeText::detail(&text).to_string()),
-            value => value,
-        };
-        Some((SafeText::name(name), value))
+        Some((SafeText::name(name), serde_json::from_value(value.clone()).ok()?))
     };
     columns.as_object()?.iter().map(column).collect()
 }

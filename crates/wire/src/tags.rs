@@ -47,8 +47,12 @@ pub struct TagChangeBody {
     pub change_id: Option<Uuid>,
     /// Number of media items that were changed.
     pub changed: u64,
-    /// Number of media items that keep a tag from a sidecar, or that were changed again since an undone change.
+    /// Number of media items that keep a tag from a sidecar, or that were changed again since an undone change or are
+    /// missing.
     pub kept: u64,
+    /// Description of the change that was undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<String>,
     /// Problems of the file with the tags.
     pub file_problems: Vec<String>,
 }
@@ -62,6 +66,8 @@ pub struct TagEditBody<'a> {
     #[serde(default)]
     pub remove: Vec<String>,
     pub rating: Option<u8>,
+    #[serde(default)]
+    pub only_existing: bool,
     /// The media items. Without them and without files, the parameters of the search select media items.
     #[serde(borrow)]
     pub media_selection: Option<&'a RawValue>,
@@ -94,10 +100,13 @@ pub fn write_edit(edit: &TagEdit, target: &TagTarget) -> Value {
         TagTarget::Files(files) => json!({"files": files}),
         TagTarget::Search(_) => json!({}),
     };
-    let TagEdit { add, remove, rating } = edit;
+    let TagEdit { add, remove, rating, only_existing } = edit;
     (body["add"], body["remove"]) = (json!(add), json!(remove));
     if let Some(rating) = rating {
         body["rating"] = json!(rating);
+    }
+    if *only_existing {
+        body["only_existing"] = json!(true);
     }
     body
 }
@@ -130,6 +139,9 @@ pub fn schemas() -> [(&'static str, Value); 3] {
     });
     edit["additionalProperties"] = json!(false);
     (edit["properties"]["add"], edit["properties"]["remove"]) = (names.clone(), names);
+    edit["properties"]["only_existing"] = json!({
+        "type": "boolean", "description": "Fail if a tag to add does not exist, instead of creating it",
+    });
     edit["properties"]["rating"] = json!({"type": "integer", "minimum": 0, "maximum": MAX_RATING});
     let definition = json!({
         "type": "object",
@@ -174,6 +186,7 @@ pub fn read_tag_change<'a>(change: impl Into<Fields<'a>>) -> Option<TagChange> {
         id: parsed(change, "change_id"),
         changed: change.needed_count("changed")?,
         kept: change.needed_count("kept")?,
+        undone: text(change, "undone").map(|undone| SafeText::detail(&undone)),
         file_problems: names(change, "file_problems", SafeText::MAX_NAME),
     })
 }

@@ -42,7 +42,7 @@ async fn remove_dataset(connection: &Connection<'_>, dataset: Dataset) -> CliRes
         ));
     }
     let fields = json!({
-        "dataset_id": dataset.id, "display_name": dataset.name.as_str(), "uploads": uploads,
+        "dataset_id": dataset.id, "display_name": dataset.name.received(), "uploads": uploads,
     });
     context.print(&Document::new("tessera.dataset_removal/1", fields))
 }
@@ -138,7 +138,7 @@ async fn rescan_folder(
     let number = |read: fn(FileChanges) -> u64| changes.map(read);
     let fields = json!({
         "dataset_id": dataset.id,
-        "display_name": dataset.name.as_str(),
+        "display_name": dataset.name.received(),
         "added": number(|changes| changes.added),
         "changed": number(|changes| changes.changed),
         "removed": number(|changes| changes.removed),

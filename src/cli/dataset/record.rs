@@ -75,7 +75,7 @@ pub(super) async fn show(connection: &Connection<'_>, dataset: Dataset, raw: boo
         let received = connection.client.dataset_fields(dataset.id).await?;
         let rows: Vec<Value> = received
             .iter()
-            .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
+            .map(|field| json!({ "name": field.name.received(), "value": field.value.received() }))
             .collect();
         let fields = json!({ "id": dataset.id, "fields": rows });
         let document = Document::new("tessera.fields/1", fields);

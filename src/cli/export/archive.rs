@@ -299,7 +299,7 @@ fn inspection_json(inspection: &Inspection) -> Value {
         "file": inspection.path.to_string_lossy(),
         "bytes": inspection.bytes,
         "export_format": inspection.format.as_str(),
-        "metadata": inspection.metadata_file.as_str(),
+        "metadata": inspection.metadata_file.received(),
         "annotation_files": (!has_rows).then_some(inspection.annotation_files),
         "rows": has_rows.then_some(inspection.rows),
         "columns": has_rows.then(|| names_json(&inspection.columns)),

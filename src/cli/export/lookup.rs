@@ -168,7 +168,7 @@ pub(super) fn export_document(
     let archive = downloaded.map(|downloaded| &downloaded.archive).or(job.and_then(saved_archive));
     let inspection = downloaded.and_then(|downloaded| downloaded.inspection.as_ref().ok());
     let extraction = downloaded.and_then(|downloaded| downloaded.extraction.as_ref());
-    let omission = |it: &Omission| json!({ "count": it.count, "text": it.text.as_str() });
+    let omission = |it: &Omission| json!({ "count": it.count, "text": it.text.received() });
     let embeds_images = request.is_some_and(|request| request.spec.format.embeds_images());
     let index_file = extraction.and_then(|extraction| extraction.index_file.as_ref());
     let inspected_rows = inspection.filter(|it| it.has_rows()).map(|it| it.rows);
@@ -181,7 +181,7 @@ pub(super) fn export_document(
         "omissions": export.omissions.as_ref().map(|it| it.iter().map(omission).collect::<Value>()),
         "status": task.state.as_str(),
         "progress": task.progress.map(|percent| f64::from(percent) / 100.0),
-        "result_message": task.message.as_ref().map(SafeText::as_str),
+        "result_message": task.message.as_ref().map(SafeText::received),
         "terminal": task.has_ended(),
         "started_at": job.map(|job| format_timestamp(job.started_at)),
         "ended_at": job.and_then(|job| job.ended_at).map(format_timestamp),
@@ -219,5 +219,5 @@ pub(super) fn sample_json(names: &NameSample) -> Value {
 }
 
 pub(super) fn names_json(names: &[SafeText]) -> Value {
-    names.iter().map(SafeText::as_str).collect()
+    names.iter().map(SafeText::received).collect()
 }

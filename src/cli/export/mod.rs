@@ -93,7 +93,7 @@ async fn list(context: &Context, dataset: Option<&str>) -> CliResult {
     };
     let matches = |job: &JobRecord| match (named, opened) {
         (Some(name), _) => {
-            is_same_name(job.dataset_name.as_str(), name) || job.dataset.to_string() == name
+            is_same_name(job.dataset_name.received(), name) || job.dataset.to_string() == name
         }
         (None, Some(opened)) => job.dataset == opened,
         (None, None) => true,
@@ -131,14 +131,14 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     json!({
         "id": job.state.export(),
         "dataset_id": job.dataset,
-        "dataset_name": job.dataset_name.as_str(),
+        "dataset_name": job.dataset_name.received(),
         "kind": export.map(kind),
-        "selection": export.and_then(ExportJob::content).map(|content| content.to_string()),
+        "selection": export.and_then(ExportJob::content).map(|content| content.received().to_owned()),
         "export_format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
         "state": state,
         "status": status,
-        "result_message": message.map(SafeText::as_str),
+        "result_message": message.map(SafeText::received),
         "started_at": format_timestamp(job.started_at),
         "ended_at": job.ended_at.map(format_timestamp),
         "file": archive.map(|archive| archive.path.to_string_lossy()),

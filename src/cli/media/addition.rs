@@ -454,7 +454,7 @@ impl<'a> AdditionRun<'a> {
         let waited = self.options.wait || self.options.then_reindex;
         let summary = json!({
             "dataset_id": self.dataset.id,
-            "display_name": self.dataset.name.as_str(),
+            "display_name": self.dataset.name.received(),
             // Without a wait, the observed status is the one from before the addition.
             "status_new": waited.then(|| self.dataset.status.as_str()),
             "source": self.plan.description,

@@ -156,7 +156,7 @@ impl AdditionPlan {
             .collect();
         let plan = json!({
             "dataset_id": dataset.id,
-            "display_name": dataset.name.as_str(),
+            "display_name": dataset.name.received(),
             "status_new": dataset.status.as_str(),
             "source": self.description,
             "images": self.preflight.images,
@@ -195,7 +195,7 @@ pub fn warn_of_unreadable(context: &Context, files: &[UnreadableFile]) {
 pub fn unreadable_json<'a>(files: impl IntoIterator<Item = &'a UnreadableFile>) -> Value {
     files
         .into_iter()
-        .map(|file| json!({ "name": file.name.as_str(), "reason": file.reason.as_str() }))
+        .map(|file| json!({ "name": file.name.received(), "reason": file.reason.received() }))
         .collect()
 }
 

@@ -158,7 +158,7 @@ fn save_view(context: &Context, view: SavedView) -> CliResult {
     }
     let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
-    let command = ShellCommand::new("tessera query run").word(view.name.as_str());
+    let command = ShellCommand::new("tessera query run").word(view.name.received());
     let message =
         format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
@@ -173,7 +173,7 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let before = views.len();
-    views.retain(|view| view.name.as_str() != name.trim());
+    views.retain(|view| !is_same_name(view.name.received(), name.trim()));
     if views.len() == before {
         return Err(unknown_view(context, name));
     }
@@ -193,7 +193,7 @@ pub(super) fn find_view(
     name: &str,
 ) -> CliResult<SavedView> {
     let mut views = state.views()?.into_iter();
-    let view = views.find(|view| is_same_name(view.name.as_str(), name.trim()));
+    let view = views.find(|view| is_same_name(view.name.received(), name.trim()));
     view.ok_or_else(|| unknown_view(context, name))
 }
 

@@ -217,6 +217,9 @@ impl App {
             let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
             self.tagging.kept.retry(search.dataset);
+            if let Some(tags) = self.tagging.tags.get_mut(&search.dataset) {
+                tags.invalidate();
+            }
             self.results.pages.entry(search).invalidate();
         }
         self.jobs.poll_now(self.panes.focus);

@@ -128,7 +128,7 @@ impl PendingChange {
 }
 
 fn tags_of_preview(preview: &Preview) -> UserTags {
-    let tags = preview.tags.iter().map(ToString::to_string).collect();
+    let tags = preview.tags.iter().map(|name| name.received().to_owned()).collect();
     UserTags { tags, rating: preview.rating }
 }
 
@@ -170,7 +170,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         _ => action
             .tag_key()
             .and_then(|key| app.tagging.name_of_key(dataset, key))
-            .map(ToString::to_string),
+            .map(|name| name.received().to_owned()),
     };
     let (target, item, has_tag) = tag_target(app, name.as_deref());
     let Some(target) = target else { return };
@@ -185,6 +185,8 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
         }
     };
     let Ok(edit) = edit else { return };
+    // The tag of a key may have been renamed or deleted since the tags were loaded.
+    let edit = TagEdit { only_existing: action.tag_key().is_some(), ..edit };
     app.tagging.whole_search = false;
     let request = Request::ChangeTags(dataset, target, edit.clone());
     queue_change(app, PendingChange { dataset, request, edit, item });
@@ -276,7 +278,10 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
         kept => format!("; {} as before", grouped_with_noun(kept, "stays", "stay")),
     };
     let text = match &change.request {
-        Request::UndoTags(..) => format!("undone for {media}{kept}"),
+        Request::UndoTags(..) => match &made.undone {
+            Some(undone) => format!("undone: {undone}{kept}"),
+            None => format!("undone for {media}{kept}"),
+        },
         Request::DefineTag(_, name, _) => format!("created the tag {name}"),
         _ => format!("{}: {media}{kept}", describe(&change.edit)),
     };
@@ -335,7 +340,7 @@ impl Results {
         let previews = &cluster.previews;
         let is_left = |tag: &Tag| previews.iter().any(|preview| preview.tags.contains(&tag.name));
         let is_removed = |tag: &Tag| {
-            let name = tag.name.as_str();
+            let name = tag.name.received();
             [PICKED, REJECTED].contains(&name) || edit.remove.iter().any(|other| other == name)
         };
         cluster.tags.retain(|tag| is_left(tag) || !is_removed(tag));

@@ -280,6 +280,7 @@ fn a_text_that_is_not_printable_keeps_what_was_received() {
     for raw in ["", "plain", "a\nb", "\u{202e}x", "a\u{1b}[2J"] {
         let text = SafeText::name(raw);
         assert_eq!(text.received(), raw);
+        assert_eq!(serde_json::json!(text), raw, "files have the text itself");
         assert!(!text.as_str().contains(char::is_control), "{text}");
         assert_eq!(text.as_str(), text.to_string());
     }

@@ -21,7 +21,6 @@ use super::{
 };
 use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{EntityType, ExportFormat, Granularity};
-use tessera_retrieval::tag_id;
 use tessera_store::{captions::TextCoverage, cluster::StoredPreview, extra_columns::ColumnCounts};
 use tessera_wire::{
     compat::{
@@ -152,7 +151,7 @@ pub(crate) async fn exploration_metadata(
         })
         .await?;
     let label = |(name, count)| LabelCountBody { name, count };
-    let tag = |(name, count): (String, u64)| TagCountBody { id: tag_id(id, &name), name, count };
+    let tag = |(id, name, count)| TagCountBody { id, name, count };
     let cluster = |ScoredCluster { cluster, .. }| ClusterCountBody {
         cluster_id: cluster.id,
         n_images: cluster.counts.images,
@@ -290,7 +289,7 @@ pub(crate) async fn similarity_cluster(
     let members = state
         .run_expensive(move |deployment| deployment.member_page(id, cluster, &search, page))
         .await?;
-    Ok(LongJson(members.map(|members| cluster_body(id, members, &links))))
+    Ok(LongJson(members.map(|members| cluster_body(members, &links))))
 }
 
 /// Returns one media item: names, links, labels.

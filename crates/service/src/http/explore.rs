@@ -14,7 +14,6 @@ use tessera_model::{
     Filter, MediaId, TagId, UserTags,
     vql::{Fraction, LabelRule},
 };
-use tessera_retrieval::tag_id;
 use tessera_store::cluster::{ClusterRecord, StoredPreview};
 use tessera_wire::{
     explore::{ClusterBody, ExploreBody, MetadataBody, TagBody},
@@ -55,7 +54,7 @@ pub(crate) async fn explore(
         state.run_expensive(find).await?
     };
     let ClusterPage { clusters, is_bounded: bounded } = found;
-    let clusters = clusters.into_iter().map(|found| cluster_body(id, found, &links));
+    let clusters = clusters.into_iter().map(|found| cluster_body(found, &links));
     Ok(LongJson(ExploreBody {
         clusters: clusters.collect(),
         metadata: MetadataBody { used_duckdb: false, bounded },
@@ -67,11 +66,9 @@ fn shortest_decimal(score: f32) -> f64 {
     score.to_string().parse().unwrap_or_else(|_| score.into())
 }
 
-pub(crate) fn cluster_body(
-    dataset: DatasetId,
-    ScoredCluster { entity, level, cluster, scores, original_paths, mut given }: ScoredCluster,
-    links: &SignedLinks,
-) -> ClusterBody {
+pub(crate) fn cluster_body(found: ScoredCluster, links: &SignedLinks) -> ClusterBody {
+    let ScoredCluster { entity, level, cluster, scores, original_paths, tag_ids, mut given } =
+        found;
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(shortest_decimal);
     let kind = scores.as_ref().map(|scores| scores.kind);
     let matched_by = |at: usize| {
@@ -94,7 +91,8 @@ pub(crate) fn cluster_body(
         }
     });
     let previews: Vec<PreviewBody> = previews.collect();
-    let tag = |name: String| TagBody { id: Some(tag_id(dataset, &name)), name };
+    let tags = tags.into_iter().zip(tag_ids);
+    let tags: Vec<TagBody> = tags.map(|(name, id)| TagBody { id: Some(id), name }).collect();
     ClusterBody {
         cluster_id: id,
         r#type: entity.as_str(),
@@ -108,7 +106,7 @@ pub(crate) fn cluster_body(
         matched_by: matched_by(0),
         previews,
         labels: (!labels.is_empty()).then_some(labels),
-        user_tags: (!tags.is_empty()).then(|| tags.into_iter().map(tag).collect()),
+        user_tags: (!tags.is_empty()).then_some(tags),
         captions: captions.map(|caption| vec![caption]),
     }
 }

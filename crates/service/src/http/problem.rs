@@ -167,6 +167,12 @@ impl From<RetrievalError> for Problem {
                     format!("column.name: no media item has {name:?}; the dataset {known}");
                 Self::invalid_query(query::VQL, &reason)
             }
+            RetrievalError::UnknownTag(id) => {
+                let reason = format!(
+                    "tags.value: the dataset has no tag with the ID {id}; `tag list` shows the IDs of its tags"
+                );
+                Self::invalid_query(query::VQL, &reason)
+            }
             RetrievalError::LargePattern => {
                 Self::invalid_query(query::VQL, "path.value: the pattern is too long")
             }

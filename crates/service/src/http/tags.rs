@@ -53,8 +53,10 @@ pub(crate) async fn change_tags(
 ) -> Result<Json<TagChangeBody>, Problem> {
     let search = parse_optional_search(&state, &params)?;
     let body = read_json(connection, request, BODY).await?;
-    let TagEditBody { add, remove, rating, media_selection, files } = read_body(&body)?;
+    let TagEditBody { add, remove, rating, only_existing, media_selection, files } =
+        read_body(&body)?;
     let edit = TagEdit::new(add, remove, rating)
+        .map(|edit| TagEdit { only_existing, ..edit })
         .map_err(|reason| Problem::invalid_body(BODY, &capitalized(&reason)))?;
     let target = match (media_selection, files) {
         (None, None) => TagTarget::Search(search),

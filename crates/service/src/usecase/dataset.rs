@@ -7,7 +7,7 @@ use super::{ServiceError, error::UNREADABLE_MODEL};
 use crate::{Deployment, InjectedFailure};
 use tessera_encoder::Encoder;
 use tessera_files::staging::StagingDir;
-use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation};
+use tessera_model::{DatasetId, Distribution, EntityType, Granularity, Operation, TagId};
 use tessera_store::{
     Connection, QueryError, StoreError, Transaction,
     applied_model::{self, AppliedModel},
@@ -18,7 +18,7 @@ use tessera_store::{
     indexing_task::{self, IndexingTask, UnfinishedTasks},
     is_storage_full,
     lease::{self, LeaseCounts},
-    vectors,
+    tags, vectors,
 };
 
 /// The number of bytes that a check of the disk writes.
@@ -39,7 +39,7 @@ pub(crate) struct Enrichments {
 /// What the images or the objects of a dataset have, each with its count, the most frequent first.
 pub(crate) struct FacetCounts {
     pub labels: Counts,
-    pub tags: Counts,
+    pub tags: Vec<(TagId, String, u64)>,
     pub words: Counts,
     pub folders: Counts,
     pub columns: Vec<ColumnCounts>,
@@ -122,9 +122,11 @@ impl Deployment {
         entity: EntityType,
     ) -> Result<FacetCounts, ServiceError> {
         let counts = self.store.read(|c| {
+            let ids = tags::ids(c, id)?;
+            let tags = captions::tag_counts(c, id, entity)?.into_iter();
             Ok(FacetCounts {
                 labels: captions::label_counts(c, id, entity)?,
-                tags: captions::tag_counts(c, id, entity)?,
+                tags: tags.map(|(name, count)| (ids.of(id, &name), name, count)).collect(),
                 words: captions::word_counts(c, id, entity)?,
                 folders: extra_columns::folder_counts(c, id, entity)?,
                 columns: extra_columns::value_counts(c, id, entity)?,

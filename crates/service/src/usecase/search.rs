@@ -7,7 +7,7 @@ use super::ServiceError;
 use crate::Deployment;
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, DatasetId, EntityType, FileOrder, Filter, Granularity, MediaId,
-    Operation, Page, Query, Search, UserTags, vql::Fraction,
+    Operation, Page, Query, Search, TagId, UserTags, vql::Fraction,
 };
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
 use tessera_search::member_search::Grouping;
@@ -166,6 +166,8 @@ pub(crate) struct ScoredCluster {
     pub scores: Option<PreviewScores>,
     /// The path of the original of each preview, if the settings show paths.
     pub original_paths: Vec<Option<String>>,
+    /// The identifiers of the tags of the cluster, in their order.
+    pub tag_ids: Vec<TagId>,
     /// The tags and ratings of the media items of the previews that have some.
     pub given: HashMap<MediaId, UserTags>,
 }
@@ -239,7 +241,7 @@ impl Deployment {
             self.add_user_tags(&record, entity, level, ranks.zip(&mut clusters))?;
         }
         let scored = |cluster| self.scored(entity, level, cluster, None);
-        self.with_given(clusters.into_iter().map(scored).collect::<Result<_, _>>()?)
+        self.with_given(id, clusters.into_iter().map(scored).collect::<Result<_, _>>()?)
     }
 
     fn search(
@@ -268,7 +270,7 @@ impl Deployment {
             let cluster = ClusterRecord { counts, ..cluster };
             Some(self.scored(entity, grouping.granularity(), cluster, scores))
         });
-        let clusters = self.with_given(scored.collect::<Result<_, _>>()?)?;
+        let clusters = self.with_given(id, scored.collect::<Result<_, _>>()?)?;
         Ok(ClusterPage { clusters, is_bounded: result.is_bounded() })
     }
 
@@ -304,7 +306,15 @@ impl Deployment {
         scores: Option<PreviewScores>,
     ) -> Result<ScoredCluster, ServiceError> {
         let original_paths = self.original_paths(&cluster.previews)?;
-        Ok(ScoredCluster { entity, level, cluster, scores, original_paths, given: HashMap::new() })
+        Ok(ScoredCluster {
+            entity,
+            level,
+            cluster,
+            scores,
+            original_paths,
+            tag_ids: Vec::new(),
+            given: HashMap::new(),
+        })
     }
 
     /// Puts the most frequent tags of users before those of the sidecars, which the clusters have already.
@@ -329,17 +339,21 @@ impl Deployment {
         Ok(())
     }
 
-    /// Adds the tags and ratings of the media items of the previews.
+    /// Adds the identifiers of tags, and the tags and ratings of the media items of the previews.
     fn with_given(
         &self,
+        dataset: DatasetId,
         mut clusters: Vec<ScoredCluster>,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
         let media = |found: &ScoredCluster| -> Vec<MediaId> {
             found.cluster.previews.iter().map(|preview| preview.media).collect()
         };
         let shown: Vec<MediaId> = clusters.iter().flat_map(media).collect();
-        let all = self.store.read(|c| tags::of_media(c, &shown))?;
+        let (ids, all) =
+            self.store.read(|c| Ok((tags::ids(c, dataset)?, tags::of_media(c, &shown)?)))?;
         for found in &mut clusters {
+            let names = found.cluster.tags.iter();
+            found.tag_ids = names.map(|name| ids.of(dataset, name)).collect();
             let shown = media(found).into_iter();
             found.given = shown.filter_map(|id| Some((id, all.get(&id)?.clone()))).collect();
         }
@@ -409,7 +423,7 @@ impl Deployment {
             let scores = PreviewScores::new(&ranking, values);
             self.scored(entity, grouping.granularity(), cluster, scores)
         });
-        Ok(self.with_given(page.transpose()?.into_iter().collect())?.pop())
+        Ok(self.with_given(dataset, page.transpose()?.into_iter().collect())?.pop())
     }
 
     pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{Deployment, LocalError};
 use tessera_model::{
-    DatasetId, EntityType, Operation, SafeText, TagChangeId, TagColor, TagDefinition, TagEdit,
+    DatasetId, EntityType, Operation, SafeText, TagChangeId, TagDefinition, TagEdit,
 };
-use tessera_retrieval::tag_id;
 use tessera_store::{
     QueryError, Transaction, captions,
     dataset::DatasetRecord,
     media, source,
+    tag_ids::TagIds,
     tags::{self, AppliedChange},
 };
 use tessera_wire::tags::{DatasetTagBody, TagChangeBody, TagListBody};
@@ -51,8 +51,9 @@ impl Deployment {
         });
         let others = counts.iter().filter(|(name, _)| !is_defined(name));
         let others = others.map(|(name, count)| (name, None, *count));
+        let ids = TagIds::new(id, &definitions);
         let tags = defined.chain(others).map(|(name, color, count)| DatasetTagBody {
-            id: tag_id(id, name).0,
+            id: ids.of(id, name).0,
             name: name.clone(),
             color,
             count,
@@ -70,7 +71,12 @@ impl Deployment {
     ) -> Result<TagChangeBody, ServiceError> {
         let rows = until_current(|| self.tagged_rows(id, target))?;
         let description = describe(edit, rows.len());
-        self.write_tags(id, |tx| tags::apply(tx, id, &rows, edit, &description).map(Ok))
+        self.write_tags(id, |tx| match tags::missing_tag(tx, id, edit)? {
+            None => tags::apply(tx, id, &rows, edit, &description).map(Ok),
+            Some(name) => Ok(Err(ServiceError::Invalid(format!(
+                "The dataset has no tag {name:?}: it was renamed or deleted"
+            )))),
+        })
     }
 
     /// Creates, recolors, renames or deletes a tag.
@@ -82,13 +88,7 @@ impl Deployment {
     ) -> Result<TagChangeBody, ServiceError> {
         let unknown = || Err(ServiceError::NotFound("Tag not found".to_owned()));
         self.write_tags(id, |tx| match edit {
-            TagDefinition::Create(color) => {
-                let is_new = tags::create(tx, id, [(name, color.map(TagColor::as_str))])?;
-                if let (Some(color), false) = (color, is_new) {
-                    tags::recolor(tx, id, name, *color)?;
-                }
-                Ok(Ok(AppliedChange::default()))
-            }
+            TagDefinition::Create(color) => tags::define(tx, id, name, *color).map(Ok),
             TagDefinition::Rename(to) if to == name => Ok(Ok(AppliedChange::default())),
             TagDefinition::Rename(to) => {
                 tags::rename(tx, id, name, to).map(|made| made.map_or_else(unknown, Ok))
@@ -107,8 +107,7 @@ impl Deployment {
     ) -> Result<TagChangeBody, ServiceError> {
         let nothing = || Err(ServiceError::NotFound("There is no change to undo".to_owned()));
         self.write_tags(id, |tx| {
-            let undone = tags::undo(tx, id, change)?;
-            Ok(undone.map_or_else(nothing, |(undone, _)| Ok(undone)))
+            tags::undo(tx, id, change).map(|undone| undone.map_or_else(nothing, Ok))
         })
     }
 
@@ -117,10 +116,10 @@ impl Deployment {
         id: DatasetId,
         change: impl FnOnce(&Transaction) -> Result<Result<AppliedChange, ServiceError>, QueryError>,
     ) -> Result<TagChangeBody, ServiceError> {
-        let (record, AppliedChange { id, changed, kept }) =
+        let (record, AppliedChange { id, changed, kept, undone }) =
             self.write_dataset(id, |tx, record| Ok(change(tx)?.map(|applied| (record, applied))))?;
         let file_problems = self.tag_writer.note_change(&record);
-        Ok(TagChangeBody { change_id: id.map(|id| id.0), changed, kept, file_problems })
+        Ok(TagChangeBody { change_id: id.map(|id| id.0), changed, kept, undone, file_problems })
     }
 
     /// Returns the rows of the media items whose tags are changed.

@@ -113,6 +113,13 @@ async fn queries(service: &Service) -> Vec<String> {
                 .map(|kind| json!([issue(kind, mode)])),
         );
     }
+    let tags = service.good(&format!("/local/dataset/{}/tags", service.dataset)).await;
+    let tags = tags["tags"].as_array().unwrap().iter().map(|tag| tag["id"].clone());
+    let unknown = json!("00000000-0000-4000-8000-000000000000");
+    for tag in tags.chain([unknown]) {
+        let tagged = json!({"tags": {"op": "is", "value": [tag]}});
+        filters.extend([json!([tagged]), json!([{"not": tagged}])]);
+    }
     let mut queries: Vec<String> = filters.iter().map(vql).collect();
     queries.extend([
         anchor.clone(),

@@ -197,11 +197,98 @@ async fn tags_are_renamed_merged_recolored_and_deleted() {
         tags.map(|tag| format!("{} {} {}", tag["name"], tag["color"], tag["count"])).collect()
     };
     let list = service.tags().await;
-    assert_eq!(names(&list), [r#""empty" "cyan" 0"#, r#""day" "red" 1"#]);
+    assert_eq!(names(&list), [r#""day" "red" 1"#, r#""empty" "cyan" 0"#]);
     assert_eq!(list["last_change"], "delete dark");
     service.change("undo", json!({})).await;
     assert_eq!(service.with_tag("dark").await, ["a.png", "b.png"]);
     assert_eq!(service.tag("define", json!({"name": "no", "delete": true})).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_renamed_tag_keeps_its_identifier_also_after_the_loss_of_the_index() {
+    let service = Service::of(&named()).await;
+    let two = service.selection(&["a.png", "b.png"]).await;
+    service.change("change", json!({"add": ["keep"], "media_selection": two})).await;
+    let id = service.tag_id("keep").await;
+    service.change("define", json!({"name": "keep", "new_name": "keeper"})).await;
+    let one = service.selection(&["c.png"]).await;
+    service.change("change", json!({"add": ["keep"], "media_selection": one})).await;
+    let again = service.tag_id("keep").await;
+    let tag = |id: &str| json!({"tags": {"op": "is", "value": [id]}});
+    let found = async |service: &Service, filter: Value| {
+        service.found(&format!("&vql={}", json!([filter]))).await
+    };
+    assert_eq!(found(&service, tag(&id)).await, ["a.png", "b.png"]);
+    assert_eq!(found(&service, json!({"not": tag(&id)})).await, ["c.png"]);
+    assert_eq!(found(&service, tag(&again)).await, ["c.png"]);
+    let clusters = service.good(&service.explore("threshold=4&entity_type=IMAGES")).await;
+    assert!(clusters.to_string().contains(&id) && clusters.to_string().contains(&again));
+    let place = service.stop().await;
+    let other = Place::new(&named());
+    other.put(FILE, &fs::read(place.picture(FILE)).unwrap());
+    let service = Service::at(other, true).await;
+    assert_eq!([service.tag_id("keeper").await, service.tag_id("keep").await], [id, again]);
+}
+
+#[tokio::test]
+async fn a_created_and_a_recolored_tag_are_undone_and_tags_keep_their_order() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    service.change("change", json!({"add": ["keep", "draft"], "media_selection": one})).await;
+    let before = service.tags().await["tags"].clone();
+    for (define, description) in [
+        (json!({"name": "keep", "color": "blue"}), "color keep blue"),
+        (json!({"name": "new"}), "create new"),
+        (json!({"name": "keep", "delete": true}), "delete keep"),
+        (json!({"name": "keep", "new_name": "draft"}), "rename keep to draft"),
+    ] {
+        service.change("define", define).await;
+        assert_ne!(service.tags().await["tags"], before, "{description}");
+        let undone = service.change("undo", json!({})).await;
+        assert_eq!(undone["undone"], description);
+        assert_eq!(service.tags().await["tags"], before, "{description}");
+    }
+    let same = service.change("define", json!({"name": "keep"})).await;
+    assert_eq!(same["change_id"], Value::Null);
+    let created = service.change("define", json!({"name": "new"})).await;
+    service.change("change", json!({"add": ["new"], "media_selection": one})).await;
+    service.change("undo", json!({"change_id": created["change_id"]})).await;
+    assert_eq!(service.with_tag("new").await, ["a.png"], "a tag that is used stays");
+}
+
+#[tokio::test]
+async fn an_undo_follows_moved_files() {
+    let service = Service::of(&named()).await;
+    let all = service.selection(&["a.png", "b.png", "c.png"]).await;
+    service.change("change", json!({"add": ["wrong"], "media_selection": all})).await;
+    let place = service.stop().await;
+    for name in ["b.png", "a.png"] {
+        fs::rename(place.picture(name), place.picture(&format!("sub/{name}"))).unwrap();
+    }
+    let service = Service::at(place, true).await;
+    let undone = service.change("undo", json!({})).await;
+    assert_eq!((&undone["changed"], &undone["kept"]), (&3.into(), &0.into()), "{undone}");
+    assert!(service.with_tag("wrong").await.is_empty());
+    let all = service.selection(&["a.png", "b.png", "c.png"]).await;
+    service.change("change", json!({"add": ["right"], "media_selection": all})).await;
+    service.change("change", json!({"remove": ["right"], "media_selection": all})).await;
+    let place = service.stop().await;
+    fs::remove_file(place.picture("sub/c.png")).unwrap();
+    let service = Service::at(place, true).await;
+    let undone = service.change("undo", json!({})).await;
+    assert_eq!((&undone["changed"], &undone["kept"]), (&2.into(), &1.into()), "one is missing");
+}
+
+#[tokio::test]
+async fn a_change_that_names_a_renamed_tag_can_be_refused() {
+    let service = Service::of(&named()).await;
+    let one = service.selection(&["a.png"]).await;
+    let body = json!({"add": ["alpha"], "only_existing": true, "media_selection": one});
+    let (status, problem) = service.tag("change", body.clone()).await;
+    assert_eq!(status, 400, "{problem}");
+    assert!(problem.to_string().contains("no tag"), "{problem}");
+    service.change("define", json!({"name": "alpha"})).await;
+    assert_eq!(service.change("change", body).await["changed"], 1);
 }
 
 #[tokio::test]

@@ -107,8 +107,16 @@ async fn user_tags_by_the_identifiers_in_clusters() {
     assert_eq!(found(&service, &format!("tags=[%22{keep}%22]")).await, kept);
     assert_eq!(by(&service, is(json!([keep, front]))).await, set(&["doors.png"]), "all of them");
     let unknown = "00000000-0000-4000-8000-000000000000";
-    assert_eq!(by(&service, is(json!([unknown]))).await, set(&[]));
-    assert_eq!(by(&service, is(json!([keep, unknown]))).await, set(&[]));
+    let words = format!(
+        "filter 1, tags.value: the dataset has no tag with the ID {unknown}; `tag list` shows"
+    );
+    for filter in [is(json!([unknown])), json!([{"not": is(json!([keep, unknown]))[0]}])] {
+        let filters = json!([is(json!([keep]))[0], filter[0]]).to_string();
+        assert_refused(&service, &filters, &words).await;
+    }
+    let objects = format!("entity_type=OBJECTS&threshold=4&tags=[%22{keep}%22]");
+    let found = service.good(&service.explore(&objects)).await;
+    assert_eq!(found["clusters"], json!([]), "only images have the tag");
 }
 
 #[tokio::test]

@@ -148,6 +148,14 @@ fn a_cluster_is_written_as_it_was_read() {
 }
 
 #[test]
+fn the_text_of_a_column_is_written_as_it_was_received() {
+    let columns = json!({"a\u{200c}b": "line 1\nline 2\t\u{200c}", "n": 1.5});
+    let sent = json!({"media_id": whole_cluster()["cluster_id"], "columns": columns});
+    let written = json!(PreviewBody::new(&read_preview(&sent).unwrap(), LinkForm::Unsigned));
+    assert_eq!(written["columns"], columns);
+}
+
+#[test]
 fn what_a_service_did_not_send_is_written_as_null() {
     let id = "9a205a5e-0000-46be-83a3-000000000001";
     let page = read_page(&json!({"clusters": [

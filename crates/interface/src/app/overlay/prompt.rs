@@ -251,7 +251,7 @@ impl TextPrompt {
 
     pub(in crate::app) fn open_for_rename(app: &mut App) {
         if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
-            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.as_str()));
+            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.received()));
         }
     }
 

@@ -81,7 +81,7 @@ impl Dialog for ViewNameInput {
         let theme = ctx.theme;
         let name = self.trimmed_name();
         let mut views = ctx.app.service_data().saved_views().iter();
-        let is_taken = views.any(|view| is_same_name(view.name.as_str(), name.as_str()));
+        let is_taken = views.any(|view| is_same_name(view.name.received(), name.received()));
         let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
             let row = rows.reserve(1);

@@ -90,7 +90,7 @@ impl SplitForm {
         let typed = self.without.value().split(',').map(str::trim).filter(|name| !name.is_empty());
         let tag = |name: &str| {
             let mut tags = app.tagging.tags_of(self.dataset).iter();
-            let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.as_str(), name));
+            let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.received(), name));
             found.ok_or_else(|| format!("skip tags: no media item has the tag {name}"))
         };
         typed.map(tag).collect()

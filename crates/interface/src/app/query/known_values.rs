@@ -58,7 +58,7 @@ impl KnownValues {
             self.folders.insert(SafeText::file_name(folder));
         }
         let name = file.map(|(_, name)| name).or(path);
-        let format = format_of_file(name.unwrap_or(preview.file_name.as_str()));
+        let format = format_of_file(name.unwrap_or(preview.file_name.received()));
         if !format.is_empty() && self.formats.len() < Self::MAX_VALUES {
             self.formats.insert(SafeText::name(&format));
         }
@@ -82,7 +82,7 @@ impl KnownValues {
     pub fn tag_id(&self, name: &str) -> Option<TagId> {
         self.tags
             .iter()
-            .find(|(_, known)| is_same_name(known.as_str(), name.trim()))
+            .find(|(_, known)| is_same_name(known.received(), name.trim()))
             .map(|(id, _)| *id)
     }
 

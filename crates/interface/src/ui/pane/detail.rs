@@ -1,6 +1,6 @@
 //! Draws the detail of a preview: the picture as large as possible, and its facts.
 
-use tessera_model::{Cluster, EntryId, FileFacts, Preview, text::format_bytes};
+use tessera_model::{Cluster, EntryId, FileFacts, Preview, text::format_bytes, vql::ColumnValue};
 use tessera_picture::Crop;
 
 use crate::ui::prelude::*;
@@ -104,7 +104,10 @@ fn further_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
         lines.push((format!("labels in the whole cluster: {}", labels.join(", ")), theme.dim));
     }
     if !preview.extra_columns.is_empty() {
-        let columns = preview.extra_columns.iter().map(|(name, value)| format!("{name}: {value}"));
+        let column = |(name, value): (&SafeText, &ColumnValue)| {
+            format!("{name}: {}", SafeText::detail(&value.to_string()))
+        };
+        let columns = preview.extra_columns.iter().map(column);
         lines.push((columns.collect::<Vec<_>>().join(" · "), theme.text));
     }
     lines.push((format!("media {}", preview.media), theme.dim));

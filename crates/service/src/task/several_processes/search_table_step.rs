@@ -8,7 +8,7 @@ use super::super::{
 };
 use crate::task_error::TaskError;
 use tessera_model::{DatasetId, EntityType, vql::IssueKind};
-use tessera_retrieval::{issues::confidence, tag_id};
+use tessera_retrieval::issues::confidence;
 use tessera_store::{
     QueryError, StoreError, Transaction,
     assignment::ClusterAssignment,
@@ -18,6 +18,7 @@ use tessera_store::{
         self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
         WrittenMembers,
     },
+    tag_ids::name_id,
     vectors,
 };
 
@@ -156,7 +157,7 @@ impl MemberRows<'_> {
             media,
             assignment,
             issues: IssueKind::ALL.map(issue),
-            tags: media.tags.iter().map(|tag| tag_id(self.dataset, tag)).collect(),
+            tags: media.tags.iter().map(|tag| name_id(self.dataset, tag)).collect(),
             descriptor: &features.descriptor,
             text_vector,
             model_vector: features.model_vector.as_deref(),

@@ -53,8 +53,8 @@ impl<'a> MatchConditions<'a> {
     fn condition(&mut self, condition: &MemberCondition) -> Option<String> {
         Some(match condition {
             MemberCondition::Labels(rule, labels) => self.labels(*rule, labels),
-            MemberCondition::Tag { tag, by_users } => {
-                let of_sidecars = self.contains("tags", &tag.0.to_string());
+            MemberCondition::Tag { name, by_users } => {
+                let of_sidecars = self.contains("tags", &name.0.to_string());
                 if by_users.is_empty() {
                     of_sidecars
                 } else {

@@ -11,7 +11,7 @@ mod registry;
 mod search_statement;
 mod table_writer;
 
-pub use property_conditions::{column_names, has_column};
+pub use property_conditions::{column_names, has_column, has_tag};
 pub use registry::{
     SearchTable, VectorSupport, drop_table, find, former, is_current, support, unused,
 };

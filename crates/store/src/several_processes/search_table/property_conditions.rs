@@ -1,9 +1,12 @@
-//! Writes conditions on the properties of files as SQL, and finds the columns of the user's own that a table has. The
-//! rules are those of [`PropertyFilter::holds`].
+//! Writes conditions on the properties of files as SQL, and finds the tags and the columns of the user's own that a
+//! table has. The rules are those of [`PropertyFilter::holds`].
 
 use super::{match_conditions::MatchConditions, registry::SearchTable};
 use crate::prelude::*;
-use tessera_model::vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue};
+use tessera_model::{
+    TagId,
+    vql::{FileProperty, Operator, Property, PropertyFilter, PropertyValue},
+};
 
 /// The name of the file of a row.
 pub(super) const FILE_NAME: &str = "substring(t.file_path from '[^/]*$')";
@@ -110,6 +113,16 @@ pub fn has_column(connection: &Connection, table: &SearchTable, name: &str) -> R
         table.name()
     );
     query::one(connection, &sql, params![table.version, name], |row| row.get(0))
+}
+
+/// Whether a member of the table has a tag from a sidecar, given by the identifier of its name.
+pub fn has_tag(connection: &Connection, table: &SearchTable, name: TagId) -> Result<bool> {
+    let sql = format!(
+        "SELECT EXISTS (SELECT 1 FROM {} AS t WHERE t.version <= ?1 AND t.tags @> CAST(?2 AS jsonb))",
+        table.name()
+    );
+    let tags = format!("[\"{name}\"]");
+    query::one(connection, &sql, params![table.version, tags], |row| row.get(0))
 }
 
 /// Returns the names of all columns of the user's own.
