@@ -2,7 +2,7 @@
 //! first.
 
 use tessera_interface::app::{
-    App, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
+    App, Pane, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
 };
 use tessera_model::{
     Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
@@ -85,7 +85,8 @@ pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
 
 /// Describes the range that the user has started to select, up to the cursor.
 pub(super) fn open_range(app: &App) -> Option<String> {
-    let range = app.baskets().selected_tile_range(app.results())?;
+    let is_here = app.panes().focus == Pane::Results;
+    let range = app.baskets().selected_tile_range(app.results()).filter(|_| is_here)?;
     let (first, last) = (range.start() + 1, range.end() + 1);
     Some(format!("range from {first} to {last}; select-range selects it"))
 }

@@ -154,6 +154,15 @@ fn datasets_of_the_same_name_show_where_their_folders_differ() {
 }
 
 #[test]
+fn the_keys_of_a_range_are_shown_only_in_the_results() {
+    let mut desk = browsing(120, 40);
+    desk.press("2 v l");
+    assert!(row(&drawn(&desk, ThemeName::Plain), 39).contains("range of 2"));
+    desk.press("3");
+    assert!(!row(&drawn(&desk, ThemeName::Plain), 39).contains("range of"));
+}
+
+#[test]
 fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
     let mut desk = local_desk(80, 24);
     desk.press("g d");

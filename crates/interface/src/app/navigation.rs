@@ -152,7 +152,8 @@ impl App {
 
     /// Handles Esc, which closes one thing at a time, the newest first.
     pub(in crate::app) fn go_back(&mut self) {
-        if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
+        let focus = self.panes.focus;
+        if self.dismiss_notification() || self.baskets.cancel_pending(focus, &mut self.outbox) {
             return;
         }
         match self.panes.focus {

@@ -53,6 +53,7 @@ impl App {
         self.jobs.track(&self.setup, &self.screen, self.panes.focus, &mut self.outbox);
         FilterInput::apply_typed(self);
         self.restore_cursor();
+        self.baskets.drop_lost_range(&self.results);
         self.history.save(&mut self.outbox);
         if let Some(session) =
             current_session(&self.results, &self.panes, &self.setup, &self.overlays.picked_actions)
