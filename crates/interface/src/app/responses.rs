@@ -14,9 +14,10 @@ use crate::{
         custom_commands::custom_command_started,
         overlay::{
             add_media::AddMediaForm, archive_inspector::ArchiveInspector, check::QualityCheck,
-            duplicate_review::DuplicateReview, export::ExportForm, fact_sheet::FactSheet,
-            file_actions, file_patterns, get_model, login::LoginForm, manage_dataset, map::MapView,
-            path_fields::complete_path, saved_views::saved_views_loaded, split::SplitForm,
+            duplicate_review::DuplicateReview, export::ExportForm, facets::Facets,
+            fact_sheet::FactSheet, file_actions, file_patterns, get_model, login::LoginForm,
+            manage_dataset, map::MapView, path_fields::complete_path,
+            saved_views::saved_views_loaded, split::SplitForm,
         },
         service_data::LoadedState,
         session::restore_tabs,
@@ -155,6 +156,7 @@ impl App {
             (Lane::Overview(dataset, entity), result) => {
                 let known = self.service_data.overviews.entry((dataset, entity)).or_default();
                 known.finish(self.outbox.now, content!(result, Overview));
+                Facets::fit_sections(self);
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);
