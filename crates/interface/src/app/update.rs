@@ -80,9 +80,9 @@ impl App {
             }
             Event::Hover(text) => self.input.hover = text,
             Event::Paste(text) => self.paste(&text),
-            Event::Resize(columns, rows) => self.screen.size = (columns, rows),
+            Event::Resize(columns, rows) => self.change_screen(|it| it.size = (columns, rows)),
             Event::Terminal(protocol, cell) => {
-                (self.screen.protocol, self.screen.cell_size) = (protocol, cell);
+                self.change_screen(|it| (it.protocol, it.cell_size) = (protocol, cell));
             }
             Event::SixelSide(side) => self.screen.sixel_side = side,
             Event::WindowFocus(attended) => self.screen.window_focused = attended,
