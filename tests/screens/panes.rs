@@ -177,6 +177,24 @@ fn the_keys_of_a_range_are_shown_only_in_the_results() {
 }
 
 #[test]
+fn a_tile_shows_labels_that_members_of_the_result_have() {
+    let mut desk = similar(120, 40);
+    let labeled = || {
+        let mut page = page(0, 2);
+        page.clusters[0].labels = ["boat", "harbor", "night"].map(SafeText::name).to_vec();
+        page.clusters[0].previews[1].labels = vec![SafeText::name("night")];
+        page
+    };
+    desk.press("r");
+    desk.answer_page(labeled());
+    assert!(screen_in(&desk, ThemeName::Plain).contains("# night, boat, harbor"));
+    desk.press("g f x");
+    desk.answer_page(labeled());
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("# night, harbor"), "{shown}");
+}
+
+#[test]
 fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
     let mut desk = local_desk(80, 24);
     desk.press("g d");

@@ -8,8 +8,9 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 use tessera_model::{
-    Cluster, EntityType, Preview, Relevance, ScoreScale, is_metadata_label,
+    Cluster, EntityType, Filter, Preview, Relevance, ScoreScale, Search, is_metadata_label,
     tag::{PICKED, REJECTED},
+    vql::LabelRule,
 };
 
 use crate::ui::prelude::*;
@@ -63,7 +64,7 @@ impl<'a> TileText<'a> {
             short_counts,
             subject: match tile.preview {
                 Some(preview) if shows_names => preview.title().to_string(),
-                _ => subject(cluster),
+                _ => view.map_or_else(String::new, |view| subject(cluster, &view.search)),
             },
         }
     }
@@ -262,8 +263,18 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
 /// file.
 pub(super) fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
-    let labels = cluster.labels.iter().map(SafeText::as_str);
-    let labels: Vec<&str> = labels.filter(|label| !is_metadata_label(label)).take(3).collect();
+    let is_excluded = |label: &SafeText| {
+        search.filters.iter().any(|filter| match filter {
+            Filter::Labels(LabelRule::NotOneOf, labels) => {
+                labels.as_slice().iter().any(|excluded| excluded.as_str() == label.received())
+            }
+            _ => false,
+        })
+    };
+    let labels = cluster.labels.iter().filter(|label| !is_metadata_label(label.as_str()));
+    let mut labels: Vec<&SafeText> = labels.filter(|label| !is_excluded(label)).collect();
+    labels.sort_by_key(|label| !cluster.previews.iter().any(|it| it.labels.contains(label)));
+    let labels: Vec<&str> = labels.into_iter().take(3).map(SafeText::as_str).collect();
     if let Some(caption) = cluster.caption() {
         format!("“{}”", truncate(caption.as_str(), 200))
     } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
