@@ -243,6 +243,25 @@ fn a_service_that_does_not_list_members_gets_one_request() {
 }
 
 #[test]
+fn a_cluster_that_is_gone_does_not_end_the_listing_of_other_members() {
+    let large = |number| Cluster { n_images: Some(150), ..cluster(number) };
+    let clusters = || Page { clusters: vec![large(0), large(1)], ..Page::default() };
+    for (mut desk, keys) in [(local_desk(120, 40), "esc l enter"), (Desk::with_clusters(3), "r")] {
+        desk.press("r");
+        desk.answer_page(clusters());
+        desk.press("enter");
+        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+        desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such cluster")));
+        assert_eq!(requested_members(&desk), [0; 0]);
+        desk.press(keys);
+        if keys == "r" {
+            desk.answer_page(clusters());
+        }
+        assert_eq!(requested_members(&desk), [0], "{keys}");
+    }
+}
+
+#[test]
 fn members_are_requested_again_after_a_lost_connection_and_not_after_a_refusal() {
     let mut desk = opened_large_cluster();
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));

@@ -247,7 +247,8 @@ impl App {
             }
             // The line above the members says why there are no more.
             (Lane::Members(search, cluster), Err(failure)) => {
-                self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
+                let (is_local, now) = (self.has_local_service(), self.outbox.now);
+                self.results.members.page_failed(&search, cluster, failure, is_local, now);
             }
             (Lane::Map(search), result) => {
                 MapView::loaded(&mut self.overlays, &search, content!(result, Map));
