@@ -13,9 +13,10 @@ use crate::app::{
     basket::count_with_noun,
     overlay::palette::open_action_menu,
     pane::moved_cursor,
+    view::tiles::member_index,
     viewer::{
         Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
-        comparison::{focused_list, member_index, pictures_to_compare},
+        comparison::{focused_list, pictures_to_compare},
     },
 };
 
@@ -315,8 +316,7 @@ impl App {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
         let zoom = if self.has_actual_size() { 1.0 } else { actual_zoom(size, canvas) };
         self.edit_viewer(|viewer| {
-            let is_actual = (viewer.position.zoom - actual).abs() < 1e-9;
-            viewer.position.zoom = if is_actual { 1.0 } else { actual };
+            viewer.position.zoom = zoom;
             viewer.position.pan((0.0, 0.0), size, canvas);
         });
     }
@@ -435,7 +435,7 @@ impl App {
             self.results.edit_view(|view| {
                 view.cursor = tile;
                 view.cluster = Some(cluster);
-                view.preview_index = preview_index;
+                (view.preview_index, view.media) = (preview_index, active);
             });
         }
     }
