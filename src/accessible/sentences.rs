@@ -1,11 +1,13 @@
 //! Builds the sentences of the accessible interface. The most important part of a sentence comes
 //! first.
 
-use tessera_interface::app::{
-    App, Remote, Results, Tile, View, basket::SelectionState, dataset_names,
+use tessera_interface::{
+    app::{App, Pane, Remote, Results, Tile, View, basket::SelectionState, dataset_names},
+    ui,
 };
 use tessera_model::{
-    Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
+    Cluster, Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status,
+    text::count_with_noun,
 };
 
 pub(super) fn dataset(app: &App, position: usize, count: usize, dataset: &Dataset) -> String {
@@ -85,7 +87,8 @@ pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
 
 /// Describes the range that the user has started to select, up to the cursor.
 pub(super) fn open_range(app: &App) -> Option<String> {
-    let range = app.baskets().selected_tile_range(app.results())?;
+    let is_here = app.panes().focus == Pane::Results;
+    let range = app.baskets().selected_tile_range(app.results()).filter(|_| is_here)?;
     let (first, last) = (range.start() + 1, range.end() + 1);
     Some(format!("range from {first} to {last}; select-range selects it"))
 }
@@ -95,6 +98,7 @@ pub(super) fn cluster(app: &App, position: usize, count: usize, tile: &Tile) -> 
     join_phrases([
         Some(format!("{position} of {count}. Cluster c{position:02}")),
         selection(app.baskets().tile_selection_state(tile, app.results())),
+        marks(app, cluster, None),
         cluster.relevance.as_ref().map(|relevance| score(relevance, app.results().score_scale())),
         cluster.size().map(|members| count_with_noun(members, "member", "members")),
         cluster.contents_with_frames(),
@@ -113,6 +117,7 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
         Some(format!("{position} of {count}. Picture")),
         preview.map(|preview| preview.title().to_string()),
         selection(app.baskets().tile_selection_state(tile, app.results())),
+        preview.and_then(|preview| marks(app, tile.cluster, Some(preview))),
         preview
             .and_then(|it| it.relevance.as_ref())
             .map(|it| score(it, app.results().score_scale())),
@@ -120,17 +125,28 @@ pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> S
     ])
 }
 
-/// Describes a picture: its name and size, and whether it is selected.
+/// Describes a picture: its name and size, whether it is selected, and its tags.
 pub(super) fn picture(app: &App, preview: &Preview) -> String {
     let size = app.service_data().viewed_size(preview);
-    let selected = app.results().loaded_member(preview.media).and_then(|(cluster, member)| {
+    let member = app.results().loaded_member(preview.media);
+    let selected = member.and_then(|(cluster, member)| {
         selection(app.baskets().selection_state(cluster, Some(member), app.results()))
     });
     join_phrases([
         Some(preview.title().to_string()),
         size.map(|(width, height)| format!("{width} by {height} pixels")),
         selected,
+        member.and_then(|(cluster, member)| marks(app, cluster, Some(member))),
     ])
+}
+
+/// Describes whether a cluster, or a picture in it, is picked or rejected, its rating, and its other tags.
+fn marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Option<String> {
+    let marks = ui::tag_marks(app, cluster, picture).into_iter().map(|(mark, is_whole)| {
+        if is_whole { mark.words() } else { format!("some {}", mark.words()) }
+    });
+    let marks: Vec<String> = marks.collect();
+    (!marks.is_empty()).then(|| marks.join(", "))
 }
 
 pub(super) fn score(relevance: &Relevance, scale: ScoreScale) -> String {

@@ -51,7 +51,7 @@ pub enum ConfigCommand {
 
 /// Validates a theme file. The caller provides this function, because themes belong to the
 /// interface, which this module does not know.
-pub type ThemeValidator = fn(&str) -> Result<(), String>;
+pub type ThemeValidator = fn(&str) -> Result<(), ConfigError>;
 
 pub fn run(
     context: &Context,
@@ -274,20 +274,19 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     }
     let key_file = tessera_config::keymap_file();
     if let Some(file) = &key_file
-        && let Err(reason) = tessera_config::load_keymap(Some(file), &[])
+        && let Err(error) = tessera_config::load_keymap(Some(file), &[])
     {
-        let reason = reason.trim_start_matches(&format!("{}: ", file.display()));
-        errors.push(ConfigError::new(file.display(), reason));
+        errors.push(error);
     } else if let Some(setting) = layers.get("commands")
-        && let Err(reason) =
+        && let Err(error) =
             tessera_config::load_keymap(key_file.as_deref(), &layers.custom_commands())
     {
-        errors.push(setting.origin.error(reason));
+        errors.push(setting.origin.error(error.to_string()));
     }
     for path in user_themes() {
-        let read = read_text(&path).map_err(|error| error.to_string());
-        if let Err(reason) = read.and_then(|source| theme(&source)) {
-            errors.push(ConfigError::new(path.display(), reason));
+        let read = read_text(&path).map_err(|error| ConfigError::new("", error.to_string()));
+        if let Err(error) = read.and_then(|source| theme(&source)) {
+            errors.push(error.in_file(&path));
         }
     }
     errors

@@ -166,7 +166,9 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
             let warning = |message| CheckResult::warning("keys", message);
             findings.extend(warnings.into_iter().map(warning));
         }
-        Err(message) => findings.push(CheckResult::failed("keys", message, Exit::Usage)),
+        Err(error) => {
+            findings.push(CheckResult::failed("keys", error.to_string(), Exit::Usage));
+        }
     }
     findings
 }

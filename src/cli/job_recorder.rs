@@ -143,7 +143,9 @@ impl Connection<'_> {
                 self.state.load(&StateKey::Jobs)?
                 && let Some(job) = this_instance.iter_mut().find(|job| is_changed(job))
             {
-                job.ended_at = Some(timestamp_now());
+                let is_download = matches!(state, SavedJobState::Downloaded { .. });
+                let ended = job.ended_at.filter(|_| is_download);
+                job.ended_at = Some(ended.unwrap_or_else(timestamp_now));
                 job.state = state;
                 self.state.replace_jobs(this_instance)?;
             }

@@ -56,6 +56,10 @@ fn unusable_without_terminal(target: &LaunchTarget, bare: bool) -> CliError {
     })
 }
 
+fn invalid_keys(error: &tessera_config::ConfigError) -> CliError {
+    CliError::usage(error.to_string()).with_remedy("tessera config validate")
+}
+
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
@@ -68,9 +72,9 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
     let (mut options, warnings) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
-    let (keymap, key_warnings) =
-        tessera_config::load_keymap(tessera_config::keymap_file().as_deref(), &settings.commands)
-            .map_err(CliError::usage)?;
+    let key_file = tessera_config::keymap_file();
+    let keys = tessera_config::load_keymap(key_file.as_deref(), &settings.commands);
+    let (keymap, key_warnings) = keys.map_err(|error| invalid_keys(&error))?;
     settings.warnings.extend(warnings.into_iter().chain(key_warnings));
     if !has_terminal() && settings.accessible.is_none() {
         return Err(unusable_without_terminal(&target, bare));

@@ -1,10 +1,11 @@
 //! Tests what a session announces, line by line.
 
-use tessera_model::{Relevance, ScoreKind};
+use tessera_model::{Relevance, SafeText, ScoreKind};
 
 use super::TextSession;
 use crate::support::{
     desk::{Desk, cluster, page},
+    duplicates::local_desk,
     map::{answer, map},
     scene,
 };
@@ -59,6 +60,30 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
         session.type_line(line);
     }
     insta::assert_snapshot!(session.log);
+}
+
+#[test]
+fn picks_ratings_and_tags_are_read() {
+    let mut desk = local_desk(120, 40);
+    let mut tagged = page(0, 2);
+    tagged.clusters[0].previews[0].tags = ["picked", "night"].map(SafeText::name).to_vec();
+    tagged.clusters[0].previews[0].rating = 4;
+    for preview in &mut tagged.clusters[1].previews {
+        preview.tags = vec![SafeText::name("rejected")];
+    }
+    desk.press("r");
+    desk.answer_page(tagged);
+    let mut session = start(desk);
+    for (line, expected) in [
+        ("read", "some picked, some rated 4, some tagged night, 3 members"),
+        ("2", "Cluster c02, rejected, 3 members"),
+        ("1", "Cluster c01, some picked"),
+        ("open", "0.jpg, picked, rated 4, tagged night"),
+        ("full-size", "640 by 480 pixels, picked, rated 4, tagged night"),
+    ] {
+        let announced = session.type_line(line).join("\n");
+        assert!(announced.contains(expected), "{line}: {announced}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tests `input::keymap`: bindings, contexts and overrides.
 
+use std::path::Path;
+
 use tessera_config::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
 
 fn keys(written: &str) -> Vec<Chord> {
@@ -50,6 +52,15 @@ fn errors_name_the_unknown_word() {
         ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
         ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "is a prefix of"),
     ] {
-        assert!(Keymap::parse(source).unwrap_err().contains(word), "{source}");
+        assert!(Keymap::parse(source).unwrap_err().reason.contains(word), "{source}");
     }
+}
+
+#[test]
+fn a_key_file_that_is_not_toml_has_its_error_in_one_line() {
+    let error = Keymap::parse("[everywhere]\nquit = q\n").unwrap_err();
+    assert_eq!(error.position, Some((2, 8)), "{error}");
+    let shown = error.in_file(Path::new("keys.toml")).to_string();
+    assert!(shown.starts_with("keys.toml, line 2, column 8: "), "{shown}");
+    assert_eq!(shown.lines().count(), 1, "{shown}");
 }

@@ -154,6 +154,47 @@ fn datasets_of_the_same_name_show_where_their_folders_differ() {
 }
 
 #[test]
+fn a_review_states_no_result_while_duplicates_are_looked_for() {
+    let mut desk = local_desk(80, 24);
+    desk.press("g d");
+    let lane = Lane::FileAction(dataset(1, Status::Ready).id);
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("Looking for near-duplicates") && !shown.contains("frees"), "{shown}");
+    desk.answer(lane, Payload::Duplicates(vec![group(4, &[50, 40])]));
+    assert!(screen_in(&desk, ThemeName::Plain).contains("1 group, frees"));
+    desk.press("r");
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(!shown.contains("1 group"), "{shown}");
+}
+
+#[test]
+fn the_keys_of_a_range_are_shown_only_in_the_results() {
+    let mut desk = browsing(120, 40);
+    desk.press("2 v l");
+    assert!(row(&drawn(&desk, ThemeName::Plain), 39).contains("range of 2"));
+    desk.press("3");
+    assert!(!row(&drawn(&desk, ThemeName::Plain), 39).contains("range of"));
+}
+
+#[test]
+fn a_tile_shows_labels_that_members_of_the_result_have() {
+    let mut desk = similar(120, 40);
+    let labeled = || {
+        let mut page = page(0, 2);
+        page.clusters[0].labels = ["boat", "harbor", "night"].map(SafeText::name).to_vec();
+        page.clusters[0].previews[1].labels = vec![SafeText::name("night")];
+        page
+    };
+    desk.press("r");
+    desk.answer_page(labeled());
+    assert!(screen_in(&desk, ThemeName::Plain).contains("# night, boat, harbor"));
+    desk.press("g f x");
+    desk.answer_page(labeled());
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("# night, harbor"), "{shown}");
+}
+
+#[test]
 fn marks_leave_room_for_the_path_in_the_review_of_duplicates() {
     let mut desk = local_desk(80, 24);
     desk.press("g d");

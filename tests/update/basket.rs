@@ -4,7 +4,7 @@ use tessera::usecase::file_actions::selection_of_media;
 use tessera_config::DeploymentKind;
 use tessera_interface::{
     app::{
-        Effect,
+        Effect, Pane,
         basket::SelectedEntries,
         overlay::export::{ExportField, ExportForm},
     },
@@ -59,6 +59,18 @@ fn a_range_is_selected_by_its_two_ends() {
         (totals(&desk).clusters, desk.app.baskets().selected_tile_range(desk.app.results())),
         (4, None)
     );
+}
+
+#[test]
+fn a_range_waits_while_another_pane_has_the_focus_and_ends_with_its_page() {
+    let range = |desk: &Desk| desk.app.baskets().selected_tile_range(desk.app.results());
+    let mut desk = Desk::with_clusters(100);
+    desk.press("v l 3 esc");
+    assert_eq!((desk.app.panes().focus, range(&desk)), (Pane::Results, Some(0..=1)));
+    desk.press("n");
+    desk.answer_page(page(100, 40));
+    desk.press("p");
+    assert_eq!((desk.app.results().page_number(), range(&desk)), (0, None));
 }
 
 #[test]

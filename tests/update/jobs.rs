@@ -65,6 +65,26 @@ fn a_stopped_download_is_resumed() {
 }
 
 #[test]
+fn an_export_ends_before_its_archive_is_downloaded() {
+    let mut desk = exporting();
+    desk.wait(2);
+    desk.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
+    desk.wait(600);
+    let path = PathBuf::from("/downloads/set-1.zip");
+    let archive = Archive { path, bytes: 10, entries: 4, images: 3 };
+    desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
+    assert!(desk.notice().contains("set-1.zip"), "{}", desk.notice());
+    let took = |desk: &Desk| {
+        let job = desk.app.jobs().iter().next().unwrap();
+        let last = job.history().transitions().last().unwrap().entered_at;
+        let last = last.saturating_sub(job.started_at);
+        (job.elapsed(desk.app.clock()).as_secs(), last.as_secs())
+    };
+    assert_eq!(took(&desk), (2, 602));
+    assert_eq!(took(&restarted(desk)), (2, 2), "the states agree with the end that is saved");
+}
+
+#[test]
 fn only_ended_jobs_can_be_removed() {
     let mut desk = exporting();
     desk.press("4 D");

@@ -368,3 +368,23 @@ fn folders_and_columns_are_facets_of_a_local_deployment() {
     let excluded = Filter::negated(Filter::in_folder("train").unwrap()).unwrap();
     assert_eq!(search(&desk).filters, [excluded]);
 }
+
+#[test]
+fn the_facets_are_as_wide_as_the_names_of_their_kinds() {
+    let mut desk = caption_search();
+    desk.app.setup_mut().deployment = tessera_config::DeploymentKind::Local;
+    desk.happen(Event::Resize(200, 60));
+    desk.press("g f");
+    assert_eq!(desk.app.overlay_area().unwrap().width, 72);
+    let column = |number| tessera_model::ColumnFacets {
+        name: tessera_model::vql::ColumnName::new(&format!("a column {number}")).unwrap(),
+        values: vec![(ColumnValue::Flag(true), 7)],
+    };
+    let overview = Overview { columns: (0..9).map(column).collect(), ..Overview::default() };
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Overview(_, EntityType::Images)));
+    desk.respond(ticket, Ok(Payload::Overview(overview)));
+    // Nine names of ten columns and "issues", each between blanks, in a frame.
+    assert_eq!(desk.app.overlay_area().unwrap().width, 9 * 12 + 8 + 3);
+    desk.press("tab");
+    assert_eq!(desk.app.overlay_area().unwrap().width, 9 * 12 + 8 + 3);
+}

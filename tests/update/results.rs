@@ -17,6 +17,7 @@ use tessera_model::{
     set_algebra::{SetOperator, combine},
     vql::{ColumnValue, FileProperty, Operator, Property},
 };
+use tessera_picture::Protocol;
 
 use crate::support::{
     desk::{Desk, cluster, dataset, page},
@@ -243,6 +244,25 @@ fn a_service_that_does_not_list_members_gets_one_request() {
 }
 
 #[test]
+fn a_cluster_that_is_gone_does_not_end_the_listing_of_other_members() {
+    let large = |number| Cluster { n_images: Some(150), ..cluster(number) };
+    let clusters = || Page { clusters: vec![large(0), large(1)], ..Page::default() };
+    for (mut desk, keys) in [(local_desk(120, 40), "esc l enter"), (Desk::with_clusters(3), "r")] {
+        desk.press("r");
+        desk.answer_page(clusters());
+        desk.press("enter");
+        let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+        desk.respond(ticket, Err(Failure::new(FailureKind::NotFound, "no such cluster")));
+        assert_eq!(requested_members(&desk), [0; 0]);
+        desk.press(keys);
+        if keys == "r" {
+            desk.answer_page(clusters());
+        }
+        assert_eq!(requested_members(&desk), [0], "{keys}");
+    }
+}
+
+#[test]
 fn members_are_requested_again_after_a_lost_connection_and_not_after_a_refusal() {
     let mut desk = opened_large_cluster();
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
@@ -255,6 +275,69 @@ fn members_are_requested_again_after_a_lost_connection_and_not_after_a_refusal()
     assert_eq!(requested_members(&desk), [0; 0]);
     let missing = desk.app.results().missing_members();
     assert!(matches!(missing, Some(MissingMembers::Failed(_))), "{missing:?}");
+}
+
+/// Returns whether members are shown, their cluster, and the picture under the cursor.
+fn member(desk: &Desk) -> (bool, u128, String) {
+    let name = desk.app.results().preview().map(|it| it.file_name.to_string());
+    (desk.app.results().shows_members(), here(desk), name.unwrap_or_default())
+}
+
+#[test]
+fn members_stay_on_their_cluster_and_picture_when_the_page_changes() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("enter l");
+    let mut changed = cluster(0);
+    changed.previews.rotate_left(1);
+    desk.press("r");
+    desk.answer_page(Page { clusters: vec![cluster(2), cluster(1), changed], ..Page::default() });
+    assert_eq!(member(&desk), (true, 0, "1.jpg".to_owned()));
+    let other = Cluster { id: cluster(7).id, ..cluster(0) };
+    desk.press("r");
+    desk.answer_page(Page { clusters: vec![cluster(2), other], ..Page::default() });
+    assert_eq!(member(&desk), (true, 7, "1.jpg".to_owned()), "the cluster with the same picture");
+    desk.press("r");
+    desk.answer_page(page(20, 3));
+    assert!(!desk.app.results().shows_members());
+    assert_eq!(desk.notice(), "the open cluster is no longer among these results");
+}
+
+#[test]
+fn the_full_size_view_closes_if_its_cluster_is_gone() {
+    let mut desk = Desk::with_clusters(3);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.press("s r");
+    desk.answer_page(Page { clusters: vec![cluster(1), cluster(0)], ..Page::default() });
+    assert_eq!(desk.app.viewed_preview().unwrap().file_name.as_str(), "0.jpg");
+    desk.press("r");
+    desk.answer_page(page(20, 3));
+    assert!(desk.app.viewer().is_none());
+    assert_eq!(desk.notice(), "the open cluster is no longer among these results");
+}
+
+#[test]
+fn a_filter_that_hides_the_open_cluster_closes_its_members() {
+    let mut desk = Desk::with_clusters(30);
+    desk.press("l l enter /");
+    desk.type_text("121");
+    assert_eq!(member(&desk), (false, 12, "120.jpg".to_owned()));
+    desk.press("enter esc");
+    assert_eq!(here(&desk), 2);
+}
+
+#[test]
+fn no_other_picture_is_under_the_cursor_until_a_member_is_loaded_again() {
+    let mut desk = opened_large_cluster();
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Ok(members(0..118)));
+    desk.press(&["l"; 30].join(" "));
+    desk.press("r");
+    let large = Cluster { n_images: Some(149), ..cluster(0) };
+    desk.answer_page(Page { clusters: vec![large], ..Page::default() });
+    assert_eq!(member(&desk), (true, 0, String::new()));
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));
+    desk.respond(ticket, Ok(members(1..118)));
+    assert_eq!(member(&desk), (true, 0, "280.jpg".to_owned()));
 }
 
 #[test]

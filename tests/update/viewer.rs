@@ -155,6 +155,21 @@ fn actual_size_shows_a_pixel_as_a_pixel_and_returns() {
 }
 
 #[test]
+fn the_actual_and_the_fitting_size_stay_when_the_screen_changes() {
+    let mut desk = viewing();
+    desk.press("1");
+    desk.happen(Event::Resize(60, 20));
+    let scale = desk.app.viewer_scale().unwrap();
+    assert!((scale - 1.0).abs() < 1e-9, "{scale}");
+    desk.happen(Event::Terminal(Protocol::Kitty, (8, 16)));
+    let scale = desk.app.viewer_scale().unwrap();
+    assert!((scale - 1.0).abs() < 1e-9, "{scale}");
+    desk.press("1");
+    desk.happen(Event::Resize(120, 40));
+    assert_eq!(position(&desk), ZoomPosition::default());
+}
+
+#[test]
 fn the_wheel_zooms_where_it_points_and_a_drag_pans() {
     let mut desk = viewing();
     let mouse = |kind, column, row| Event::Mouse(Mouse { column, row, kind });

@@ -27,7 +27,7 @@ pub use settings::{
     ExportDefaults, GraphicsChoice, NotificationMethod, SearchDefaults, Settings, TileLayout,
     TileSize,
 };
-pub use settings_file::SettingOrigin;
+pub use settings_file::{ConfigError, SettingOrigin};
 pub use terminal_alerts::{DesktopProtocol, shows_progress};
 pub use tessera_model::text_enum;
 

@@ -2,7 +2,7 @@
 //! local index.
 
 use std::{
-    fmt, fs, io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -10,6 +10,7 @@ use directories::ProjectDirs;
 use tessera_wire::text_encoding::read_text;
 
 use crate::{
+    ConfigError,
     custom_command::CustomCommand,
     input::{Keymap, parse_sequence},
 };
@@ -125,26 +126,28 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
 pub fn load_keymap(
     path: Option<&Path>,
     commands: &[CustomCommand],
-) -> Result<(Keymap, Vec<String>), String> {
+) -> Result<(Keymap, Vec<String>), ConfigError> {
+    let of_commands = |reason| ConfigError::new("the keys of `commands`", reason);
     let (keymap, warnings) = load_key_file(path)?;
     let mut keys = Vec::new();
     for (position, command) in commands.iter().enumerate() {
-        let chords = command.key.as_deref().map(parse_sequence).transpose()?;
+        let chords = command.key.as_deref().map(parse_sequence).transpose();
+        let chords = chords.map_err(of_commands)?;
         keys.extend(chords.map(|chords| (chords, position)));
     }
-    let keymap = keymap.with_custom_commands(keys);
-    Ok((keymap.map_err(|reason| format!("the keys of `commands`: {reason}"))?, warnings))
+    Ok((keymap.with_custom_commands(keys).map_err(of_commands)?, warnings))
 }
 
-fn load_key_file(path: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
-    let shipped = Keymap::built_in()?;
+fn load_key_file(path: Option<&Path>) -> Result<(Keymap, Vec<String>), ConfigError> {
+    let shipped =
+        Keymap::built_in().map_err(|reason| ConfigError::new("the built-in keys", reason))?;
     let Some(path) = path else { return Ok((shipped, Vec::new())) };
-    let describe = |error: &dyn fmt::Display| format!("{}: {error}", path.display());
-    let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
+    let error = |reason: String| ConfigError::new(path.display(), reason);
+    let source = tessera_files::if_exists(read_text(path)).map_err(|it| error(it.to_string()))?;
     let Some(source) = source else { return Ok((shipped, Vec::new())) };
-    let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
+    let (keymap, keyless) = shipped.with_overrides(&source).map_err(|error| error.in_file(path))?;
     let warnings = keyless.iter().map(|action| {
-        describe(&format_args!("`{}` has no key; press : to find it by name", action.name()))
+        error(format!("`{}` has no key; press : to find it by name", action.name())).to_string()
     });
     Ok((keymap, warnings.collect()))
 }

@@ -63,6 +63,20 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
+    /// Creates an error of a file that is not TOML. Only the message is reported, because the whole error quotes the
+    /// line, which may contain a secret.
+    pub fn of_toml(location: impl fmt::Display, source: &str, error: &toml::de::Error) -> Self {
+        let at = error.span().map_or(0, |span| span.start);
+        let position = Some(position(source, at));
+        Self { position, ..Self::new(location, error.message()) }
+    }
+
+    /// Sets the file that has the error.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        Self { location: path.display().to_string(), ..self }
+    }
+
     /// Creates an error without a position.
     pub fn new(location: impl fmt::Display, reason: impl Into<String>) -> Self {
         Self { location: location.to_string(), position: None, reason: reason.into() }
@@ -102,10 +116,7 @@ impl Layer {
         let mut reader = LayerReader { path, source, owner, layer: Self::default() };
         let (spanned_keys, errors) = DeTable::parse_recoverable(source);
         for error in &errors {
-            let at = error.span().map_or(0, |span| span.start);
-            // Only the message is reported, because the whole error quotes the line, which may
-            // contain a secret.
-            reader.push_error(at, error.message());
+            reader.layer.errors.push(ConfigError::of_toml(path.display(), source, error));
         }
         if errors.is_empty() {
             match toml::from_str::<Table>(source) {
@@ -130,16 +141,8 @@ struct LayerReader<'a> {
 }
 
 impl LayerReader<'_> {
-    /// Returns the line and column of a byte.
-    fn position(&self, byte: usize) -> (usize, usize) {
-        let before = self.source.get(..byte).unwrap_or(self.source);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        (line, column)
-    }
-
     fn push_error(&mut self, byte: usize, reason: impl Into<String>) {
-        let position = Some(self.position(byte));
+        let position = Some(position(self.source, byte));
         let error = ConfigError { position, ..ConfigError::new(self.path.display(), reason) };
         self.layer.errors.push(error);
     }
@@ -201,11 +204,19 @@ impl LayerReader<'_> {
         let origin = match self.owner {
             FileOwner::BuiltIn => SettingOrigin::BuiltIn,
             FileOwner::User | FileOwner::Project => {
-                SettingOrigin::File(self.path.to_owned(), self.position(byte).0)
+                SettingOrigin::File(self.path.to_owned(), position(self.source, byte).0)
             }
         };
         self.layer.values.push((name, Setting { value: value.clone(), origin }));
     }
+}
+
+/// Returns the line and column of a byte.
+fn position(source: &str, byte: usize) -> (usize, usize) {
+    let before = source.get(..byte).unwrap_or(source);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    (line, column)
 }
 
 /// Returns whether this name is a section rather than a key.

@@ -186,7 +186,7 @@ impl<'a> Tiff<'a> {
                     .for_each(|(_, sample)| *sample = 255 - *sample);
             }
         }
-        self.srgb_picture(samples, color, min_side, profile.map(SourceColors::Profile))
+        self.srgb_picture(samples, color, min_side, profile.map(SourceColors::Profile).as_ref())
     }
 
     /// Returns the memory in bytes per pixel for making a picture from the samples.
@@ -277,7 +277,7 @@ impl<'a> Tiff<'a> {
         mut samples: Vec<u8>,
         stored: StoredColor,
         min_side: u32,
-        colors: Option<SourceColors>,
+        colors: Option<&SourceColors>,
     ) -> Result<RgbImage, DecodeError> {
         let width = self.size.0 as usize;
         let mut color = ColorType::Rgb8;
@@ -305,12 +305,12 @@ impl<'a> Tiff<'a> {
             }
             StoredColor::RGBA(_) => color = ColorType::Rgba8,
             StoredColor::CMYK(_) => {
-                convert_cmyk_rows(&mut samples, width, colors.as_ref(), |inks: [u8; 4]| inks);
+                convert_cmyk_rows(&mut samples, width, colors, |inks: [u8; 4]| inks);
             }
             StoredColor::CMYKA(_) => {
                 let inks =
                     |[cyan, magenta, yellow, black, _]: [u8; 5]| [cyan, magenta, yellow, black];
-                convert_cmyk_rows(&mut samples, width, colors.as_ref(), inks);
+                convert_cmyk_rows(&mut samples, width, colors, inks);
             }
             StoredColor::YCbCr(_) => {
                 for color in samples.as_chunks_mut().0 {
@@ -322,7 +322,7 @@ impl<'a> Tiff<'a> {
         if color.has_alpha() && self.alpha() == Some(ASSOCIATED_ALPHA) {
             divide_by_alpha(&mut samples, color.channel_count().into());
         }
-        to_picture(samples, self.size, color, min_side, colors.as_ref())
+        to_picture(samples, self.size, color, min_side, colors)
     }
 
     /// Returns the kind of alpha, if the first extra sample is alpha.

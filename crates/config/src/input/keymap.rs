@@ -4,9 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    ConfigError,
     input::{Action, Chord},
     text_enum,
 };
+
+/// The lines of a key file: by context and action, its key sequences.
+type KeyTables = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 text_enum! {
     /// Where a binding applies. The innermost context wins.
@@ -57,14 +61,19 @@ pub fn parse_sequence(written: &str) -> Result<Vec<Chord>, String> {
 
 impl Keymap {
     pub fn built_in() -> Result<Self, String> {
-        Self::parse(include_str!("../../../../assets/keymap.toml"))
+        let parsed = Self::parse(include_str!("../../../../assets/keymap.toml"));
+        parsed.map_err(|error| error.to_string())
     }
 
     /// Parses a key file, which has a table for each context and a line for each action with its
     /// key sequences.
-    pub fn parse(source: &str) -> Result<Self, String> {
-        let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
-            toml::from_str(source).map_err(|error| error.to_string())?;
+    pub fn parse(source: &str) -> Result<Self, ConfigError> {
+        let tables = toml::from_str(source);
+        let tables = tables.map_err(|error| ConfigError::of_toml("", source, &error))?;
+        Self::from_tables(tables).map_err(|reason| ConfigError::new("", reason))
+    }
+
+    fn from_tables(tables: KeyTables) -> Result<Self, String> {
         let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
         let mut applicable: BTreeMap<KeyContext, Vec<Action>> = BTreeMap::new();
         for (name, actions) in tables {
@@ -97,7 +106,7 @@ impl Keymap {
 
     /// Applies the user's key file. Each line replaces the keys of its action in its context, and takes those keys from
     /// any other action. Also returns the actions that have no key left.
-    pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
+    pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), ConfigError> {
         let overrides = Self::parse(source)?;
         for (context, replacements) in overrides.bindings {
             let bound = self.bindings.entry(context).or_default();

@@ -221,13 +221,8 @@ impl DetailLayout {
     pub fn new(app: &App, detail: Rect) -> Self {
         let inner = inner_area(detail);
         let cell = app.screen.cell_size;
-        let (previews, selected) =
-            app.results.cluster().zip(app.results.view()).map_or((0, 0), |(cluster, view)| {
-                (
-                    cluster.previews.len(),
-                    view.preview_index.min(cluster.previews.len().saturating_sub(1)),
-                )
-            });
+        let previews = app.results.cluster().map_or(0, |cluster| cluster.previews.len());
+        let selected = app.results.preview_index();
         let previews = if app.screen.protocol == Protocol::None { 0 } else { previews };
         let beside = columns_of_picture(inner.height, cell);
         if inner.width >= beside.saturating_add(SIDE_COLUMNS) {

@@ -24,8 +24,8 @@ struct MemberPages {
 #[derive(Debug, Default)]
 pub struct MemberList {
     pages: Option<MemberPages>,
-    /// Whether the service has no list of members. Its clusters have only their previews.
-    is_unsupported: bool,
+    /// Whether the service lists members, or only previews. `None` before the first response.
+    is_supported: Option<bool>,
 }
 
 /// Why the members of a cluster are not all loaded.
@@ -55,8 +55,10 @@ impl MemberList {
         })
     }
 
-    /// Forgets what was loaded of the clusters of a page, because the page was loaded again.
+    /// Forgets what was loaded of the clusters of a page, because the page was loaded again. A service that seemed to
+    /// list no members is asked again, because the reason may have been a cluster of the former page.
     pub(in crate::app) fn forget(&mut self, search: &Search) {
+        self.is_supported = self.is_supported.filter(|is_supported| *is_supported);
         self.pages = self.pages.take().filter(|it| it.search != *search);
     }
 
@@ -89,6 +91,7 @@ impl MemberList {
         members: Vec<Preview>,
         now: Uptime,
     ) {
+        self.is_supported = Some(true);
         let pages = self.entry(search, cluster.id);
         let count = pages.count.value().map_or(1, |count| count + 1);
         pages.count.finish(now, Ok(count));
@@ -98,18 +101,19 @@ impl MemberList {
         cluster.previews.extend(new);
     }
 
+    /// Stores the failure of a page of members. A local service lists members, so there only the cluster is missing.
     pub(in crate::app) fn page_failed(
         &mut self,
         search: &Search,
         cluster: ClusterId,
         failure: Failure,
+        is_local: bool,
         now: Uptime,
     ) {
-        let pages = self.entry(search, cluster);
-        let is_first = pages.count.value().is_none();
-        let is_unsupported = is_first && failure.kind == FailureKind::NotFound;
-        pages.count.finish(now, Err(failure));
-        self.is_unsupported |= is_unsupported;
+        if failure.kind == FailureKind::NotFound && !is_local {
+            self.is_supported.get_or_insert(false);
+        }
+        self.entry(search, cluster).count.finish(now, Err(failure));
     }
 
     /// Returns why the members of a cluster are not all loaded. Returns `None` if they are.
@@ -121,7 +125,7 @@ impl MemberList {
         if cluster.size().is_some_and(|size| size <= cluster.previews.len() as u64) {
             return None;
         }
-        if self.is_unsupported {
+        if self.is_supported == Some(false) {
             return Some(MissingMembers::NotListed);
         }
         match self.of(search, cluster.id) {

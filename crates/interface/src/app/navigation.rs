@@ -10,7 +10,10 @@ use tessera_model::{
 
 use crate::app::prelude::*;
 use crate::app::{
-    overlay::job_detail::JobDetail, pane::moved_cursor, view::sort_filter::filter_and_sort_datasets,
+    overlay::job_detail::JobDetail,
+    pane::moved_cursor,
+    view::sort_filter::filter_and_sort_datasets,
+    viewer::{PictureList, Viewer, focused_list},
 };
 
 /// The picture under the cursor, which an action applies to if nothing is selected.
@@ -42,11 +45,13 @@ impl UnderCursor<'_> {
 impl App {
     /// Returns the media item under the cursor where single pictures are shown, otherwise its cluster.
     pub(in crate::app) fn under_cursor(&self) -> Option<UnderCursor<'_>> {
-        let is_single = self.viewer.is_some()
-            || self.panes.focus == Pane::Detail
-            || self.results.shows_members();
+        let is_single = self.shows_single_pictures();
         let (cluster, preview) = (self.results.cluster()?, self.results.preview()?);
         Some(UnderCursor { search: &self.results.view()?.search, cluster, preview, is_single })
+    }
+
+    fn shows_single_pictures(&self) -> bool {
+        self.viewer.is_some() || self.panes.focus == Pane::Detail || self.results.shows_members()
     }
 
     pub(in crate::app) fn move_cursor(&mut self, action: Action) {
@@ -152,7 +157,8 @@ impl App {
 
     /// Handles Esc, which closes one thing at a time, the newest first.
     pub(in crate::app) fn go_back(&mut self) {
-        if self.dismiss_notification() || self.baskets.cancel_pending(&mut self.outbox) {
+        let focus = self.panes.focus;
+        if self.dismiss_notification() || self.baskets.cancel_pending(focus, &mut self.outbox) {
             return;
         }
         match self.panes.focus {
@@ -290,23 +296,29 @@ impl App {
         self.datasets.cursor = Some(id);
     }
 
-    /// Finds the cluster under the cursor again and scrolls to it.
+    /// Finds what is under the cursor again and scrolls to it. If the cluster whose pictures are shown is gone, the
+    /// pictures are closed, so that no key applies to a picture that the user has not chosen.
     pub(in crate::app) fn restore_cursor(&mut self) {
-        let Some(page) = self.results.page() else { return };
-        let visible = self.results.visible_clusters();
-        let cluster_id = self.results.view().and_then(|view| view.cluster);
-        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
-        if let Some(view) = self.results.view_mut() {
-            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
+        if self.results.restore_cluster() && self.shows_single_pictures() {
+            self.close_lost_cluster();
         }
-        let members = self.results.cluster().map_or(0, |cluster| cluster.previews.len());
-        let Some(grid) = self.grid() else { return };
+        let is_list = focused_list(self.panes.focus, &self.results) == PictureList::Members;
+        self.results.restore_preview(self.shows_single_pictures(), is_list);
+        let Some(grid) = self.grid().filter(|_| self.results.page().is_some()) else { return };
+        let index = self.results.preview_index();
         if let Some(view) = self.results.view_mut() {
             view.top_row = grid.scroll_top(view.top_row, view.cursor);
-            view.preview_index = moved_cursor(view.preview_index, 0, members);
-            let index = view.preview_index;
             view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
         }
+    }
+
+    fn close_lost_cluster(&mut self) {
+        let shows_other = |it: &Viewer| it.comparison.is_some() || it.list == PictureList::Basket;
+        self.viewer = self.viewer.take().filter(shows_other);
+        self.results.edit_view(|view| view.members_top_row = None);
+        if self.panes.focus == Pane::Detail {
+            self.panes.focus = Pane::Results;
+        }
+        self.outbox.notify(Level::Warning, "the open cluster is no longer among these results");
     }
 }

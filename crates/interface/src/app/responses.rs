@@ -28,6 +28,7 @@ use crate::{
             check::QualityCheck,
             duplicate_review::DuplicateReview,
             export::ExportForm,
+            facets::Facets,
             fact_sheet::FactSheet,
             file_actions, file_patterns, get_model,
             login::LoginForm,
@@ -167,6 +168,7 @@ impl App {
             (Lane::Overview(dataset, entity), result) => {
                 let known = self.service_data.overviews.entry((dataset, entity)).or_default();
                 known.finish(self.outbox.now, content!(result, Overview));
+                Facets::fit_sections(self);
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);
@@ -257,7 +259,8 @@ impl App {
             }
             // The line above the members says why there are no more.
             (Lane::Members(search, cluster), Err(failure)) => {
-                self.results.members.page_failed(&search, cluster, failure, self.outbox.now);
+                let (is_local, now) = (self.has_local_service(), self.outbox.now);
+                self.results.members.page_failed(&search, cluster, failure, is_local, now);
             }
             (Lane::Map(search), result) => {
                 MapView::loaded(&mut self.overlays, &search, content!(result, Map));

@@ -54,6 +54,7 @@ impl App {
         track_jobs(self);
         FilterInput::apply_typed(self);
         self.restore_cursor();
+        self.baskets.drop_lost_range(&self.results);
         self.history.save(&mut self.outbox);
         if let Some(session) = current_session(self) {
             self.session.save(session, &mut self.outbox);
@@ -78,9 +79,9 @@ impl App {
             }
             Event::Hover(text) => self.input.hover = text,
             Event::Paste(text) => self.paste(&text),
-            Event::Resize(columns, rows) => self.screen.size = (columns, rows),
+            Event::Resize(columns, rows) => self.change_screen(|it| it.size = (columns, rows)),
             Event::Terminal(protocol, cell) => {
-                (self.screen.protocol, self.screen.cell_size) = (protocol, cell);
+                self.change_screen(|it| (it.protocol, it.cell_size) = (protocol, cell));
             }
             Event::SixelSide(side) => self.screen.sixel_side = side,
             Event::WindowFocus(attended) => self.screen.window_focused = attended,

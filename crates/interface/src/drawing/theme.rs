@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use ratatui::style::{Color, Modifier, Style};
-use tessera_config::ThemeChoice;
+use tessera_config::{ConfigError, ThemeChoice};
 
 use crate::drawing::picture_layer::ColorDepth;
 
@@ -42,7 +42,7 @@ pub enum ThemeName {
 impl Theme {
     /// Parses a built-in theme for the colors of a terminal. A test verifies that this never fails.
     pub fn built_in(name: ThemeName, depth: ColorDepth) -> Result<Self, String> {
-        Self::parse(match (name, depth) {
+        let parsed = Self::parse(match (name, depth) {
             (ThemeName::Dark, ColorDepth::TrueColor) => {
                 include_str!("../../../../assets/themes/dark.toml")
             }
@@ -52,7 +52,8 @@ impl Theme {
             (ThemeName::Dark, _) => include_str!("../../../../assets/themes/dark-16.toml"),
             (ThemeName::Light, _) => include_str!("../../../../assets/themes/light-16.toml"),
             (ThemeName::Plain, _) => include_str!("../../../../assets/themes/plain.toml"),
-        })
+        });
+        parsed.map_err(|error| error.to_string())
     }
 
     /// Parses a theme file, which has a line for each role with its color and modifiers. Roles that the file does not
@@ -61,21 +62,24 @@ impl Theme {
     /// # Errors
     ///
     /// The file is not TOML, or a role, color or modifier in it is unknown.
-    pub fn parse(source: &str) -> Result<Self, String> {
+    pub fn parse(source: &str) -> Result<Self, ConfigError> {
         Self::default().with_roles(source)
     }
 
     /// Replaces the styles of the roles that a theme file names.
-    fn with_roles(mut self, source: &str) -> Result<Self, String> {
-        let lines: BTreeMap<String, String> =
-            toml::from_str(source).map_err(|error| error.to_string())?;
-        for (name, description) in lines {
+    fn with_roles(mut self, source: &str) -> Result<Self, ConfigError> {
+        let lines: Result<BTreeMap<String, String>, _> = toml::from_str(source);
+        for (name, description) in
+            lines.map_err(|error| ConfigError::of_toml("", source, &error))?
+        {
             let Some((_, role)) = ROLES.iter().find(|(role, _)| *role == name) else {
                 let roles = ROLES.map(|(role, _)| role).join(", ");
-                return Err(format!("`{name}` is not a role; the roles are {roles}"));
+                let reason = format!("`{name}` is not a role; the roles are {roles}");
+                return Err(ConfigError::new("", reason));
             };
             *role(&mut self) = parse_style(&description).map_err(|word| {
-                format!("`{word}` in `{name}` is neither a color nor a modifier")
+                let reason = format!("`{word}` in `{name}` is neither a color nor a modifier");
+                ConfigError::new("", reason)
             })?;
         }
         Ok(self)
@@ -121,7 +125,7 @@ impl ThemeSet {
     }
 
     /// Replaces the styles of the roles that a theme file names, in all themes.
-    fn with_roles(mut self, source: &str) -> Result<Self, String> {
+    fn with_roles(mut self, source: &str) -> Result<Self, ConfigError> {
         for theme in self.true_color.iter_mut().chain(&mut self.palette) {
             *theme = theme.with_roles(source)?;
         }
@@ -167,7 +171,7 @@ impl Themes {
     /// The file is not a theme.
     pub fn add_user_theme(&mut self, name: &str, path: &Path, source: &str) -> Result<(), String> {
         let theme = self.built_in.with_roles(source);
-        let theme = theme.map_err(|error| format!("{}: {error}", path.display()))?;
+        let theme = theme.map_err(|error| error.in_file(path).to_string())?;
         self.from_user.insert(name.to_owned(), theme);
         Ok(())
     }

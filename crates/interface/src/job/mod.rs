@@ -31,7 +31,10 @@ pub struct Job {
     pub dataset_name: SafeText,
     pub kind: JobKind,
     pub started_at: Timestamp,
+    /// When the work ended. The download of an archive is no part of it.
     ended_at: Option<Timestamp>,
+    /// Whether the job was active when its state was recorded last.
+    was_active: bool,
     state: JobState,
     /// Follows the dataset's status during an addition or a reindex.
     tracker: Option<TaskTracker>,
@@ -275,12 +278,18 @@ impl Job {
         let dataset = JobDataset { id: record.dataset, name: record.dataset_name };
         let job = Self::new(id, dataset, record.kind, record.started_at);
         let accepted = matches!(record.state, SavedJobState::Accepted);
-        Self {
+        let mut job = Self {
             ended_at: record.ended_at,
+            was_active: record.ended_at.is_none(),
             tracker: accepted.then(|| TaskTracker::resume(record.started_at)),
             state: resumed_state(record.state, &job.kind),
             ..job
+        };
+        if let Some(ended) = job.ended_at.filter(|_| !job.is_active()) {
+            let label = job.label().to_owned();
+            job.history.record(ended, &label, None);
         }
+        job
     }
 
     /// Returns the job as another running copy of the program follows it.

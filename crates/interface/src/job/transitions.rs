@@ -38,6 +38,7 @@ impl Job {
             kind,
             started_at,
             ended_at: None,
+            was_active: true,
             state: JobState::Starting,
             tracker: None,
             history: JobHistory::default(),
@@ -284,10 +285,10 @@ impl Job {
     pub fn record_state(&mut self, clock: Timestamp) -> bool {
         let (label, progress) = (self.label().to_owned(), self.progress());
         self.history.record(clock, &label, progress);
-        let ended_at = (!self.is_active()).then(|| self.ended_at.unwrap_or(clock));
-        let just_ended = ended_at.is_some() && self.ended_at.is_none();
-        self.ended_at = ended_at;
-        just_ended
+        let is_active = self.is_active();
+        let has_result = !is_active || matches!(self.state, JobState::Downloading(..));
+        self.ended_at = has_result.then(|| self.ended_at.unwrap_or(clock));
+        std::mem::replace(&mut self.was_active, is_active) && !is_active
     }
 
     fn check(&self, legal: bool, event: &str) -> Applied {

@@ -83,7 +83,8 @@ fn model_offer(ctx: &mut DrawContext, area: Rect) {
 const MAX_HINTS: usize = 6;
 
 fn selection_hint(app: &App) -> Option<String> {
-    if let Some(range) = app.baskets().selected_tile_range(app.results()) {
+    let range = app.baskets().selected_tile_range(app.results());
+    if let Some(range) = range.filter(|_| app.panes().focus == Pane::Results) {
         let keys = "move to change it, v or Space to select it, Esc to cancel";
         return Some(format!("range of {} · {keys}", range.count()));
     }

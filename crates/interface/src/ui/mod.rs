@@ -11,6 +11,7 @@ mod viewer;
 pub mod welcome_screen;
 
 pub use results_header::arrangement_text;
+pub use tile::tag_marks;
 
 use ratatui::{
     buffer::Buffer,

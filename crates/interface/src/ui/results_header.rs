@@ -57,7 +57,7 @@ fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String>
     if let Some(cluster) = app.results().cluster().filter(|_| view.members_top_row.is_some()) {
         let what = "members of ";
         let free = cells.saturating_sub(display_width(what)).min(MAX_CLUSTER_NAME);
-        return Some(format!("{what}{}", truncate(&tile::subject(cluster), free)));
+        return Some(format!("{what}{}", truncate(&tile::subject(cluster, &view.search), free)));
     }
     let Some(range) = app.results().page_range() else {
         let clusters = app.results().page()?.clusters.len();

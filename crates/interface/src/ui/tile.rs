@@ -8,8 +8,9 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 use tessera_model::{
-    Cluster, EntityType, Preview, Relevance, ScoreScale, is_metadata_label,
+    Cluster, EntityType, Filter, Preview, Relevance, ScoreScale, Search, is_metadata_label,
     tag::{PICKED, REJECTED},
+    vql::LabelRule,
 };
 
 use crate::ui::prelude::*;
@@ -63,7 +64,7 @@ impl<'a> TileText<'a> {
             short_counts,
             subject: match tile.preview {
                 Some(preview) if shows_names => preview.title().to_string(),
-                _ => subject(cluster),
+                _ => view.map_or_else(String::new, |view| subject(cluster, &view.search)),
             },
         }
     }
@@ -175,13 +176,55 @@ fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &
     ctx.put(end, 0, &[(size, theme.dim)]);
 }
 
-/// Returns the marks of a tile that fit: picked, rejected, the rating, and the number of other tags. A mark of only
-/// some pictures of a cluster is in parentheses. A service that sends the tags of clusters, but not those of pictures,
-/// does not say which pictures have them.
+/// What the user has said about pictures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagMark {
+    Picked,
+    Rejected,
+    Rated(u8),
+    /// The names of other tags.
+    Tagged(Vec<String>),
+}
+
+impl TagMark {
+    fn sign(&self) -> String {
+        match self {
+            Self::Picked => "✔".to_owned(),
+            Self::Rejected => "✖".to_owned(),
+            Self::Rated(rating) => format!("★{rating}"),
+            Self::Tagged(tags) => format!("#{}", tags.len()),
+        }
+    }
+
+    /// Returns the mark for a reader who does not see the sign.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Picked => PICKED.to_owned(),
+            Self::Rejected => REJECTED.to_owned(),
+            Self::Rated(rating) => format!("rated {rating}"),
+            Self::Tagged(tags) => format!("tagged {}", tags.join(" and ")),
+        }
+    }
+}
+
+/// Returns the marks of a tile that fit. A mark of only some pictures of a cluster is in parentheses.
 fn badges(app: &App, tile: &Tile, cells: usize) -> String {
-    let cluster = tile.cluster;
-    let shows_members = app.results().shows_members();
-    let pictures: Vec<&Preview> = match tile.preview.filter(|_| shows_members) {
+    let picture = tile.preview.filter(|_| app.results().shows_members());
+    let mut shown = String::new();
+    for (mark, is_whole) in tag_marks(app, tile.cluster, picture) {
+        let sign = mark.sign();
+        let part = if is_whole { sign } else { format!("({sign})") };
+        if display_width(&shown) + display_width(&part) < cells {
+            shown = format!("{shown}{part} ");
+        }
+    }
+    shown
+}
+
+/// Returns the marks of a cluster, or of a picture in it, each with whether all its pictures have the mark. A service
+/// that sends the tags of clusters, but not those of pictures, does not say which pictures have them.
+pub fn tag_marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Vec<(TagMark, bool)> {
+    let pictures: Vec<&Preview> = match picture {
         Some(preview) => vec![preview],
         None => cluster.previews.iter().collect(),
     };
@@ -192,37 +235,29 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
     let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();
     // A filter leaves members out whose tags the cluster has nevertheless.
     let shows_all = cluster.size() == u64::try_from(cluster.previews.len()).ok();
-    let knows_all = shows_members || shows_all && app.has_local_service();
+    let knows_all = picture.is_some() || shows_all && app.has_local_service();
     let of_cluster = cluster.tags.iter().filter(|_| !knows_all);
     let mut tags: BTreeSet<String> = of_pictures.iter().flatten().cloned().collect();
     let knows_pictures = app.has_local_service() || !tags.is_empty();
     tags.extend(of_cluster.map(|tag| tag.name.to_string()));
-    let mark = |text: String, is_whole: bool| if is_whole { text } else { format!("({text})") };
     let is_whole =
         |name: &str| !knows_pictures || of_pictures.iter().all(|tags| tags.contains(name));
-    let named =
-        |name: &str, sign: &str| tags.contains(name).then(|| mark(sign.to_owned(), is_whole(name)));
+    let named = |name: &str, mark| tags.contains(name).then(|| (mark, is_whole(name)));
     let rating = pictures.iter().map(|preview| preview.rating).max().unwrap_or(0);
     let is_rated = pictures.iter().all(|preview| preview.rating == rating);
-    let others = tags.iter().filter(|name| ![PICKED, REJECTED].contains(&name.as_str()));
+    let others = tags.iter().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).cloned();
     let (whole, partial): (Vec<_>, Vec<_>) = others.partition(|name| is_whole(name));
-    let others = |tags: &[&String], is_whole| {
-        (!tags.is_empty()).then(|| mark(format!("#{}", tags.len()), is_whole))
+    let tagged = |tags: Vec<String>, is_whole| {
+        (!tags.is_empty()).then_some((TagMark::Tagged(tags), is_whole))
     };
-    let parts = [
-        named(PICKED, "✔"),
-        named(REJECTED, "✖"),
-        (rating > 0).then(|| mark(format!("★{rating}"), is_rated)),
-        others(&whole, true),
-        others(&partial, false),
+    let marks = [
+        named(PICKED, TagMark::Picked),
+        named(REJECTED, TagMark::Rejected),
+        (rating > 0).then_some((TagMark::Rated(rating), is_rated)),
+        tagged(whole, true),
+        tagged(partial, false),
     ];
-    let mut shown = String::new();
-    for part in parts.into_iter().flatten() {
-        if display_width(&shown) + display_width(&part) < cells {
-            shown = format!("{shown}{part} ");
-        }
-    }
-    shown
+    marks.into_iter().flatten().collect()
 }
 
 /// Returns the longest prefix of whole words that fits.
@@ -259,11 +294,21 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
 }
 
 /// Returns the name of a cluster: its “caption”, its video, the `# labels` of what it shows, or the name of its first
-/// file.
-pub(super) fn subject(cluster: &Cluster) -> String {
+/// file. Labels that no member of the result has are last or, if the search excludes them, left out.
+pub(super) fn subject(cluster: &Cluster, search: &Search) -> String {
     let first = cluster.previews.first();
-    let labels = cluster.labels.iter().map(SafeText::as_str);
-    let labels: Vec<&str> = labels.filter(|label| !is_metadata_label(label)).take(3).collect();
+    let is_excluded = |label: &SafeText| {
+        search.filters.iter().any(|filter| match filter {
+            Filter::Labels(LabelRule::NotOneOf, labels) => {
+                labels.as_slice().iter().any(|excluded| excluded.as_str() == label.received())
+            }
+            _ => false,
+        })
+    };
+    let labels = cluster.labels.iter().filter(|label| !is_metadata_label(label.as_str()));
+    let mut labels: Vec<&SafeText> = labels.filter(|label| !is_excluded(label)).collect();
+    labels.sort_by_key(|label| !cluster.previews.iter().any(|it| it.labels.contains(label)));
+    let labels: Vec<&str> = labels.into_iter().take(3).map(SafeText::as_str).collect();
     if let Some(caption) = cluster.caption() {
         format!("“{}”", truncate(caption.as_str(), 200))
     } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {

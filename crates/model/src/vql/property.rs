@@ -10,7 +10,7 @@ use super::{
     InvalidField, PathPattern, ValueList,
     values::{non_blank, non_empty},
 };
-use crate::{keyword::keyword_enum, text::composed};
+use crate::{keyword::keyword_enum, tag::MAX_RATING, text::composed};
 
 /// A condition on a property of a media item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -130,8 +130,12 @@ impl Property {
             }
             Self::File(Size | Width | Height | Aspect | Rating) => {
                 let number =
-                    raw.number().ok_or_else(|| InvalidField::new("value", "must be a number"));
-                Number::new(number?).map(PropertyValue::Number)
+                    raw.number().ok_or_else(|| InvalidField::new("value", "must be a number"))?;
+                if *self == Self::File(Rating) && !(1.0..=f64::from(MAX_RATING)).contains(&number) {
+                    let reason = format!("must be a rating from 1 to {MAX_RATING}");
+                    return Err(InvalidField::new("value", reason));
+                }
+                Number::new(number).map(PropertyValue::Number)
             }
             Self::Column(_) => column_value(operator, raw),
         }

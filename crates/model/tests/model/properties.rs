@@ -239,3 +239,20 @@ proptest! {
         prop_assert_eq!(pattern.literal_prefix(), &path[..plain]);
     }
 }
+
+#[test]
+fn a_filter_by_rating_takes_only_ratings_that_exist() {
+    for (operator, rating, is_valid) in [
+        (Operator::Is, 1.0, true),
+        (Operator::AtLeast, 5.0, true),
+        (Operator::Is, 7.0, false),
+        (Operator::IsNot, 0.0, false),
+        (Operator::AtMost, -1.0, false),
+        (Operator::AtLeast, f64::NAN, false),
+    ] {
+        let found = file(FileProperty::Rating, operator, &[ColumnValue::Number(rating)]);
+        let reason = found.err().map(|invalid| invalid.reason);
+        let expected = (!is_valid).then(|| "must be a rating from 1 to 5".to_owned());
+        assert_eq!(reason, expected, "{operator:?} {rating}");
+    }
+}

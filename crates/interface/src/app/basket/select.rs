@@ -4,7 +4,7 @@
 use std::{mem, ops::RangeInclusive};
 
 use tessera_model::{
-    Basket, EntityType, Selection, SelectionChange, SelectionEntry, ToggleOutcome,
+    Basket, ClusterId, EntityType, Selection, SelectionChange, SelectionEntry, ToggleOutcome,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
@@ -201,9 +201,16 @@ impl Baskets {
         is_loading
     }
 
-    /// Cancels a range, or the selection of all pages. Returns whether there was one.
-    pub(in crate::app) fn cancel_pending(&mut self, outbox: &mut Outbox) -> bool {
-        if self.pending.range.take().is_some() {
+    /// Ends a range that does not start on the page on screen.
+    pub(in crate::app) fn drop_lost_range(&mut self, results: &Results) {
+        let Some(page) = results.page() else { return };
+        let is_shown = |id: &ClusterId| page.clusters.iter().any(|cluster| cluster.id == *id);
+        self.pending.range = self.pending.range.filter(is_shown);
+    }
+
+    /// Cancels a range in the results, or the selection of all pages. Returns whether there was one.
+    pub(in crate::app) fn cancel_pending(&mut self, focus: Pane, outbox: &mut Outbox) -> bool {
+        if focus == Pane::Results && self.pending.range.take().is_some() {
             return true;
         }
         let going = self.pending.all_pages.is_some();

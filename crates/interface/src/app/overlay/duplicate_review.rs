@@ -516,6 +516,7 @@ impl DuplicateReview {
         let count = self.found.groups.len();
         let groups = grouped_with_noun(count as u64, "group", "groups");
         match (self.stage, self.selected_group()) {
+            _ if self.is_loading => "Duplicates".to_owned(),
             (ReviewStage::Group, Some(group)) => {
                 let totals = self.found.totals(std::slice::from_ref(group));
                 let freed = format_bytes(totals.freed_bytes);

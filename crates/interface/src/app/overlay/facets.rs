@@ -109,6 +109,8 @@ pub struct Facets {
     pub cursor: usize,
     /// Whether the selected value is excluded instead of required.
     excludes: bool,
+    /// The columns of the names of all sections.
+    name_columns: usize,
 }
 
 impl Facets {
@@ -244,7 +246,8 @@ impl Dialog for Facets {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let margin = if screen.1 < 24 { 3 } else { 6 };
-        (72, screen.1.saturating_sub(margin).min(30))
+        let columns = u16::try_from(self.name_columns + 3).unwrap_or(u16::MAX);
+        (columns.max(72), screen.1.saturating_sub(margin).min(30))
     }
 
     fn hints(&self) -> &'static str {
@@ -270,7 +273,7 @@ impl Dialog for Facets {
             (start..end.min(inside.right())).contains(&mouse.column)
         });
         if let Some(section) = clicked {
-            *self = Self::at(section);
+            *self = Self::at(section, app);
         }
     }
 
@@ -330,10 +333,7 @@ impl Facets {
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
         let shown = sections.iter().position(|section| *section == self.section).unwrap_or(0);
-        let widths = |sections: &[FacetSection]| {
-            sections.iter().map(|section| display_width(&section.label(app)) + 2).sum::<usize>()
-        };
-        let first = (0..shown).find(|first| widths(&sections[*first..=shown]) < width);
+        let first = (0..shown).find(|first| name_columns(&sections[*first..=shown], app) < width);
         let first = first.unwrap_or(shown);
         (first > 0, sections.split_off(first))
     }
@@ -351,17 +351,26 @@ impl Facets {
         names
     }
 
-    fn at(section: FacetSection) -> Self {
-        Self { section, cursor: 0, excludes: false }
+    fn at(section: FacetSection, app: &App) -> Self {
+        let name_columns = name_columns(&Facets::sections(app), app);
+        Self { section, cursor: 0, excludes: false, name_columns }
+    }
+
+    /// Makes the open dialog as wide as the names of its sections, which have changed.
+    pub(in crate::app) fn fit_sections(app: &mut App) {
+        let columns = name_columns(&Facets::sections(app), app);
+        if let Some(facets) = app.overlays.dialog_mut::<Self>() {
+            facets.name_columns = columns;
+        }
     }
 
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&Facets::sections(app), self.section, by));
+        *self = Self::at(cycle(&Facets::sections(app), self.section, by), app);
     }
 
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(&section) = Facets::sections(app).first() {
-            app.overlays.open(Facets::at(section));
+            app.overlays.open(Facets::at(section, app));
         }
     }
 
@@ -388,6 +397,11 @@ impl Facets {
         };
         [EntityType::Images, EntityType::Objects].map(|entity| (view.search.dataset, entity)).into()
     }
+}
+
+/// Returns the columns of the names of sections, each with a blank on both sides.
+fn name_columns(sections: &[FacetSection], app: &App) -> usize {
+    sections.iter().map(|section| display_width(&section.label(app)) + 2).sum()
 }
 
 fn results_entity(app: &App) -> Option<EntityType> {

@@ -119,7 +119,8 @@ fn speed_text(job: &Job) -> Option<String> {
 /// Returns the progress over time as one row of bars.
 fn sparkline(job: &Job, clock: Timestamp) -> String {
     const COLUMNS: u16 = 60;
-    let end = job.ended_at().unwrap_or(clock);
+    let last = job.history().transitions().last().filter(|_| !job.is_active());
+    let end = last.map_or(clock, |last| last.entered_at);
     let percents = job.history().progress_over_time(end, usize::from(COLUMNS));
     if percents.is_empty() {
         return String::new();
@@ -133,7 +134,6 @@ fn sparkline(job: &Job, clock: Timestamp) -> String {
 fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let now = ctx.app.clock();
-    let end = job.ended_at().unwrap_or(now);
     let steps = job.history().transitions();
     let mut lines = vec![Line::styled(" after     state              for", theme.dim)];
     for (index, step) in steps.iter().enumerate() {
@@ -141,7 +141,7 @@ fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
         let lasted = if last && !job.is_active() {
             String::new()
         } else {
-            format_duration(job.history().duration_of(index, end))
+            format_duration(job.history().duration_of(index, now))
         };
         let after = format_duration(step.entered_at.saturating_sub(job.started_at));
         let style = if last { theme.accent } else { theme.text };

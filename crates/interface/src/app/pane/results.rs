@@ -13,6 +13,7 @@ use tessera_model::{ClusterId, FailureKind, Granularity, ScoreScale, Status};
 use crate::app::prelude::*;
 use crate::app::{
     Computed, MemberList, MissingMembers, QueryImage, RecentImages, ServiceData, Tabs,
+    pane::moved_cursor,
     view::{
         PendingPage,
         name_scan::{NameScan, ScanState},
@@ -308,8 +309,16 @@ impl Results {
     }
 
     pub fn preview(&self) -> Option<&Preview> {
-        let previews = &self.cluster()?.previews;
-        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+        let preview = self.cluster()?.previews.get(self.preview_index())?;
+        let selected = self.view()?.media;
+        // Until the selected picture is loaded again, no other one takes its place.
+        selected.is_none_or(|media| media == preview.media).then_some(preview)
+    }
+
+    /// Returns the position of the selected preview in its cluster.
+    pub fn preview_index(&self) -> usize {
+        let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
+        self.view().map_or(0, |view| moved_cursor(view.preview_index, 0, count))
     }
 
     /// Returns the read of the next members of the cluster under the cursor, if the cursor is near the last loaded one.

@@ -16,7 +16,7 @@ use std::mem;
 
 use tessera_config::SearchDefaults;
 use tessera_model::{
-    ClusterId, FileSortKey, Filter,
+    ClusterId, FileSortKey, Filter, MediaId,
     vql::{FileProperty, Operator, Property, PropertyValue},
 };
 
@@ -45,6 +45,9 @@ pub struct View {
     pub top_row: usize,
     /// The preview of the selected cluster in the detail pane.
     pub preview_index: usize,
+    /// The picture of the selected preview, once single pictures are shown. The cursor finds this picture again after
+    /// every change.
+    pub media: Option<MediaId>,
     /// The first visible row of the members, while the members replace the clusters.
     pub members_top_row: Option<usize>,
 }
@@ -78,6 +81,7 @@ impl View {
             cluster: None,
             top_row: 0,
             preview_index: 0,
+            media: None,
             members_top_row: None,
         }
     }

@@ -5,7 +5,7 @@ use tessera_model::{ClusterId, MediaId};
 
 use crate::app::prelude::*;
 use crate::app::{
-    PictureCache,
+    MissingMembers, PictureCache,
     pane::moved_cursor,
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };
@@ -55,7 +55,7 @@ impl Results {
         match self.view() {
             None => TileCursor::default(),
             Some(view) => match view.members_top_row {
-                Some(top_row) => TileCursor { tile: view.preview_index, top_row },
+                Some(top_row) => TileCursor { tile: self.preview_index(), top_row },
                 None => TileCursor { tile: view.cursor, top_row: view.top_row },
             },
         }
@@ -95,7 +95,8 @@ impl Results {
         let current = self.page().zip(visible.get(cursor));
         let current = current.map(|(page, visible)| page.clusters[visible.index].id);
         self.edit_view(|view| {
-            (view.cursor, view.cluster, view.preview_index) = (cursor, current, 0);
+            (view.cursor, view.cluster) = (cursor, current);
+            (view.preview_index, view.media) = (0, None);
         });
         self.retry_failed_picture(pictures);
     }
@@ -106,8 +107,10 @@ impl Results {
     }
 
     pub(in crate::app) fn show_preview(&mut self, index: usize, pictures: &mut PictureCache) {
-        let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
-        self.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
+        let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
+        let index = moved_cursor(index, 0, previews.len());
+        let media = previews.get(index).map(|preview| preview.media);
+        self.edit_view(|view| (view.preview_index, view.media) = (index, media));
         self.retry_failed_picture(pictures);
     }
 
@@ -120,6 +123,56 @@ impl Results {
     pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
     }
+}
+
+impl Results {
+    /// Finds the selected cluster again after a change, or else the one with the selected picture. Returns whether the
+    /// cursor is on another cluster now, because there is neither.
+    pub(in crate::app) fn restore_cluster(&mut self) -> bool {
+        let (Some(page), Some(view)) = (self.page(), self.view()) else { return false };
+        let (clusters, visible) = (&page.clusters, self.visible_clusters());
+        let same = clusters.iter().position(|it| Some(it.id) == view.cluster);
+        let has_picture = |it: &Cluster| view.media.is_some_and(|media| has_member(it, media));
+        let index = same.or_else(|| clusters.iter().position(has_picture));
+        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
+        let cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
+        let shown = visible.get(cursor).map(|it| it.index);
+        let is_other = index.is_none() || self.shows_members() && shown != index;
+        let is_other = is_other && view.cluster.is_some();
+        // A cluster that only a filter hides is found again when the filter is cleared.
+        let cluster = view.cluster.and(index.or(shown)).map(|index| clusters[index].id);
+        self.edit_view(|view| (view.cursor, view.cluster) = (cursor, cluster));
+        is_other
+    }
+
+    /// Finds the selected picture again in its cluster. If it is gone, its neighbor is selected. `awaits_members` says
+    /// whether further members are loaded, among which it may be.
+    pub(in crate::app) fn restore_preview(&mut self, is_single: bool, awaits_members: bool) {
+        let (Some(cluster), Some(view)) = (self.cluster(), self.view()) else { return };
+        let found = view.media.and_then(|media| member_index(cluster, media));
+        let may_come = awaits_members
+            && view.media.is_some()
+            && view.preview_index + Page::SIZE >= cluster.previews.len()
+            && self.missing_members() == Some(MissingMembers::NotYet);
+        if found.is_none() && may_come {
+            return;
+        }
+        let index = found.unwrap_or_else(|| self.preview_index());
+        let media = cluster.previews.get(index).map(|preview| preview.media);
+        let (cluster, media) = (cluster.id, media.filter(|_| is_single || view.media.is_some()));
+        self.edit_view(|view| {
+            (view.preview_index, view.media) = (index, media);
+            view.cluster = view.cluster.or(is_single.then_some(cluster));
+        });
+    }
+}
+
+pub(in crate::app) fn has_member(cluster: &Cluster, media: MediaId) -> bool {
+    member_index(cluster, media).is_some()
+}
+
+pub(in crate::app) fn member_index(cluster: &Cluster, media: MediaId) -> Option<usize> {
+    cluster.previews.iter().position(|preview| preview.media == media)
 }
 
 /// The location of a frame in the results.
@@ -151,7 +204,7 @@ impl Results {
         self.edit_view(|view| {
             view.cursor = frame.tile;
             view.cluster = Some(frame.cluster);
-            view.preview_index = frame.preview_index;
+            (view.preview_index, view.media) = (frame.preview_index, Some(frame.media));
         });
         self.retry_failed_picture(pictures);
     }

@@ -13,9 +13,10 @@ use crate::app::{
     basket::{count_with_noun, select::toggle_preview_selected},
     overlay::palette::open_action_menu,
     pane::moved_cursor,
+    view::tiles::member_index,
     viewer::{
         Arrangement, Comparison, PictureList, Viewer, ZoomPosition, actual_zoom,
-        comparison::{focused_list, member_index, pictures_to_compare},
+        comparison::{focused_list, pictures_to_compare},
     },
 };
 
@@ -310,12 +311,27 @@ impl App {
     /// Switches between the actual and the fitting size.
     fn zoom_to_actual_size(&mut self) {
         let Some((size, canvas)) = self.viewed_dimensions() else { return };
-        let actual = actual_zoom(size, canvas);
+        let zoom = if self.has_actual_size() { 1.0 } else { actual_zoom(size, canvas) };
         self.edit_viewer(|viewer| {
-            let is_actual = (viewer.position.zoom - actual).abs() < 1e-9;
-            viewer.position.zoom = if is_actual { 1.0 } else { actual };
+            viewer.position.zoom = zoom;
             viewer.position.pan((0.0, 0.0), size, canvas);
         });
+    }
+
+    fn has_actual_size(&self) -> bool {
+        self.viewer_scale().is_some_and(|scale| (scale - 1.0).abs() < 1e-9)
+    }
+
+    /// Changes the screen. A picture that is zoomed to its actual size keeps this size, because the zoom is relative to
+    /// the size that fits.
+    pub(in crate::app) fn change_screen(&mut self, change: impl FnOnce(&mut Screen)) {
+        let is_zoomed =
+            self.viewer.as_ref().is_some_and(|it| (it.position.zoom - 1.0).abs() > 1e-9);
+        let is_actual = is_zoomed && self.has_actual_size();
+        change(&mut self.screen);
+        if is_actual && !self.has_actual_size() {
+            self.zoom_to_actual_size();
+        }
     }
 
     /// Pans a zoomed picture. A whole picture has nothing to pan, so left and right go to the previous and next
@@ -413,7 +429,7 @@ impl App {
             self.results.edit_view(|view| {
                 view.cursor = tile;
                 view.cluster = Some(cluster);
-                view.preview_index = preview_index;
+                (view.preview_index, view.media) = (preview_index, active);
             });
         }
     }

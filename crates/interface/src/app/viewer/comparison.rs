@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tessera_model::{EntryId, MediaId, ToggleOutcome, basket::media_item_entry};
 
-use crate::app::Baskets;
 use crate::app::prelude::*;
+use crate::app::{
+    Baskets,
+    view::tiles::{has_member, member_index},
+};
 
 /// The list that next and previous go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +174,7 @@ impl Baskets {
 impl Results {
     pub(in crate::app) fn pair_at_cursor(&self) -> Option<Vec<MediaId>> {
         let previews = &self.cluster()?.previews;
-        let first = self.view()?.preview_index.min(previews.len().saturating_sub(2));
+        let first = self.preview_index().min(previews.len().saturating_sub(2));
         pair_at(self.cluster()?, first)
     }
 
@@ -179,14 +182,6 @@ impl Results {
         let clusters = self.page().map_or(&[][..], |page| &page.clusters);
         self.visible_clusters().into_iter().map(|visible| &clusters[visible.index]).collect()
     }
-}
-
-fn has_member(cluster: &Cluster, media: MediaId) -> bool {
-    member_index(cluster, media).is_some()
-}
-
-pub(super) fn member_index(cluster: &Cluster, media: MediaId) -> Option<usize> {
-    cluster.previews.iter().position(|preview| preview.media == media)
 }
 
 /// Returns two successive previews of a cluster.

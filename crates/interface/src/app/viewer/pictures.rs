@@ -181,7 +181,9 @@ impl App {
         let view = self.results.view()?;
         Some(match self.viewer.as_ref()?.list {
             PictureList::Results => (view.cursor, self.results.visible_clusters().len()),
-            PictureList::Members => (view.preview_index, self.results.cluster()?.previews.len()),
+            PictureList::Members => {
+                (self.results.preview_index(), self.results.cluster()?.previews.len())
+            }
             PictureList::Basket => {
                 let rows = self.baskets.rows(&self.results);
                 (self.baskets.cursor().min(rows.len().saturating_sub(1)), rows.len())

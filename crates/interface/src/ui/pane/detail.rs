@@ -15,8 +15,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.pane_frame(area, Pane::Detail, "");
         return ctx.centered_message(inside, ctx.theme.dim, &["No preview."]);
     };
-    let index =
-        app.results().view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
+    let index = app.results().preview_index();
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
     ctx.pane_frame(area, Pane::Detail, &summary);
     let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
