@@ -28,7 +28,7 @@ use crate::cli::{
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = help::footer(), mut_args = hide_rare_option)]
+#[command(name = "tessera", version, max_term_width = 100, after_help = help::footer(), mut_args = hide_rare_option)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
