@@ -13,7 +13,7 @@ use serde_json::Map;
 use tessera_config::tables::rows;
 
 use crate::cli::prelude::*;
-use crate::cli::{help, output::table::DOCUMENT_SCHEMAS};
+use crate::cli::{help, local, output::table::DOCUMENT_SCHEMAS};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -31,6 +31,8 @@ pub enum InfoCommand {
     /// Describe every command, option, exit code and document as JSON.
     Spec,
     /// Show version information.
+    ///
+    /// With --verbose, also show how the program was built.
     Version,
 }
 
@@ -66,16 +68,25 @@ pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliRe
             out.print_whole(&spec_document(root).map_err(|error| unwritten(&error))?)?;
         }
         InfoCommand::Version => {
-            let version = json!({
+            let unknown = out.is_text().then_some("unknown");
+            let mut version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "commit": option_env!("TESSERA_COMMIT"),
+                "commit": option_env!("TESSERA_COMMIT").or(unknown),
                 "api": tessera_wire::endpoints::API_PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
                 "c_library": C_LIBRARY,
                 "optimized": !cfg!(debug_assertions),
                 "local_deployment": cfg!(feature = "local"),
             });
-            out.print(&Document::new("tessera.version/1", version))?;
+            let mut table = "tessera.version/1";
+            if context.global.verbose {
+                table = "version with build";
+                version["target"] = env!("TESSERA_BUILD_TARGET").into();
+                version["profile"] = env!("TESSERA_BUILD_PROFILE").into();
+                version["compiler"] = env!("TESSERA_BUILD_COMPILER").into();
+                version["sqlite"] = local::sqlite_version().into();
+            }
+            out.print(&Document::new("tessera.version/1", version).with_table(table))?;
         }
     }
     Ok(Exit::Done)

@@ -128,6 +128,10 @@ pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
     Vec::new()
 }
 
+pub fn sqlite_version() -> Option<&'static str> {
+    None
+}
+
 pub fn full_text_error(_: &str) -> Option<String> {
     None
 }

@@ -420,7 +420,7 @@ fn every_variable_and_every_error_code_is_in_the_description() {
                 .contains(&&word[8..])
         })
         .filter(|word| {
-            !["_TEST_", "_FUZZ_", "COMPLETE_"].iter().any(|part| word.contains(part))
+            !["_TEST_", "_FUZZ_", "_BUILD_", "COMPLETE_"].iter().any(|part| word.contains(part))
         })
         .collect();
     let missing: Vec<_> = read.iter().filter(|name| !variables.contains(**name)).collect();
@@ -608,4 +608,21 @@ fn the_doctor_names_a_file_of_secrets_that_cannot_be_written() {
     let line = line.unwrap_or_else(|| panic!("{out}{err}"));
     assert!(line.contains("occupied/tessera/secrets.toml"), "{line}");
     assert!(line.contains("or set TESSERA_API_SECRET or"), "{line}");
+}
+
+#[test]
+fn a_verbose_version_says_how_the_program_was_built() {
+    let home = tempfile::tempdir().unwrap();
+    let (_, plain, _) = run(home.path(), &["version"]);
+    let (_, verbose, _) = run(home.path(), &["version", "--verbose"]);
+    assert!(verbose.starts_with(&plain) && !plain.contains("rustc"), "{verbose}");
+    let row =
+        |name: &str| verbose.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+    for (name, start) in
+        [("compiler", "rustc 1."), ("target", ""), ("profile", ""), ("SQLite", "3.")]
+    {
+        let value = row(name).unwrap_or_else(|| panic!("{name}: {verbose}"));
+        assert!(value.starts_with(start) && !value.is_empty(), "{name}: {value}");
+    }
+    assert_eq!(row("commit"), Some(option_env!("TESSERA_COMMIT").unwrap_or("unknown")));
 }

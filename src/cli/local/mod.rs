@@ -21,6 +21,11 @@ pub use store::{check_store, run_store};
 
 use tessera_search::text::{full_text_query, language::Language};
 
+/// Returns the version of the library that stores local deployments.
+pub fn sqlite_version() -> &'static str {
+    tessera_store::sqlite::version()
+}
+
 /// Returns why the local service refuses a full-text query. The reason is the same in all languages.
 pub fn full_text_error(text: &str) -> Option<String> {
     full_text_query::parse(text, Language::default()).err().map(|error| error.to_string())
