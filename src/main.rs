@@ -142,5 +142,7 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
     let facts = capabilities.explanations(environment, locale);
-    facts.map(|(subject, (text, is_warning))| TerminalFact { subject, text, is_warning }).into()
+    let facts = facts.into_iter().chain([("clipboard", runtime::explain_copies())]);
+    let fact = |(subject, (text, is_warning))| TerminalFact { subject, text, is_warning };
+    facts.map(fact).collect()
 }

@@ -28,6 +28,12 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Whether a program of this name is in a folder of `PATH`.
+pub(crate) fn is_on_path(program: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
 /// Returns the user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. The command runs in a
 /// shell, as with git, because the variable may contain arguments.
 pub(crate) fn editor_command(file: &Path) -> (String, Command) {

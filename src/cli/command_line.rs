@@ -14,7 +14,7 @@ use crate::cli::{
     CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
     PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
     dataset_folder, duplicates, enrichment, export,
-    global_options::hide_rare_option,
+    global_options::hide_global_option,
     help::{self, OVERVIEW},
     image, jobs,
     keyboard::watch_interrupts,
@@ -28,7 +28,7 @@ use crate::cli::{
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = help::footer(), mut_args = hide_rare_option)]
+#[command(name = "tessera", version, after_help = help::footer(), mut_args = hide_global_option)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
@@ -50,15 +50,18 @@ pub enum CliCommand {
     /// Show, change and check settings.
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Check the terminal, the settings, the profiles and their logins, the store, and report problems.
+    /// Check the terminal, the settings, the logins, the programs and the disk, and report problems.
+    ///
+    /// Also checks the models, the profiles and the store. Each problem is reported with what to do about it.
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),
     /// Check and manage models of your own for `open`, `serve` and `work`.
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Create and inspect a store on a PostgreSQL server, for `serve --store`, and revoke the login and links of a
-    /// store.
+    /// Create and inspect a store on a PostgreSQL server, and revoke the login and links of a store.
+    ///
+    /// The store is for `serve --store` and `work`.
     #[command(subcommand)]
     Store(StoreCommand),
 }
@@ -66,7 +69,9 @@ pub enum CliCommand {
 /// The commands that open the interface.
 #[derive(Debug, Subcommand)]
 pub enum InterfaceCommand {
-    /// Generate a sample dataset and open it. Without a terminal, print a text tour instead.
+    /// Generate a sample dataset and open it.
+    ///
+    /// Without a terminal, print a text tour instead.
     Demo {
         /// Number of images to generate.
         #[arg(long, default_value_t = 240, value_parser = clap::value_parser!(u32).range(12..=100_000))]
@@ -106,11 +111,15 @@ pub enum HeadlessCommand {
     #[command(subcommand)]
     Auth(auth::AuthCommand),
     /// Check the quality of a dataset against limits, for scripts and build servers.
+    ///
+    /// Exits with 11 if a check fails. The limits are the largest allowed numbers.
     Check(analysis::CheckOptions),
     /// List, show and watch datasets.
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
-    /// List groups of near-duplicates, and trash, move or link all but the ones to keep. Local folders only.
+    /// List groups of near-duplicates, and trash, move or link all but the ones to keep.
+    ///
+    /// Local folders only.
     Duplicates(duplicates::DuplicatesOptions),
     /// Show which models were applied to a dataset.
     #[command(subcommand)]
@@ -125,6 +134,9 @@ pub enum HeadlessCommand {
     #[command(subcommand)]
     Jobs(jobs::JobsCommand),
     /// Offer searches and reports to an assistant as tools, by the Model Context Protocol.
+    ///
+    /// The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool
+    /// changes anything.
     Mcp(mcp::McpOptions),
     /// Add media to datasets, and copy, move, link or trash original files.
     #[command(subcommand)]
@@ -227,6 +239,11 @@ fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
 
 /// Returns the command line. An empty variable counts as unset, as in every other place.
 pub fn definition() -> Command {
+    definition_in(help::width())
+}
+
+/// Returns the command line with a help of this width in columns.
+pub(super) fn definition_in(width: usize) -> Command {
     let variables = std::env::vars_os();
     let is_empty = |text: &OsString| text.to_string_lossy().trim().is_empty();
     let empty: HashSet<OsString> =
@@ -235,10 +252,11 @@ pub fn definition() -> Command {
         Some(variable) if empty.contains(variable) => argument.env(None::<&str>),
         _ => argument,
     };
-    let command = Cli::command();
+    // The examples are broken for this width, so the parser must not wrap them for another one.
+    let command = Cli::command().term_width(width);
     // Looking at each argument of each command takes longer than everything else here.
     let command = if empty.is_empty() { command } else { with_arguments(command, &without_empty) };
-    with_examples(command, "")
+    with_examples(command, "", width)
 }
 
 fn with_arguments(command: Command, change: &impl Fn(Arg) -> Arg) -> Command {

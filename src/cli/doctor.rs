@@ -23,7 +23,7 @@ use crate::{
         output::unless_closed,
         service_options::SharedStorage,
     },
-    credentials::{self, SecretLocation},
+    credentials::{self, SECRET_FILE_VARIABLE, SECRET_VARIABLE, SecretLocation},
 };
 
 #[derive(Debug, Args)]
@@ -78,14 +78,15 @@ async fn run_checks(
     detect_terminal: fn() -> TerminalInfo,
 ) -> Result<Exit, CliError> {
     let out = Output::new(&global);
+    let settings = Settings::load(&global.sources());
     let mut findings = check_terminal(detect_terminal);
     findings.extend(check_settings(&global));
     findings.extend(check_secrets());
-    findings.extend(check_folders());
+    findings.extend(check_folders(settings.as_ref().ok()));
     if !options.offline {
         findings.extend(local::check_store(&options.shared).await);
     }
-    if let Ok(settings) = Settings::load(&global.sources())
+    if let Ok(settings) = settings
         && !options.offline
     {
         findings.extend(check_deployments(&global, &settings).await);
@@ -175,23 +176,36 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
 
 /// Reports where secrets are stored, but never the secrets themselves.
 fn check_secrets() -> Vec<CheckResult> {
-    let mut messages: Vec<String> = credentials::login_variables()
+    let passed = |message: String| CheckResult::passed("secrets", message);
+    let mut findings: Vec<CheckResult> = credentials::login_variables()
         .map(|name| {
             format!("{name} is set, for the service of TESSERA_BASE_URL or TESSERA_PROFILE only")
         })
+        .map(passed)
         .collect();
     if let Ok(secrets) = login::open_secrets() {
-        messages.push(match secrets.check_keyring() {
+        let keyring = secrets.check_keyring();
+        findings.push(passed(match &keyring {
             Ok(()) => format!("{} answers", secrets.describe(SecretLocation::Keyring)),
             // A missing keyring is not a failure, because the file is the fallback.
             Err(reason) => format!("no keyring: {reason}"),
+        }));
+        findings.push(match secrets.check_file() {
+            Ok(()) => passed(format!("otherwise {}", secrets.describe(SecretLocation::File))),
+            Err(reason) if keyring.is_ok() => passed(format!("only there, because of {reason}")),
+            Err(reason) => {
+                let message = format!(
+                    "cannot be stored in {reason}; make its folder writable, or set {SECRET_VARIABLE} or \
+                     {SECRET_FILE_VARIABLE}"
+                );
+                CheckResult::warning("secrets", message)
+            }
         });
-        messages.push(format!("otherwise {}", secrets.describe(SecretLocation::File)));
     }
-    messages.into_iter().map(|message| CheckResult::passed("secrets", message)).collect()
+    findings
 }
 
-fn check_folders() -> Vec<CheckResult> {
+fn check_folders(settings: Option<&Settings>) -> Vec<CheckResult> {
     let mut findings = Vec::new();
     if let Some(folder) = tessera_config::state_root_dir() {
         findings.extend(check_disk("state", &folder));
@@ -199,8 +213,9 @@ fn check_folders() -> Vec<CheckResult> {
     if cfg!(feature = "local")
         && let Some(folder) = tessera_config::local_data_dir()
     {
+        let model = settings.and_then(|settings| settings.model.as_deref());
         findings.extend(check_disk("local deployments", &folder));
-        findings.extend(local::check_requirements(&folder));
+        findings.extend(local::check_requirements(&folder, model));
     }
     findings
 }

@@ -136,14 +136,10 @@ pub enum PrintFormat {
     Curl,
 }
 
-/// The options that `-h` lists. `--help` lists all options.
-const COMMON_OPTIONS: [&str; 8] =
-    ["profile", "base_url", "global_folder", "kind", "global_dataset", "json", "quiet", "verbose"];
-
-pub(super) fn hide_rare_option(option: Arg) -> Arg {
-    let is_common = COMMON_OPTIONS.contains(&option.get_id().as_str());
-    let hidden = option.is_global_set() && !is_common;
-    if hidden { option.hide_short_help(true) } else { option }
+/// Hides an option of every command from `-h`, which would otherwise be longer than a screen.
+pub(super) fn hide_global_option(option: Arg) -> Arg {
+    let is_global = option.is_global_set();
+    if is_global { option.hide_short_help(true) } else { option }
 }
 
 impl GlobalOptions {

@@ -2,8 +2,10 @@
 //! stands for `open` with this folder. The examples in the help of commands are in one file, which a test runs.
 
 use std::{
+    env,
     error::Error,
     ffi::{OsStr, OsString},
+    io,
     path::Path,
     sync::LazyLock,
 };
@@ -13,11 +15,25 @@ use clap::{
     Command, Command as CommandDefinition,
     error::{ContextKind, ContextValue, ErrorKind},
 };
+use rustix::termios::tcgetwinsize;
 use tessera_interface::printable_text::PrintableText;
 use tessera_model::{InvalidId, ShellCommand};
 
 /// The commands by what they are for. `tessera --help` describes each of them.
 pub(super) const OVERVIEW: &str = include_str!("../../assets/overview.txt");
+
+/// The greatest width of a help in columns, because longer lines are hard to read.
+const MAX_WIDTH: usize = 100;
+
+/// Returns the width of a help in columns: that of the terminal, or `COLUMNS`.
+pub(super) fn width() -> usize {
+    let streams =
+        [tcgetwinsize(io::stdout()), tcgetwinsize(io::stderr()), tcgetwinsize(io::stdin())];
+    let terminals = streams.into_iter().flatten().map(|size| usize::from(size.ws_col));
+    let variable = env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let known = terminals.chain(variable).find(|columns| *columns > 0);
+    known.map_or(MAX_WIDTH, |columns| columns.min(MAX_WIDTH))
+}
 
 /// Returns the end of the complete help.
 pub(super) fn footer() -> String {
@@ -50,7 +66,7 @@ pub(super) fn topic(
             definition.get_arguments().map(|option| option.clone().hide_short_help(false));
         let without_commands =
             CommandDefinition::new("tessera").disable_help_flag(true).args(options);
-        let mut help = without_commands.help_template("{options}\n").max_term_width(100);
+        let mut help = without_commands.help_template("{options}\n").term_width(width());
         PrintableText::line(help.render_help().to_string().trim_end())
     })
 }
@@ -169,18 +185,59 @@ pub(super) fn with_tip(mut error: clap::Error, arguments: &[OsString]) -> clap::
 
 const EXAMPLES: &str = include_str!("../../assets/examples.txt");
 
-/// Adds the examples to the help of all commands below this one. `path` are the words of this command after `tessera`.
-pub(super) fn with_examples(command: Command, path: &str) -> Command {
-    let examples: Vec<&str> = examples_of(path).collect();
-    let command = if path.is_empty() || examples.is_empty() {
+/// The end of the short help of a command, which does not list the options of every command.
+const OPTIONS_HINT: &str = "`tessera help options` explains the options of every command.";
+
+/// Adds the examples to the help of all commands below this one. `path` are the words of this command after `tessera`,
+/// and `width` is that of the help in columns.
+pub(super) fn with_examples(command: Command, path: &str, width: usize) -> Command {
+    let command = if path.is_empty() {
         command
     } else {
-        let before = command.get_after_help().map(|text| format!("{text}\n\n")).unwrap_or_default();
-        command.after_help(format!("{before}Examples:\n  {}", examples.join("\n  ")))
+        let examples = examples(path, width);
+        let examples = examples.map(|lines| format!("Examples:\n{lines}")).unwrap_or_default();
+        let short = format!("{OPTIONS_HINT}\n\n{examples}");
+        command.after_help(short).after_long_help(examples)
     };
     command.mut_subcommands(|command| {
         let path = format!("{path} {}", command.get_name());
-        with_examples(command, path.trim_start())
+        with_examples(command, path.trim_start(), width)
+    })
+}
+
+/// Returns the examples of a command as indented lines.
+pub(super) fn examples(path: &str, width: usize) -> Option<String> {
+    let examples: Vec<String> = examples_of(path).map(|line| broken(line, width)).collect();
+    (!examples.is_empty()).then(|| examples.join("\n"))
+}
+
+/// Breaks an example between its words, as a shell reads it. A copy of the first line alone waits for the next one,
+/// rather than running without an option such as --dry-run.
+fn broken(example: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words(example) {
+        match lines.last_mut() {
+            None => lines.push(format!("  {word}")),
+            Some(line) if line.len() + " ".len() + word.len() + " \\".len() <= width => {
+                *line += " ";
+                *line += word;
+            }
+            Some(_) => lines.push(format!("    {word}")),
+        }
+    }
+    lines.join(" \\\n")
+}
+
+/// Splits an example at the spaces outside of quotes.
+fn words(example: &str) -> impl Iterator<Item = &str> {
+    let mut quote = None;
+    example.split(move |c| {
+        match quote {
+            None if matches!(c, '\'' | '"') => quote = Some(c),
+            Some(open) if open == c => quote = None,
+            _ => {}
+        }
+        c == ' ' && quote.is_none()
     })
 }
 
@@ -212,6 +269,76 @@ mod tests {
         let definition = crate::cli::definition();
         for command in definition.get_subcommands().filter(|command| !command.is_hide_set()) {
             assert!(groups.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+
+    /// Returns the commands below a command with their words after `tessera`.
+    fn commands<'c>(command: &'c Command, path: &str) -> Vec<(String, &'c Command)> {
+        let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+        let with_own = below.flat_map(|below| {
+            let path = format!("{path} {}", below.get_name()).trim_start().to_owned();
+            let deeper = commands(below, &path);
+            std::iter::once((path, below)).chain(deeper)
+        });
+        with_own.collect()
+    }
+
+    fn built(width: usize) -> Command {
+        let mut definition = crate::cli::command_line::definition_in(width);
+        definition.build();
+        definition
+    }
+
+    #[test]
+    fn printed_examples_are_whole_when_they_are_copied() {
+        for width in [80, 100] {
+            for (path, command) in commands(&built(width), "") {
+                let mut command = command.clone();
+                for help in [command.render_help(), command.render_long_help()] {
+                    let help = help.to_string();
+                    let printed = help.split_once("Examples:\n").map_or("", |(_, lines)| lines);
+                    let printed: Vec<&str> = printed.lines().collect();
+                    let joined = printed.join("\n").replace(" \\\n    ", " ");
+                    let joined: Vec<&str> = joined.lines().map(str::trim_start).collect();
+                    assert_eq!(joined, examples_of(&path).collect::<Vec<_>>(), "{width}: {help}");
+                    assert!(printed.iter().all(|line| line.len() <= width), "{width}: {help}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_example_is_never_broken_inside_quotes() {
+        let example = "tessera tag add hard --vql '[{\"issues\": {\"op\": \"issue\"}}]' -n";
+        let lines = [
+            "  tessera tag add \\",
+            "    hard --vql \\",
+            "    '[{\"issues\": {\"op\": \"issue\"}}]' \\",
+            "    -n",
+        ];
+        assert_eq!(broken(example, 20), lines.join("\n"));
+        assert_eq!(broken(example, usize::MAX), format!("  {example}"));
+    }
+
+    #[test]
+    fn the_short_help_of_a_command_names_the_options_of_every_command_without_listing_them() {
+        for (path, command) in commands(&built(80), "") {
+            let mut command = command.clone();
+            let short = command.render_help().to_string();
+            assert!(short.contains(OPTIONS_HINT) && !short.contains("--api-prefix"), "{short}");
+            assert!(!short.contains("Options of every command:"), "{short}");
+            let long = command.render_long_help().to_string();
+            assert!(long.contains("--api-prefix") && !long.contains(OPTIONS_HINT), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_described_by_one_sentence() {
+        for (path, command) in commands(&built(100), "") {
+            let about = command.get_about().unwrap().to_string();
+            assert!(about.starts_with(char::is_uppercase), "{path}: {about}");
+            assert!(!about.ends_with('.') && !about.contains(['\n', '[']), "{path}: {about}");
+            assert!(!about.contains(". ") && about.len() <= 100, "{path}: {about}");
         }
     }
 }

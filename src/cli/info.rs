@@ -3,7 +3,7 @@
 
 use std::{any::TypeId, fs, io, net::SocketAddr, num::NonZeroUsize};
 
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Command, builder::Resettable};
 use clap_complete::{Shell, env::Shells};
 use clap_mangen::{
     Man,
@@ -13,8 +13,8 @@ use serde_json::Map;
 use tessera_config::tables::rows;
 use tessera_model::{Fraction, check::Limit};
 
-use crate::cli::output::table::DOCUMENT_SCHEMAS;
 use crate::cli::prelude::*;
+use crate::cli::{help, local, output::table::DOCUMENT_SCHEMAS};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -32,6 +32,8 @@ pub enum InfoCommand {
     /// Describe every command, option, exit code and document as JSON.
     Spec,
     /// Show version information.
+    ///
+    /// With --verbose, also show how the program was built.
     Version,
 }
 
@@ -67,16 +69,25 @@ pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliRe
             out.print_whole(&spec_document(root).map_err(|error| unwritten(&error))?)?;
         }
         InfoCommand::Version => {
-            let version = json!({
+            let unknown = out.is_text().then_some("unknown");
+            let mut version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "commit": option_env!("TESSERA_COMMIT"),
+                "commit": option_env!("TESSERA_COMMIT").or(unknown),
                 "api": tessera_wire::endpoints::API_PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
                 "c_library": C_LIBRARY,
                 "optimized": !cfg!(debug_assertions),
                 "local_deployment": cfg!(feature = "local"),
             });
-            out.print(&Document::new("tessera.version/1", version))?;
+            let mut table = "tessera.version/1";
+            if context.global.verbose {
+                table = "version with build";
+                version["target"] = env!("TESSERA_BUILD_TARGET").into();
+                version["profile"] = env!("TESSERA_BUILD_PROFILE").into();
+                version["compiler"] = env!("TESSERA_BUILD_COMPILER").into();
+                version["sqlite"] = local::sqlite_version().into();
+            }
+            out.print(&Document::new("tessera.version/1", version).with_table(table))?;
         }
     }
     Ok(Exit::Done)
@@ -110,15 +121,27 @@ const FILE_DESCRIPTIONS: [(&str, &str); 5] = [
     ("~/.cache/tessera/", "thumbnails of services"),
 ];
 
+/// The width of examples in the manual, which indents its texts, in columns.
+const MANUAL_WIDTH: usize = 72;
+
 pub(super) fn render_page(command: &Command) -> io::Result<String> {
-    // The exit codes are removed here, because they have a section of their own. The manual describes an option only if
-    // the short help lists it.
-    let command = command.clone().after_help("").mut_args(|option| option.hide_short_help(false));
+    // The exit codes and the examples are removed here, because they have sections of their own. The manual describes
+    // an option only if the short help lists it.
+    let command = command.clone().after_help(Resettable::Reset).after_long_help(Resettable::Reset);
+    let command = command.mut_args(|option| option.hide_short_help(false));
+    let examples = command.get_bin_name().and_then(|name| name.split_once(' '));
+    let examples = examples.and_then(|(_, path)| help::examples(path, MANUAL_WIDTH));
     let name = command.get_name().to_owned();
     let man = Man::new(command).manual("User Commands");
     let mut bytes = Vec::new();
     man.render(&mut bytes)?;
     let mut page = String::from_utf8_lossy(&bytes).into_owned();
+    if let Some(lines) = examples {
+        // Lines that are filled like prose would run a part of an example when they are copied.
+        let mut roff = Roff::new();
+        roff.control("SH", ["EXAMPLES"]).control("nf", []).text([roman(lines)]).control("fi", []);
+        page += &roff.render();
+    }
     if name == "tessera" {
         page += &table("EXIT STATUS", Exit::ALL.map(|exit| (exit as i32, exit.meaning())));
         page += &table("ENVIRONMENT", rows(ENVIRONMENT_VARIABLES));
@@ -194,7 +217,7 @@ fn collect_commands(command: &Command, path: &mut Vec<String>, commands: &mut Ve
             .filter(|each| !each.is_global_set() && each.get_id() != "help")
             .map(argument_json)
             .collect();
-        let about = command.get_about().map(ToString::to_string);
+        let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
         commands.push(json!({ "command": path.join(" "), "about": about, "arguments": arguments }));
     }
     for each in command.get_subcommands().filter(|each| each.get_name() != "help") {

@@ -27,7 +27,9 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
-    /// List the jobs of the last week, and all unfinished jobs, whose services are asked for their state.
+    /// List the jobs of the last week, and all unfinished jobs.
+    ///
+    /// The services of unfinished jobs are asked for their state.
     List {
         /// Include older jobs.
         #[arg(long)]
@@ -36,12 +38,14 @@ pub enum JobsCommand {
         #[arg(long)]
         running: bool,
     },
-    /// Wait for a job to finish [default: the newest running job].
+    /// Wait for a job to finish.
     Watch {
-        /// ID of the job, a prefix of it, or the ID of its export.
+        /// ID of the job, a prefix of it, or the ID of its export [default: the newest running job].
         job: Option<String>,
     },
-    /// Cancel a running export of a local service. Its archive is then not written.
+    /// Cancel a running export of a local service.
+    ///
+    /// Its archive is then not written.
     Cancel {
         /// ID of the job, a prefix of it, or the ID of its export.
         job: String,
@@ -51,7 +55,9 @@ pub enum JobsCommand {
         /// ID of the job, a prefix of it, or the ID of its export.
         job: String,
     },
-    /// Remove jobs from the list. Nothing else is deleted.
+    /// Remove jobs from the list.
+    ///
+    /// Nothing else is deleted.
     Forget {
         /// IDs of the jobs.
         #[arg(required_unless_present = "ended", value_name = "JOB")]

@@ -28,9 +28,6 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The program that starts this command exchanges lines of JSON-RPC with it. Without --allow-changes, no tool changes anything."
-)]
 pub struct McpOptions {
     /// Offer tools that change something, too: exports, selections, splits, rescans and reindexes.
     #[arg(long)]

@@ -54,8 +54,9 @@ pub enum StoreCommand {
     Init(StoreInitOptions),
     /// Show the versions and the size of a store.
     Status(StoreOptions),
-    /// Replace the login of a service, and revoke the links that it has given out. Services that are running refuse the
-    /// former login and links within a second. The new login is printed.
+    /// Replace the login of a service, and revoke the links that it has given out.
+    ///
+    /// Services that are running refuse the former login and links within a second. The new login is printed.
     Revoke(StoreRevokeOptions),
 }
 
@@ -96,8 +97,10 @@ impl ModelOptions {
 
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {
-    /// Download a model from a model hub, and check it, so that --model takes its name. `starter` is made from
-    /// published packages instead. The sizes are shown first, and nothing is downloaded without a confirmation.
+    /// Download a model from a model hub, and check it, so that --model takes its name.
+    ///
+    /// `starter` is made from published packages instead. The sizes are shown first, and nothing is downloaded without
+    /// a confirmation.
     ///
     /// The cache and the variables are those of the hub's own tools: `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT`,
     /// `HF_TOKEN`, `HF_TOKEN_PATH` and `HF_HUB_OFFLINE`.
@@ -115,8 +118,9 @@ pub enum ModelCommand {
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
     },
-    /// Load a model and run it with generated pictures. Show its kind, its preprocessing, the defaults that were taken,
-    /// and its speed.
+    /// Load a model and run it with generated pictures.
+    ///
+    /// Show its kind, its preprocessing, the defaults that were taken, and its speed.
     Check {
         /// The folder, in the layout of a model hub, with onnx/model.onnx.
         #[arg(value_name = "DIR")]
@@ -131,7 +135,9 @@ pub enum ModelCommand {
         #[arg(long)]
         available: bool,
     },
-    /// Remove a model that was added. Its original stays.
+    /// Remove a model that was added.
+    ///
+    /// Its original stays.
     Remove {
         /// Name of the model.
         #[arg(value_name = "NAME")]

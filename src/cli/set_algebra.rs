@@ -13,11 +13,11 @@ use tessera_wire::explore::read_page;
 
 #[derive(Debug, Subcommand)]
 pub enum SetCommand {
-    /// Clusters in either of the two.
+    /// Print the clusters that are in either result.
     Union(SetOptions),
-    /// Clusters in the first but not in the second.
+    /// Print the clusters that are in the first result but not in the second.
     Minus(SetOptions),
-    /// Clusters in both.
+    /// Print the clusters that are in both results.
     Intersect(SetOptions),
 }
 

@@ -13,9 +13,9 @@ use crate::cli::{export::ExportContentOptions, input_options::NamedDataset, medi
 pub enum TagCommand {
     /// List the tags of a dataset.
     List(NamedDataset),
-    /// Add tags to media. Tags that do not exist are created.
+    /// Add tags to media.
     ///
-    /// `picked` and `rejected` exclude each other: adding one removes the other.
+    /// Tags that do not exist are created. `picked` and `rejected` exclude each other: adding one removes the other.
     Add {
         /// Names of the tags.
         #[arg(required = true, value_name = "TAG")]
@@ -47,7 +47,9 @@ pub enum TagCommand {
         #[arg(value_name = "COLOR")]
         tag_color: Option<TagColor>,
     },
-    /// Rename a tag everywhere. If the other name exists, both become one tag.
+    /// Rename a tag everywhere.
+    ///
+    /// If the other name exists, both become one tag.
     Rename {
         /// Name of the tag.
         tag: String,
@@ -59,7 +61,9 @@ pub enum TagCommand {
         /// Name of the tag.
         tag: String,
     },
-    /// Undo the last change of tags or ratings. Media that were changed again since stay as they are.
+    /// Undo the last change of tags or ratings.
+    ///
+    /// Media that were changed again since stay as they are.
     Undo,
 }
 

@@ -120,12 +120,16 @@ pub fn run_store(_: &Context, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 
-pub fn check_requirements(_: &Path) -> Vec<CheckResult> {
+pub fn check_requirements(_: &Path, _: Option<&Path>) -> Vec<CheckResult> {
     Vec::new()
 }
 
 pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
     Vec::new()
+}
+
+pub fn sqlite_version() -> Option<&'static str> {
+    None
 }
 
 pub fn full_text_error(_: &str) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use secrecy::{ExposeSecret as _, SecretString};
+use tessera_files::check_writable;
 
 #[cfg(target_os = "macos")]
 use crate::credentials::keychain::Keychain as SystemKeyring;
@@ -43,6 +44,13 @@ impl SecretLocations {
     /// for up to three seconds.
     pub fn check_keyring(&self) -> Result<(), String> {
         self.keyring.check()
+    }
+
+    /// Checks that the file can be written, or created.
+    pub fn check_file(&self) -> Result<(), String> {
+        let path = self.file.path();
+        let checked = path.parent().map_or(Ok(()), check_writable);
+        checked.map_err(|error| format!("{}: {error}", path.display()))
     }
 
     pub fn preferred_location(&self) -> SecretLocation {

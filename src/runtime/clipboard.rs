@@ -20,10 +20,36 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 type Variable<'a> = &'a dyn Fn(&str) -> bool;
 
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Explains for `doctor` where a copy goes, and whether the program of the desktop's clipboard is missing.
+pub fn explain_copies() -> (String, bool) {
+    explanation(&is_set, &subprocess::is_on_path)
+}
+
+fn explanation(is_set: Variable, is_installed: &dyn Fn(&str) -> bool) -> (String, bool) {
+    let clipboards = clipboards(is_set);
+    let first = |programs: &[CopyProgram]| {
+        programs.iter().find(|program| is_installed(program.name)).map(|program| program.place)
+    };
+    let places = [first(&buffers(is_set)), first(&clipboards)];
+    let missing = clipboards.first().filter(|_| places[1].is_none());
+    let places: Vec<&str> = places.into_iter().flatten().collect();
+    let text = if places.is_empty() {
+        "a copy is sent to the terminal by OSC 52, which its settings may have to allow".to_owned()
+    } else {
+        format!("a copy goes to {}", places.join(", and to "))
+    };
+    let remedy = missing
+        .map(|program| format!("; install {} to reach the clipboard of the desktop", program.name));
+    (text + &remedy.unwrap_or_default(), missing.is_some())
+}
+
 /// Copies by the programs that fit the environment. Blocks until they have ended. If none of them has copied the text,
 /// the caller sends [`terminal_sequence`].
 pub(super) fn copy(text: &PrintableText) -> CopyOutcome {
-    let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let buffer = buffers(&is_set).into_iter().find(|program| program.copy(text));
     let clipboard = clipboards(&is_set).into_iter().find(|program| program.copy(text));
     let places: Vec<&str> = [buffer, clipboard].into_iter().flatten().map(|it| it.place).collect();
@@ -141,6 +167,20 @@ mod tests {
         assert_eq!(names(&["TMUX"]), ["tmux"]);
         assert_eq!(names(&["STY", "DISPLAY"]), ["screen", "xclip"]);
         assert_eq!(names(&["WAYLAND_DISPLAY", "DISPLAY"]), ["wl-copy", "xclip"]);
+    }
+
+    #[test]
+    fn a_copy_goes_to_the_installed_programs_and_otherwise_to_the_terminal() {
+        let explained = |set: &[&str], installed: &[&str]| {
+            explanation(&|name| set.contains(&name), &|name| installed.contains(&name))
+        };
+        let (text, is_warning) = explained(&["TMUX", "DISPLAY"], &["tmux", "xclip"]);
+        assert!(text.ends_with("to the terminal, and to the clipboard by xclip"), "{text}");
+        assert!(!is_warning);
+        let (text, is_warning) = explained(&["WAYLAND_DISPLAY", "DISPLAY"], &[]);
+        assert!(text.contains("OSC 52") && text.contains("; install wl-copy"), "{text}");
+        assert!(is_warning);
+        assert!(!explained(&["WAYLAND_DISPLAY", "DISPLAY"], &["xclip"]).1);
     }
 
     #[test]

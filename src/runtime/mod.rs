@@ -13,6 +13,7 @@ pub mod terminal;
 pub mod welcome_loop;
 
 pub(crate) use crate::subprocess::{edit_text, run_in_terminal};
+pub use clipboard::explain_copies;
 pub use event_loop::{RunOutcome, run};
 pub(crate) use input::sleep_until;
 pub use options::RuntimeOptions;

@@ -121,6 +121,7 @@ fn remaining_documents_match_their_schemas() {
         (&["config", "path"][..], "paths"),
         (&["config", "get", "ui.theme"], "setting"),
         (&["version"], "version"),
+        (&["version", "--verbose"], "version"),
         (
             &[
                 "query",

@@ -4,9 +4,9 @@
 use std::{
     collections::BTreeSet,
     ffi::OsStr,
-    fs,
+    fs::{self, Permissions},
     io::{BufRead as _, BufReader, Read as _},
-    os::unix::ffi::OsStrExt as _,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
     path::Path,
     process::{Command, Stdio},
 };
@@ -420,7 +420,7 @@ fn every_variable_and_every_error_code_is_in_the_description() {
                 .contains(&&word[8..])
         })
         .filter(|word| {
-            !word.contains("_TEST_") && !word.contains("_FUZZ_") && !word.contains("COMPLETE_")
+            !["_TEST_", "_FUZZ_", "_BUILD_", "COMPLETE_"].iter().any(|part| word.contains(part))
         })
         .collect();
     let missing: Vec<_> = read.iter().filter(|name| !variables.contains(**name)).collect();
@@ -578,10 +578,51 @@ fn the_doctor_names_programs_that_are_missing_and_the_free_space() {
     let row = findings();
     assert_eq!(row("videos, AVIF and HEIF")["state"], "warning");
     let space = row("disk")["message"].as_str().unwrap().to_owned();
-    assert!(space.ends_with("iB are free for indexes and exports"), "{space}");
+    assert!(space.contains("iB are free for indexes and exports"), "{space}");
     // Both programs are needed.
     fs::write(programs.join("ffmpeg"), "").unwrap();
     assert_eq!(findings()("videos, AVIF and HEIF")["state"], "warning");
     fs::write(programs.join("ffprobe"), "").unwrap();
     assert_eq!(findings()("videos, AVIF and HEIF")["state"], "ok");
+    let starter = row("starter model");
+    assert_eq!(starter["state"], "warning");
+    for missing in ["Python 3.9 or newer with pip", "apt-get", "dpkg-deb"] {
+        assert!(starter["message"].as_str().unwrap().contains(missing), "{starter}");
+    }
+    for program in ["python3", "apt-get", "dpkg-deb"] {
+        fs::write(programs.join(program), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(programs.join(program), Permissions::from_mode(0o755)).unwrap();
+    }
+    assert_eq!(findings()("starter model")["state"], "ok");
+    let model = row("model")["message"].as_str().unwrap().to_owned();
+    assert!(model.starts_with("none; `tessera model list --available`"), "{model}");
+}
+
+#[test]
+fn the_doctor_names_a_file_of_secrets_that_cannot_be_written() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("occupied"), "").unwrap();
+    let mut command = tessera(home.path(), &["doctor", "--offline"]);
+    let (_, out, err) = outcome(command.env("XDG_CONFIG_HOME", home.path().join("occupied")));
+    let line = out.lines().find(|line| line.starts_with("warning\tsecrets\tcannot be stored in"));
+    let line = line.unwrap_or_else(|| panic!("{out}{err}"));
+    assert!(line.contains("occupied/tessera/secrets.toml"), "{line}");
+    assert!(line.contains("or set TESSERA_API_SECRET or"), "{line}");
+}
+
+#[test]
+fn a_verbose_version_says_how_the_program_was_built() {
+    let home = tempfile::tempdir().unwrap();
+    let (_, plain, _) = run(home.path(), &["version"]);
+    let (_, verbose, _) = run(home.path(), &["version", "--verbose"]);
+    assert!(verbose.starts_with(&plain) && !plain.contains("rustc"), "{verbose}");
+    let row =
+        |name: &str| verbose.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('\t'));
+    for (name, start) in
+        [("compiler", "rustc 1."), ("target", ""), ("profile", ""), ("SQLite", "3.")]
+    {
+        let value = row(name).unwrap_or_else(|| panic!("{name}: {verbose}"));
+        assert!(value.starts_with(start) && !value.is_empty(), "{name}: {value}");
+    }
+    assert_eq!(row("commit"), Some(option_env!("TESSERA_COMMIT").unwrap_or("unknown")));
 }

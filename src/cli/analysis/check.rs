@@ -17,9 +17,6 @@ use tessera_model::{
 };
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exits with 11 if a check fails. The limits are the largest allowed numbers."
-)]
 pub struct CheckOptions {
     #[command(flatten)]
     source: DatasetArgument,

@@ -10,9 +10,6 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Each media item is the one that looks least like those before it. Local folders only."
-)]
 pub struct DiverseOptions {
     /// Number of media to select.
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -24,9 +24,6 @@ use tessera_model::{
 };
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Near-duplicates and the frames of a video are always in one set. Each set is saved as a selection."
-)]
 pub struct DatasetSplitOptions {
     /// Shares of the sets, separated by slashes.
     #[arg(value_name = "SHARES")]

@@ -25,8 +25,9 @@ use crate::{
 pub enum AuthCommand {
     /// Store the key pair of a profile: fetched with a browser session, or one that you have.
     Import(import::ImportOptions),
-    /// Show where the secret is stored, and whether the service accepts it; with --dataset, for
-    /// that dataset.
+    /// Show where the secret is stored, and whether the service accepts it.
+    ///
+    /// With --dataset, the check is for that dataset.
     Status,
     /// Print a token for other programs, dated by this machine's clock.
     Token {

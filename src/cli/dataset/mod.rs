@@ -45,12 +45,14 @@ pub enum DatasetCommand {
     Pin(NamedDataset),
     /// Unpin a dataset from the profile.
     Unpin(NamedDataset),
-    /// Remove a dataset of a local folder from the index. Its files are not touched.
+    /// Remove a dataset of a local folder from the index.
     ///
-    /// Uploads to the dataset exist nowhere else. They stay in the index folder, and belong to the
-    /// dataset again when its folder is opened again.
+    /// Its files are not touched. Uploads to the dataset exist nowhere else. They stay in the index folder, and belong
+    /// to the dataset again when its folder is opened again.
     Remove(NamedDataset),
-    /// Rename a dataset of a local folder. The folder keeps its name.
+    /// Rename a dataset of a local folder.
+    ///
+    /// The folder keeps its name.
     #[command(allow_missing_positional = true)]
     Rename {
         /// ID or name of the dataset, or its folder.
@@ -70,13 +72,18 @@ pub enum DatasetCommand {
         #[arg(long)]
         wait: bool,
     },
-    /// Cancel the indexing of a dataset of a local folder. What was read from its files is kept.
+    /// Cancel the indexing of a dataset of a local folder.
     ///
-    /// The dataset then has the status ERROR, until a rescan continues the indexing.
+    /// What was read from its files is kept. The dataset then has the status ERROR, until a rescan continues the
+    /// indexing.
     Cancel(NamedDataset),
     /// Divide a dataset into sets such as train, val and test, without near-duplicates across them.
+    ///
+    /// Near-duplicates and the frames of a video are always in one set. Each set is saved as a selection.
     Split(DatasetSplitOptions),
-    /// Select the media that look least like each other. Local folders only.
+    /// Select the media that look least like each other.
+    ///
+    /// Each media item is the one that looks least like those before it. Local folders only.
     Diverse(Box<DiverseOptions>),
     /// Export the vectors of a dataset, or import embeddings that were computed elsewhere.
     ///
@@ -89,10 +96,10 @@ pub enum DatasetCommand {
     Leaks(LeaksOptions),
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
     Open(NamedDataset),
-    /// Wait for a dataset to reach a status. Without --until, wait until no task is running.
+    /// Wait for a dataset to reach a status.
     ///
-    /// Exits with 0 when the status is reached, with 7 when the dataset is in ERROR, and with 124
-    /// when --timeout (default: 24h) expires. Keeps waiting through connection losses.
+    /// Without --until, wait until no task is running. Exits with 0 when the status is reached, with 7 when the dataset
+    /// is in ERROR, and with 124 when --timeout (default: 24h) expires. Keeps waiting through connection losses.
     Wait(WatchOptions),
     /// Report every change of a dataset until it reaches a status or you interrupt.
     ///

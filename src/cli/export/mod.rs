@@ -43,7 +43,9 @@ pub enum ExportCommand {
         #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
         interval: Option<Duration>,
     },
-    /// Download and verify the archive of a finished export. Resumes an interrupted download.
+    /// Download and verify the archive of a finished export.
+    ///
+    /// An interrupted download is resumed.
     #[command(allow_missing_positional = true)]
     Download {
         #[command(flatten)]

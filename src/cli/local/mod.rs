@@ -6,6 +6,7 @@ mod demo;
 mod files;
 mod listening;
 mod model;
+mod requirements;
 mod serve;
 mod service;
 mod store;
@@ -13,13 +14,17 @@ mod store;
 pub use crate::usecase::models::model_folder;
 pub use demo::{run_text_tour, start_demo};
 pub use model::run_model;
+pub use requirements::check_requirements;
 pub use serve::{serve, work};
-pub use service::{
-    LocalService, LocalSettings, check_requirements, check_storage_folder, local_settings,
-};
+pub use service::{LocalService, LocalSettings, check_storage_folder, local_settings};
 pub use store::{check_store, run_store};
 
 use tessera_search::text::{full_text_query, language::Language};
+
+/// Returns the version of the library that stores local deployments.
+pub fn sqlite_version() -> &'static str {
+    tessera_store::sqlite::version()
+}
 
 /// Returns why the local service refuses a full-text query. The reason is the same in all languages.
 pub fn full_text_error(text: &str) -> Option<String> {

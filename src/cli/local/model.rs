@@ -99,7 +99,7 @@ fn list(context: &Context) -> CliResult {
     context.print(&models_document()?)
 }
 
-fn models_document() -> CliResult<Document> {
+pub(super) fn models_document() -> CliResult<Document> {
     let models = models_dir()?;
     let unreadable = |error| CliError::io(format_args!("list {}", models.display()), &error);
     let entries = tessera_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;

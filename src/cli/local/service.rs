@@ -1,5 +1,4 @@
-//! Runs the local service in this process, builds the settings that it is opened with, and checks what it needs from
-//! this machine.
+//! Runs the local service in this process, and builds the settings that it is opened with.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,7 +11,6 @@ use crate::cli::prelude::*;
 use crate::{
     cli::{
         FolderOpening,
-        exit::CheckResult,
         local::listening::{bind, bind_port_of, reachable_address},
         messages::{write_message, write_stderr},
         values::similar_folder,
@@ -25,10 +23,7 @@ use crate::{
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, ServiceConfig};
 use tessera_files::Guarantee;
 use tessera_media::object_storage::{ObjectStorage, StorageSettings};
-use tessera_model::{
-    Cover, PatternLists, SkippedFile,
-    text::{format_bytes, grouped_with_noun},
-};
+use tessera_model::{Cover, PatternLists, SkippedFile, text::grouped_with_noun};
 use tessera_picture::{Canvas, Crop, Protocol, fit_picture};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, FolderWatch, LocalError, ModelChoice,
@@ -411,35 +406,6 @@ fn storage_settings() -> CliResult<StorageSettings> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     StorageSettings::from_env(variables)
         .map_err(|why| CliError::usage(format!("object storage: {why}")))
-}
-
-/// Below this free space in bytes, exports and indexes of usual size may not fit.
-const LITTLE_SPACE: u64 = 2 << 30;
-
-/// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet.
-pub fn check_requirements(data: &Path) -> Vec<CheckResult> {
-    let videos = match DeploymentSettings::detect().ffmpeg {
-        Some(program) => {
-            CheckResult::passed("videos, AVIF and HEIF", program.display().to_string())
-        }
-        None => CheckResult::warning(
-            "videos, AVIF and HEIF",
-            "skipped; install ffmpeg and ffprobe to show them",
-        ),
-    };
-    let mut results = vec![videos];
-    results.extend(check_space(data));
-    results
-}
-
-/// Returns nothing if the space cannot be found out, because the folder itself is checked elsewhere.
-fn check_space(data: &Path) -> Option<CheckResult> {
-    let existing = data.ancestors().find(|folder| folder.exists())?;
-    let disk = rustix::fs::statvfs(existing).ok()?;
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let message = format!("{} are free for indexes and exports", format_bytes(free));
-    let result = if free < LITTLE_SPACE { CheckResult::warning } else { CheckResult::passed };
-    Some(result("disk", message))
 }
 
 #[cfg(test)]

@@ -22,16 +22,26 @@ use crate::cli::prelude::*;
 
 #[derive(Debug, Subcommand)]
 pub enum MediaCommand {
-    /// Add media to a dataset: from object storage, from files on this machine, from an archive, or
-    /// from a folder that the pipeline of an on-premises deployment can read.
+    /// Add media to a dataset.
+    ///
+    /// The media are in object storage, in files on this machine, in an archive, or in a folder that the pipeline of an
+    /// on-premises deployment can read.
     Add(Box<MediaAddOptions>),
-    /// Move original files and their sidecars to another folder. Local folders only.
+    /// Move original files and their sidecars to another folder.
+    ///
+    /// Local folders only.
     Move(Box<MoveOptions>),
-    /// Copy original files and their sidecars to another folder. Local folders only.
+    /// Copy original files and their sidecars to another folder.
+    ///
+    /// Local folders only.
     Copy(Box<CopyOptions>),
-    /// Create links to original files and their sidecars in another folder. Local folders only.
+    /// Create links to original files and their sidecars in another folder.
+    ///
+    /// Local folders only.
     Link(Box<LinkOptions>),
-    /// Put original files and their sidecars into the trash of the desktop. Local folders only.
+    /// Put original files and their sidecars into the trash of the desktop.
+    ///
+    /// Local folders only.
     Trash(Box<TrashOptions>),
     /// Revert the last action on original files.
     Undo,

@@ -27,7 +27,9 @@ pub(super) enum FilterCommand {
         #[arg(required = true)]
         labels: Vec<String>,
     },
-    /// User tags: a media item must have all of them. Names need the dataset, by --folder or --dataset.
+    /// User tags, all of which a media item must have.
+    ///
+    /// Names of tags need the dataset, by --folder or --dataset.
     Tags {
         /// The only operator.
         #[arg(value_name = "OP", value_parser = ["is"])]
@@ -75,7 +77,7 @@ pub(super) enum FilterCommand {
         #[arg(long, value_name = "0-1")]
         max_distance: Option<f64>,
     },
-    /// Path in the folder of the dataset. Local services only, like all commands below.
+    /// Path in the folder of the dataset, for local services only.
     ///
     /// `train` matches everything in this folder, `train/*.jpg` files, `**/x_?.png` files in any folder.
     #[command(mut_args = with_operators_of(FileProperty::Path))]

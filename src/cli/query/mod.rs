@@ -21,10 +21,13 @@ pub enum QueryCommand {
     /// Print an empty query, to add filters to.
     New,
     /// Print a query with one more filter; all filters must match (AND).
+    ///
+    /// The filters of files, from `path` to `column`, are for local services only.
     Add(edit::QueryAddOptions),
-    /// Check a query without sending it, and report every error with its line and column. With a
-    /// local folder, also report what only its service refuses. With --dataset, also check that
-    /// the dataset has the required enrichment.
+    /// Check a query without sending it, and report every error with its line and column.
+    ///
+    /// With a local folder, also report what only its service refuses. With --dataset, also check that the dataset has
+    /// the required enrichment.
     Check(QuerySource),
     /// Print a query in the canonical format.
     Fmt(QuerySource),

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Disk space that is never used, in bytes.
-const RESERVED_BYTES: u64 = 1 << 30;
+pub const RESERVED_BYTES: u64 = 1 << 30;
 /// Space that a writer claims at a time, in bytes.
 const CLAIM_BYTES: u64 = 16 << 20;
 

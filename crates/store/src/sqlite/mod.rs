@@ -8,3 +8,5 @@ mod schema;
 pub use connection::connection;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
 pub use database_file::{FileChanges, open_in_memory};
+/// Returns the version of the `SQLite` library.
+pub use rusqlite::version;

@@ -1,0 +1,145 @@
+//! Checks for `tessera doctor` what local deployments need from this machine: the programs for videos and for the
+//! starter model, a model, and free space.
+
+use std::process::Stdio;
+
+use crate::cli::prelude::*;
+use crate::{
+    cli::{exit::CheckResult, local::model::models_document},
+    subprocess,
+    usecase::models::{NO_MODEL, model_folder},
+};
+use tessera_encoder::has_model;
+use tessera_media::ingest::disk_quota::RESERVED_BYTES;
+use tessera_model::{STARTER, text::format_bytes};
+use tessera_service::DeploymentSettings;
+
+/// Below this free space in bytes, exports and indexes of usual size may not fit.
+const LITTLE_SPACE: u64 = 2 << 30;
+
+/// Exits with 0 if Python can run the script of the starter model.
+const PYTHON_CHECK: &str = "import sys, pip; sys.exit(sys.version_info < (3, 9))";
+
+/// Checks what local deployments need. `data` is the folder of their indexes, which may not exist yet, and `model` is
+/// the setting.
+pub fn check_requirements(data: &Path, model: Option<&Path>) -> Vec<CheckResult> {
+    let videos = match DeploymentSettings::detect().ffmpeg {
+        Some(program) => {
+            CheckResult::passed("videos, AVIF and HEIF", program.display().to_string())
+        }
+        None => CheckResult::warning(
+            "videos, AVIF and HEIF",
+            "skipped; install ffmpeg and ffprobe to show them",
+        ),
+    };
+    let mut results = vec![videos];
+    results.extend(check_models(model));
+    results.extend(check_space(data));
+    results
+}
+
+fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
+    let names: Vec<String> = match models_document() {
+        Ok(document) => {
+            document.rows().filter_map(|row| row["name"].as_str().map(str::to_owned)).collect()
+        }
+        Err(error) => return vec![CheckResult::warning("model", error.message)],
+    };
+    let chosen = chosen.filter(|name| *name != Path::new(NO_MODEL));
+    let model = match chosen {
+        Some(chosen) if has_model(&model_folder(chosen)) => {
+            CheckResult::passed("model", format!("{}, which the settings choose", chosen.display()))
+        }
+        Some(chosen) => {
+            let message = format!(
+                "{}, which the settings choose, has no model; `tessera model list` lists the models, and \
+                 `tessera config unset model` chooses none",
+                chosen.display()
+            );
+            CheckResult::failed("model", message, Exit::Usage)
+        }
+        None if names.is_empty() => CheckResult::passed(
+            "model",
+            "none; `tessera model list --available` lists models that find pictures by words, and \
+             `tessera model get NAME` gets one",
+        ),
+        None => {
+            let names = names.join(", ");
+            let message = format!("the settings choose none; `--model` and `model` take: {names}");
+            CheckResult::passed("model", message)
+        }
+    };
+    let is_made = names.iter().any(|name| name == STARTER);
+    std::iter::once(model).chain((!is_made).then(check_starter)).collect()
+}
+
+/// Checks the programs that make the starter model.
+fn check_starter() -> CheckResult {
+    let mut missing = Vec::new();
+    if !runs_python() {
+        missing.push("Python 3.9 or newer with pip");
+    }
+    missing.extend(["apt-get", "dpkg-deb"].into_iter().filter(|it| !subprocess::is_on_path(it)));
+    if missing.is_empty() {
+        let message = "`tessera model get starter` can make it, because its programs are installed";
+        return CheckResult::passed("starter model", message);
+    }
+    let missing = missing.join(", ");
+    let message = format!(
+        "`tessera model get starter` cannot make it; install {missing}, or choose another model"
+    );
+    CheckResult::warning("starter model", message)
+}
+
+fn runs_python() -> bool {
+    let mut command = subprocess::command("python3");
+    command.args(["-c", PYTHON_CHECK]).stdin(Stdio::null());
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Returns nothing if the space cannot be found out, because the folder itself is checked elsewhere.
+fn check_space(data: &Path) -> Option<CheckResult> {
+    let existing = data.ancestors().find(|folder| folder.exists())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
+    Some(space_result(disk.f_bavail.saturating_mul(disk.f_frsize)))
+}
+
+fn space_result(free: u64) -> CheckResult {
+    let message = format!("{} are free for indexes and exports", format_bytes(free));
+    if free < RESERVED_BYTES {
+        let reserved = format_bytes(RESERVED_BYTES);
+        let message = format!(
+            "{message}, but uploads and exports leave {reserved} free; delete files, or use another disk with --data"
+        );
+        return CheckResult::failed("disk", message, Exit::Failed);
+    }
+    let result = if free < LITTLE_SPACE { CheckResult::warning } else { CheckResult::passed };
+    result("disk", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_space_than_the_program_reserves_is_trouble() {
+        for (free, exit) in [
+            (0, Some(Exit::Failed)),
+            (RESERVED_BYTES - 1, Some(Exit::Failed)),
+            (RESERVED_BYTES, None),
+            (LITTLE_SPACE, None),
+        ] {
+            assert_eq!(space_result(free).exit(), exit, "{free}");
+        }
+        assert!(space_result(0).line().contains("; delete files"), "{}", space_result(0).line());
+    }
+
+    #[test]
+    fn a_model_of_the_settings_that_is_not_there_is_trouble() {
+        let folder = tempfile::tempdir().unwrap();
+        let exit = |model| check_models(Some(model))[0].exit();
+        assert_eq!(exit(folder.path()), Some(Exit::Usage));
+        assert_eq!(exit(Path::new(NO_MODEL)), None);
+    }
+}
