@@ -144,7 +144,7 @@ fn without_midnight(text: &str) -> &str {
     midnight.iter().find_map(|midnight| text.strip_suffix(midnight)).unwrap_or(text)
 }
 
-/// Adds a cell of a table of texts. A number that begins with a zero, such as a postal code, stays a text.
+/// Adds a cell of a table of texts.
 pub(crate) fn push_cell(
     extra_columns: &mut ExtraColumns,
     name: &str,
@@ -156,24 +156,7 @@ pub(crate) fn push_cell(
     if cell.is_empty() || is_known(&name.to_lowercase()) || (is_export && is_exported(name)) {
         return;
     }
-    let digits = cell.trim_start_matches('-');
-    let is_code =
-        digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-    let starts_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let value = match (cell, cell.parse::<f64>()) {
-        ("true" | "True" | "TRUE", _) => ColumnValue::Flag(true),
-        ("false" | "False" | "FALSE", _) => ColumnValue::Flag(false),
-        (_, Ok(number))
-            if starts_like_number
-                && !is_code
-                && ColumnValue::is_exact(cell)
-                && number.is_finite() =>
-        {
-            ColumnValue::Number(number)
-        }
-        _ => ColumnValue::Text(cell.to_owned()),
-    };
-    push(extra_columns, name, value, refused);
+    push(extra_columns, name, ColumnValue::from_cell(cell), refused);
 }
 
 /// Whether a column of exports has this name.
