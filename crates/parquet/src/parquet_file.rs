@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use half::f16;
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as PhysicalType},
     column::reader::ColumnReader,
@@ -118,7 +119,7 @@ impl ParquetFile {
             }
             let builder = TreeBuilder::new().with_batch_size(BATCH_RECORDS);
             for row in builder.as_iter(Arc::clone(&schema), &group).map_err(described)? {
-                let mut row = row.map_err(described)?.to_json_value();
+                let mut row = to_json(&Field::Group(row.map_err(described)?));
                 for date in &dates {
                     if let Some(nanoseconds) = row[date].as_i64() {
                         row[date] = date_text(nanoseconds).into();
@@ -199,6 +200,30 @@ impl ParquetFile {
     pub(crate) fn schema(&self) -> &SchemaDescriptor {
         self.metadata.file_metadata().schema_descr()
     }
+}
+
+/// Converts a value to JSON. A float32 or float16 with a fraction becomes the shortest decimal that is the same number.
+/// The floats in lists are only widened, because vectors are long.
+fn to_json(field: &Field) -> Value {
+    match field {
+        Field::Float(number) if number.fract() != 0.0 => {
+            number.to_string().parse::<f64>().ok().into()
+        }
+        Field::Float16(number) if number.to_f32().fract() != 0.0 => shortest_half(*number).into(),
+        Field::Group(row) => {
+            row.get_column_iter().map(|(name, field)| (name.clone(), to_json(field))).collect()
+        }
+        Field::ListInternal(list) if matches!(list.elements(), [Field::Group(_), ..]) => {
+            list.elements().iter().map(to_json).collect()
+        }
+        field => field.to_json_value(),
+    }
+}
+
+fn shortest_half(number: f16) -> Option<f64> {
+    let rounded = |digits| format!("{:.digits$e}", number.to_f32()).parse::<f64>().ok();
+    // Five digits identify every float16.
+    (0..5).filter_map(rounded).find(|decimal| f16::from_f64(*decimal) == number)
 }
 
 /// Whether a column contains dates in nanoseconds, which the library reads as numbers.

@@ -371,18 +371,31 @@ impl ColumnValue {
         }
     }
 
-    /// Reads a value as users type it: a number, `true`, `false`, or a text. A text in quotes stays a text, and so does
-    /// a number that is not exact.
+    /// Reads a value as users type it, like a cell of a table of texts. A text in quotes stays a text.
     pub fn from_typed(typed: &str) -> Self {
         let typed = typed.trim();
-        let quoted = typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        match (quoted, typed.parse(), typed.parse::<f64>()) {
-            (Some(text), ..) => Self::Text(text.to_owned()),
-            (None, Ok(flag), _) => Self::Flag(flag),
-            (None, _, Ok(number)) if number.is_finite() && Self::is_exact(typed) => {
+        match typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::from_cell(typed),
+        }
+    }
+
+    /// Reads a cell of a table of texts: a number, `true`, `false`, or a text. A number that is not exact stays a text,
+    /// and so does one that begins with a zero or a plus sign, such as a postal code or a phone number.
+    pub fn from_cell(cell: &str) -> Self {
+        let digits = cell.trim_start_matches('-');
+        let is_code =
+            digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let starts_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        match (cell, cell.parse::<f64>()) {
+            ("true" | "True" | "TRUE", _) => Self::Flag(true),
+            ("false" | "False" | "FALSE", _) => Self::Flag(false),
+            (_, Ok(number))
+                if starts_like_number && !is_code && Self::is_exact(cell) && number.is_finite() =>
+            {
                 Self::Number(number)
             }
-            _ => Self::Text(typed.to_owned()),
+            _ => Self::Text(cell.to_owned()),
         }
     }
 

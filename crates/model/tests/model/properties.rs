@@ -168,6 +168,18 @@ fn a_number_is_written_in_few_characters() {
 }
 
 #[test]
+fn a_typed_value_is_read_like_a_cell_of_a_table() {
+    for code in ["00501", "-007", "+49", "9007199254740993", "inf", "NaN", "-"] {
+        assert_eq!(ColumnValue::from_typed(code), text(code));
+    }
+    for (typed, number) in [("0", 0.0), ("0.5", 0.5), ("-.5", -0.5), (" 1e3 ", 1_000.0)] {
+        assert_eq!(ColumnValue::from_typed(typed), ColumnValue::Number(number));
+    }
+    assert_eq!(ColumnValue::from_typed("True"), ColumnValue::Flag(true));
+    assert_eq!(ColumnValue::from_typed("\"501\""), text("501"));
+}
+
+#[test]
 fn filters_contain_filters_to_a_bounded_depth() {
     let path = || file(FileProperty::Path, Operator::Is, &[text("a")]).unwrap();
     let either = Filter::any_of(vec![path()]).unwrap();

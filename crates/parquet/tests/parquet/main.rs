@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use parquet::{
-    data_type::Int64Type, file::writer::SerializedFileWriter, schema::parser::parse_message_type,
+    data_type::{DataType, FixedLenByteArrayType, FloatType, Int64Type},
+    file::writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    schema::parser::parse_message_type,
 };
 use serde_json::{Value, json};
 use tessera_parquet::{Columns, Error, FileColumn, ParquetFile};
@@ -59,18 +61,11 @@ fn files_are_read_in_every_compression() {
 #[test]
 fn dates_in_nanoseconds_are_dates() {
     let schema = "message rows { optional int64 at (TIMESTAMP(NANOS,true)); required int64 n; }";
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut bytes = Vec::new();
-    let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
-    let mut group = file.next_row_group().unwrap();
     let dates = [1_715_904_000_000_000_000, 1_715_904_000_123_456_789, -1];
-    for (values, defined) in [(&dates[..], Some(&[1, 1, 1, 0][..])), (&[1, 2, 3, 4], None)] {
-        let mut column = group.next_column().unwrap().unwrap();
-        column.typed::<Int64Type>().write_batch(values, defined, None).unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    file.close().unwrap();
+    let bytes = write_rows(schema, |group| {
+        write_column::<Int64Type>(group, &dates, Some(&[1, 1, 1, 0]), None);
+        write_column::<Int64Type>(group, &[1, 2, 3, 4], None, None);
+    });
     let expected = [
         json!({"at": "2024-05-17 00:00:00.000000 +00:00", "n": 1}),
         json!({"at": "2024-05-17 00:00:00.123456789 +00:00", "n": 2}),
@@ -78,6 +73,55 @@ fn dates_in_nanoseconds_are_dates() {
         json!({"at": null, "n": 4}),
     ];
     assert_eq!(rows(&bytes, Columns::All).unwrap(), expected);
+}
+
+#[test]
+fn short_floats_are_the_decimals_that_were_written() {
+    let schema = "message rows {
+        required float single;
+        required fixed_len_byte_array(2) half (FLOAT16);
+        repeated group objects { required float score; }
+    }";
+    let bytes = write_rows(schema, |group| {
+        let numbers = [0.1, 123_456_792.0, f32::NAN];
+        write_column::<FloatType>(group, &numbers, None, None);
+        let halves = [0x2e66_u16, 0x7bff, 0x0001].map(|it| it.to_le_bytes().to_vec().into());
+        write_column::<FixedLenByteArrayType>(group, &halves, None, None);
+        let levels = (Some(&[1, 1, 0, 0][..]), Some(&[0, 1, 0, 0][..]));
+        write_column::<FloatType>(group, &[0.9, 0.3], levels.0, levels.1);
+    });
+    let expected = [
+        json!({"single": 0.1, "half": 0.1, "objects": [{"score": 0.9}, {"score": 0.3}]}),
+        json!({"single": 123_456_792.0, "half": 65_504.0, "objects": []}),
+        json!({"single": null, "half": 6e-8, "objects": []}),
+    ];
+    assert_eq!(rows(&bytes, Columns::All).unwrap(), expected);
+}
+
+/// Writes a file with one row group, whose columns `write` writes.
+fn write_rows(
+    schema: &str,
+    write: impl FnOnce(&mut SerializedRowGroupWriter<'_, &mut Vec<u8>>),
+) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    write(&mut group);
+    group.close().unwrap();
+    file.close().unwrap();
+    bytes
+}
+
+fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+    values: &[T::T],
+    defined: Option<&[i16]>,
+    repeated: Option<&[i16]>,
+) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, defined, repeated).unwrap();
+    column.close().unwrap();
 }
 
 #[test]

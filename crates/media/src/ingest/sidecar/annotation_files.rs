@@ -148,20 +148,28 @@ fn add_pictures(reader: &mut SidecarReader<'_>, pictures: Vec<(&Path, PictureAnn
     }
 }
 
-/// Reads the columns of a metadata table in JSON beside a picture, as in shards of `WebDataset`.
+/// Reads the columns of a metadata table in JSON beside a picture, as in shards of `WebDataset`. Columns of the user's
+/// own are enough, unless the document is in a format of annotations.
 fn read_columns(
     reader: &SidecarReader<'_>,
     sidecar: &Path,
     text: &str,
 ) -> Option<PictureAnnotations> {
-    let row = SidecarRow::parse(text).filter(SidecarRow::describes)?;
+    let row = SidecarRow::parse(text)?;
     if reader.files.pictures_beside(sidecar).is_empty() {
         return None;
     }
     let mut diagnostics = SidecarDiagnostics::new("object", "objects");
     diagnostics.next_position();
     let description = describe_row(&row, &mut diagnostics);
-    Some(PictureAnnotations { file_name: None, folder: None, description, diagnostics })
+    let is_read =
+        row.describes() || (!description.extra_columns.is_empty() && unread_format(text).is_none());
+    is_read.then_some(PictureAnnotations {
+        file_name: None,
+        folder: None,
+        description,
+        diagnostics,
+    })
 }
 
 /// Where the keys are by which a format is recognized.

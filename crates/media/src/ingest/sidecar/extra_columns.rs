@@ -152,7 +152,7 @@ pub(crate) fn with_decimal_points(cell: &str, has_decimal_commas: bool) -> Cow<'
     if has_decimal_commas { cell.replace(',', ".").into() } else { cell.into() }
 }
 
-/// Adds a cell of a table of texts. A number that begins with a zero, such as a postal code, stays a text.
+/// Adds a cell of a table of texts.
 pub(crate) fn push_cell(
     extra_columns: &mut ExtraColumns,
     name: &str,
@@ -165,24 +165,11 @@ pub(crate) fn push_cell(
     if cell.is_empty() || is_known(&name.to_lowercase()) || (is_export && is_exported(name)) {
         return;
     }
-    let number = with_decimal_points(cell, has_decimal_commas);
-    let digits = number.trim_start_matches('-');
-    let is_code =
-        digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
-    let starts_like_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let value = match (cell, number.parse::<f64>()) {
-        ("true" | "True" | "TRUE", _) => ColumnValue::Flag(true),
-        ("false" | "False" | "FALSE", _) => ColumnValue::Flag(false),
-        (_, Ok(value))
-            if starts_like_number
-                && !is_code
-                && ColumnValue::is_exact(&number)
-                && value.is_finite() =>
-        {
-            ColumnValue::Number(value)
-        }
-        _ => ColumnValue::Text(cell.to_owned()),
-    };
+    let mut value = ColumnValue::from_cell(&with_decimal_points(cell, has_decimal_commas));
+    if let ColumnValue::Text(text) = &mut value {
+        // Only a number has a decimal comma.
+        cell.clone_into(text);
+    }
     push(extra_columns, name, value, refused);
 }
 

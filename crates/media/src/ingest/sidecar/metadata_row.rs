@@ -44,7 +44,7 @@ impl<'a> SidecarRow<'a> {
 }
 
 impl SidecarRow<'_> {
-    /// Whether the row has a column other than `file_name`.
+    /// Whether the row has a caption, labels, tags or objects.
     pub fn describes(&self) -> bool {
         let columns = ["label", "labels", "tags", "user_tags", "objects"];
         self.caption().is_some() || columns.iter().any(|name| self.get(name).is_some())

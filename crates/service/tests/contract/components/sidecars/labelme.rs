@@ -71,7 +71,7 @@ fn wrong_shapes_are_named_and_the_others_count() {
 #[test]
 fn other_json_next_to_a_picture_is_ignored() {
     let folder = TestFolder::with_media(&["a/1.jpg"]);
-    for text in ["{}", "[]", r#"{"shapes": 1}"#] {
+    for text in ["{}", "[]", r#"{"shapes": {}}"#] {
         folder.write("a/1.json", text);
         let reading = folder.read_sidecars();
         assert!(reading.sidecars.is_empty() && reading.problems.is_empty(), "{text}");

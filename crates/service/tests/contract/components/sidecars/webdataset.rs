@@ -1,6 +1,6 @@
 //! Members of `WebDataset` shards beside their picture, in a folder and unpacked from a shard.
 
-use std::sync::atomic::AtomicBool;
+use std::{path::Path, sync::atomic::AtomicBool};
 
 use tar::{Builder, Header};
 use tessera_media::ingest::{
@@ -8,6 +8,7 @@ use tessera_media::ingest::{
     sidecar::read,
     unpack::{ArchiveKind, UnpackLimits, unpack},
 };
+use tessera_model::vql::ColumnValue;
 
 use super::{TestFolder, describe};
 
@@ -27,6 +28,28 @@ fn json_beside_a_picture_has_the_columns_of_metadata() {
     assert_eq!(folder.descriptions(), expected);
     assert_eq!(folder.problem_of("3.json"), "object 1: its caption is not a string");
     assert_eq!(folder.read_sidecars().sidecars.len(), 3);
+}
+
+#[test]
+fn json_beside_a_picture_may_have_only_columns_of_the_users_own() {
+    let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg"]);
+    let weather = r#"{"weather": "fog", "similarity": 0.31}"#;
+    folder.write("0.json", weather);
+    folder.write("1.json", weather);
+    folder.write("1.txt", "a boat");
+    folder.write("2.json", r#"{"asset": {}, "regions": [], "version": "2.2.0"}"#);
+    folder.write("other.json", weather);
+    let reading = folder.read_sidecars();
+    let columns = [
+        ("similarity".to_owned(), ColumnValue::Number(0.31)),
+        ("weather".to_owned(), ColumnValue::Text("fog".to_owned())),
+    ];
+    for name in ["0.jpg", "1.jpg"] {
+        assert_eq!(reading.descriptions[Path::new(name)].extra_columns, columns.clone().into());
+    }
+    assert_eq!(folder.descriptions()[1], describe("1.jpg", "a boat", "", "", ""));
+    assert!(folder.problem_of("2.json").starts_with("annotations of VoTT"));
+    assert_eq!(reading.sidecars.len(), 4);
 }
 
 #[test]
