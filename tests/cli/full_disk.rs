@@ -21,26 +21,14 @@ use super::{
     world::{World, batch, picture},
 };
 
-/// Starts the service in such a way that the system refuses to write beyond a limit, instead of
-/// ending the process.
-fn start_without_signal(home: &Path) -> Serving {
+/// Starts the service with a picture whose archive is larger than anything that the database writes meanwhile.
+fn start_with_large_picture(home: &Path) -> Serving {
     let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
-    // The archive is larger than anything that the database writes meanwhile. Decoders ignore the bytes that follow a
-    // picture.
+    // Decoders ignore the bytes that follow a picture.
     let mut large =
         fs::OpenOptions::new().append(true).open(home.join("pictures/p000.png")).unwrap();
     large.write_all(&vec![0; 2 << 20]).unwrap();
-    let command = tessera(home, &["serve", &path("pictures"), "--data", &path("data")]);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).stdin(Stdio::null());
-    shell.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    started(shell)
+    started(tessera(home, &["serve", &path("pictures"), "--data", &path("data")]))
 }
 
 impl World {
@@ -137,7 +125,7 @@ impl World {
 
 #[tokio::test]
 async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     let data = world.home.path().join("data");
     let size = |name: &str| fs::metadata(data.join(name)).map_or(0, |file| file.len());
     let room = size("tessera.db").max(size("tessera.db-wal")) + (64 << 10);
@@ -152,7 +140,7 @@ async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
 
 #[tokio::test]
 async fn files_that_cannot_grow_fail_writes_and_no_reads() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     world.limit(Resource::Fsize, Some(0));
     world.assert_only_reads_work(&world.page().await).await;
 
@@ -177,7 +165,7 @@ async fn files_that_cannot_grow_fail_writes_and_no_reads() {
 
 #[tokio::test]
 async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     let page = world.page().await;
     let [_, original] = world.links().await;
     let path = original.split_once("/media/").unwrap().1.to_owned();
@@ -257,7 +245,7 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
 async fn world_with_data(data: &Path) -> World {
     let start = |home: &Path| {
         std::os::unix::fs::symlink(data, home.join("data")).unwrap();
-        start_without_signal(home)
+        start_with_large_picture(home)
     };
     World::started_by(start).await
 }
