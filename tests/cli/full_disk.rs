@@ -13,7 +13,7 @@ use reqwest::{
     Method,
     multipart::{Form, Part},
 };
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use super::{
@@ -239,6 +239,22 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
         run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("--data") && err.contains("ead-only"), "{err}");
+}
+
+#[tokio::test]
+async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    let Some(_disk) = SmallDisk::mount(&data) else { return };
+    let World { home, mut serving, .. } = world_with_data(&data).await;
+    kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
+    serving.0.wait().unwrap();
+    fill(&data);
+    let pictures = home.path().join("pictures");
+    let (code, out, err) =
+        run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("the disk of the store is full"), "{err}");
 }
 
 /// Starts a world whose data folder is this folder.

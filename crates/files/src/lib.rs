@@ -49,6 +49,15 @@ pub fn error_name(error: &io::Error) -> String {
     }
 }
 
+/// The space that a program needs to read a database, in bytes.
+const MIN_FREE_SPACE: u64 = 64 << 10;
+
+/// Whether the disk of a folder has no space even for small files.
+pub fn is_disk_full(folder: &Path) -> bool {
+    let disk = rustix::fs::statvfs(folder);
+    disk.is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) < MIN_FREE_SPACE)
+}
+
 /// Returns the folder of a file, which is the current folder for a bare file name.
 pub fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
