@@ -17,7 +17,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, pr
 use serde_json::Value;
 
 use super::{
-    Serving, run, started, tessera,
+    Serving, outcome, run, started, tessera,
     world::{World, batch, picture},
 };
 
@@ -183,6 +183,17 @@ async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
     world.limit(Resource::Nofile, Some(1024));
     world.assert_readable(&page).await;
     world.archive(&world.start_export().await).await;
+}
+
+#[test]
+fn a_command_that_can_open_too_few_files_ends_with_a_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let command = tessera(home.path(), &["dataset", "list"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(command.get_program());
+    let (code, out, err) = outcome(limited.args(command.get_args()));
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.starts_with("tessera: cannot start: Too many open files"), "{err}");
 }
 
 /// A small file system in memory, which is unmounted on drop.

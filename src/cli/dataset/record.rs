@@ -53,6 +53,9 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&Status>) -
         .collect();
     for dataset in &all {
         warn_if_missing(connection, dataset);
+        if let (Status::Error, Some(cause)) = (&dataset.status, &dataset.error) {
+            context.messages.warn(format!("{} is ERROR: {cause}", dataset.name));
+        }
     }
     if skipped > 0 {
         let datasets = count_with_noun(skipped, "dataset", "datasets");
