@@ -88,10 +88,8 @@ impl SecretsFile {
         tessera_files::create_private_dir_durably(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
-            let remedy = match keeps_permissions(folder) {
-                true => &format!("run chmod 700 {}", folder.display()),
-                false => WITHOUT_PERMISSIONS,
-            };
+            let chmod = format!("run chmod 700 {}", folder.display());
+            let remedy = if keeps_permissions(folder) { &chmod } else { WITHOUT_PERMISSIONS };
             return Err(self.error(format_args!("its folder is writable by others; {remedy}")));
         }
         tessera_files::lock_changes(&self.path).map_err(|error| self.error(error))
