@@ -9,12 +9,12 @@
 //! which, also from the crates of the interface and the settings:
 //!
 //! ```text
-//! layer 0   credentials   inherited_signals   state
+//! layer 0   credentials   process_signals   state
 //! layer 1   subprocess -> credentials
 //! layer 2   usecase -> credentials, state, subprocess
 //! layer 3   worker -> state, subprocess, usecase
-//!           cli -> credentials, inherited_signals, state, subprocess, usecase
-//! layer 4   runtime -> inherited_signals, subprocess, worker
+//!           cli -> credentials, process_signals, state, subprocess, usecase
+//! layer 4   runtime -> process_signals, subprocess, worker
 //! layer 5   accessible -> worker, runtime
 //! layer 6   main, launcher -> everything
 //! ```
@@ -22,7 +22,7 @@
 pub mod accessible;
 pub mod cli;
 pub mod credentials;
-mod inherited_signals;
+pub mod process_signals;
 pub mod runtime;
 pub mod state;
 mod subprocess;

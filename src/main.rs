@@ -4,7 +4,7 @@ use std::{hint, process};
 
 use tessera::{
     cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalFact, TerminalInfo},
-    credentials,
+    credentials, process_signals,
     runtime::{
         self,
         probe::{Capabilities, Environment, probe_for_command},
@@ -25,9 +25,20 @@ fn keep_freed_memory() {
     drop(hint::black_box(Vec::<u8>::with_capacity(LARGE_BLOCK)));
 }
 
-#[tokio::main]
-async fn main() {
+fn main() {
     keep_freed_memory();
+    // Without the handler, a write beyond the limit ends the process, as it does in other programs.
+    let _ = process_signals::survive_file_size_limit();
+    match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(run_command_line()),
+        Err(error) => {
+            let machine = cli::parse_args().global.is_machine();
+            process::exit(CliError::io("start", &error).report(machine));
+        }
+    }
+}
+
+async fn run_command_line() {
     // Temporary files must not be created in the working directory. An empty variable counts as unset.
     if std::env::var_os("TMPDIR").is_some_and(|folder| folder.is_empty()) {
         let overridden = tempfile::env::override_temp_dir(std::path::Path::new("/tmp"));

@@ -12,6 +12,7 @@ use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, T
 use tessera_model::{
     Coverage, Dataset, DatasetId, FailureKind, Filter, JobRecord, Operation, Permission,
     RequestOutcome, Selection, SelectionEntry, ShellCommand, Status, TagId, is_same_name, tag_name,
+    text::format_wait,
 };
 use tessera_wire::preview::LinkForm;
 
@@ -77,16 +78,13 @@ impl Context {
         })
     }
 
-    /// Warns about unreadable fields, says in a terminal that the service does not respond, and records the requests if
-    /// the options ask for that.
+    /// Warns about unreadable fields, says in a terminal that the service does not respond or that a request is repeated
+    /// later, and records the requests if the options ask for that.
     pub(super) fn with_listeners(&self, client: Client) -> Client {
         let messages = self.messages;
         let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
         let client = if messages.is_terminal() {
-            client.with_slow_listener(move |purpose| {
-                messages
-                    .info(format!("the service has not responded yet; still trying to {purpose}"));
-            })
+            client.with_slow_listener(move |sentence| messages.info(sentence))
         } else {
             client
         };
@@ -298,7 +296,10 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
         };
         let (method, target) = (exchange.method, &exchange.target);
         let milliseconds = exchange.duration.as_millis();
-        write_message(&format!("{method} {target} -> {outcome} ({milliseconds} ms)"));
+        let again =
+            exchange.retry_in.map(|pause| format!("; trying again in {}", format_wait(pause)));
+        let again = again.unwrap_or_default();
+        write_message(&format!("{method} {target} -> {outcome} ({milliseconds} ms){again}"));
     })
 }
 

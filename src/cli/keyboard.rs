@@ -33,7 +33,7 @@ use crate::{
         messages::write_stderr,
         terminal_changes::{TerminalChange, is_in_background, wait_for_foreground},
     },
-    inherited_signals,
+    process_signals,
     subprocess::PARENT_VARIABLE,
 };
 use tessera_interface::printable_text::PrintableText;
@@ -55,7 +55,7 @@ const PARENT_INTERVAL: Duration = Duration::from_millis(200);
 /// for which this process works is an interrupt, too.
 pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
     let kind = SignalKind::interrupt();
-    let is_heeded = !inherited_signals::is_ignored(kind.as_raw_value());
+    let is_heeded = !process_signals::is_ignored(kind.as_raw_value());
     let interrupts = is_heeded.then(|| signal(kind)).transpose();
     let interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
     Ok(tokio::spawn(async move {

@@ -11,12 +11,12 @@ use std::{
 
 use rustix::{process::getpgrp, termios::tcgetpgrp};
 use signal_hook::{
-    consts::{SIGCONT, SIGHUP, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU},
+    consts::{SIGCONT, SIGINT, SIGTSTP, SIGTTOU},
     iterator::Signals,
     low_level::{emulate_default_handler, raise},
 };
 
-use crate::inherited_signals;
+use crate::process_signals::{self, ENDING};
 
 /// How long a signal waits for a terminal that accepts no output.
 const UNDO_TIMEOUT: Duration = Duration::from_millis(500);
@@ -120,9 +120,9 @@ fn stop() -> io::Result<()> {
 }
 
 fn watch_signals() -> io::Result<()> {
-    let watched = [SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT];
-    let heeded = watched.into_iter().filter(|signal| !inherited_signals::is_ignored(*signal));
-    let mut signals = Signals::new(heeded.collect::<Vec<_>>())?;
+    let ending = ENDING.iter().copied().filter(|signal| *signal != SIGINT);
+    let heeded = process_signals::heeded(ending.chain([SIGTSTP, SIGCONT]));
+    let mut signals = Signals::new(heeded)?;
     thread::Builder::new().name("terminal-changes".into()).spawn(move || {
         for signal in signals.forever() {
             match signal {
@@ -136,6 +136,8 @@ fn watch_signals() -> io::Result<()> {
                 ending => {
                     undo_all();
                     let _ = emulate_default_handler(ending);
+                    // The library takes SIGIO for a signal that does nothing by default.
+                    std::process::exit(128 + ending);
                 }
             }
         }

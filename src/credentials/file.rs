@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, OpenOptions},
-    io::{self, Read as _},
+    io::Read as _,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
@@ -17,7 +17,7 @@ use secrecy::{
 use serde::{Deserialize, Serialize};
 use tessera_files::ChangeLock;
 
-use super::secret_access::SecretAccess;
+use super::secret_access::{SecretAccess, WITHOUT_PERMISSIONS, keeps_permissions};
 
 /// The write permissions with which others could replace the file.
 const OTHERS_WRITE_PERMISSION: u32 = 0o022;
@@ -63,9 +63,10 @@ impl SecretsFile {
 
     fn all(&self) -> Result<BTreeMap<String, StoredSecret>, String> {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
-        let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        let opened = OpenOptions::new().read(true).custom_flags(flags).open(&self.path);
+        let mut file = match tessera_files::if_exists(opened) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(BTreeMap::new()),
             Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
                 return Err(self.error("is a symbolic link; replace it with a regular file"));
             }
@@ -87,9 +88,9 @@ impl SecretsFile {
         tessera_files::create_private_dir_durably(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
-            let folder = folder.display();
-            return Err(self
-                .error(format_args!("its folder is writable by others; run chmod 700 {folder}")));
+            let chmod = format!("run chmod 700 {}", folder.display());
+            let remedy = if keeps_permissions(folder) { &chmod } else { WITHOUT_PERMISSIONS };
+            return Err(self.error(format_args!("its folder is writable by others; {remedy}")));
         }
         tessera_files::lock_changes(&self.path).map_err(|error| self.error(error))
     }

@@ -11,6 +11,7 @@ use rustix::{
     fs::{StatVfsMountFlags, fstatvfs},
     process::geteuid,
 };
+use tessera_files::{Guarantee, missing_guarantees, parent_dir};
 
 /// The folder in which container engines mount secrets, behind its links.
 const CONTAINER_SECRETS: &str = "/run/secrets";
@@ -20,11 +21,22 @@ const OTHERS_WRITE: u32 = 0o022;
 const GROUP_READ: u32 = 0o040;
 const OTHERS_ACCESS: u32 = 0o077;
 
+/// What to do on a disk without permissions, such as NTFS or FAT.
+pub(super) const WITHOUT_PERMISSIONS: &str = "its disk keeps no permissions, so move it to another disk, for example \
+                                              by XDG_CONFIG_HOME, or give the secret in TESSERA_API_SECRET";
+
+/// Whether the disk of a folder keeps the permissions of files.
+pub(super) fn keeps_permissions(folder: &Path) -> bool {
+    missing_guarantees(folder, &[Guarantee::Privacy]).is_empty()
+}
+
 /// What decides about the use of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecretAccess {
     mode: u32,
     owner: u32,
+    /// Whether the disk of the file keeps permissions, so that the user can change them.
+    keeps_permissions: bool,
     /// Whether the file was mounted for this process: nobody can write there, or a container engine put it there.
     is_mounted: bool,
 }
@@ -37,7 +49,10 @@ impl SecretAccess {
             fstatvfs(file).is_ok_and(|disk| disk.f_flag.contains(StatVfsMountFlags::RDONLY));
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let is_mounted = is_read_only || path.starts_with(CONTAINER_SECRETS);
-        Ok(Self { mode: metadata.mode(), owner: metadata.uid(), is_mounted })
+        let mode = metadata.mode();
+        let keeps_permissions =
+            is_mounted || mode & OTHERS_ACCESS == 0 || keeps_permissions(parent_dir(&path));
+        Ok(Self { mode, owner: metadata.uid(), keeps_permissions, is_mounted })
     }
 
     /// Checks that only this user can use the file, or that it was mounted for this process.
@@ -46,10 +61,8 @@ impl SecretAccess {
             return self.require_no_writers();
         }
         if self.mode & OTHERS_ACCESS != 0 {
-            return Err(
-                "is readable by others; run chmod 600 on it and consider replacing the secrets"
-                    .to_owned(),
-            );
+            let remedy = self.remedy("run chmod 600 on it and consider replacing the secrets");
+            return Err(format!("is readable by others; {remedy}"));
         }
         Ok(())
     }
@@ -69,18 +82,19 @@ impl SecretAccess {
             return self.require_no_writers();
         }
         if self.mode & OTHERS_WRITE != 0 {
-            return Err(
-                "is writable by others; run chmod 600 on it, and replace the secret".to_owned()
-            );
+            let remedy = self.remedy("run chmod 600 on it, and replace the secret");
+            return Err(format!("is writable by others; {remedy}"));
         }
         let is_shared_with_group = self.mode & (OTHERS_ACCESS | ANY_WRITE) == GROUP_READ;
         if self.mode & OTHERS_ACCESS != 0 && !is_shared_with_group {
-            return Err(
-                "is readable by others; run chmod 600 on it, or chmod 440 if its group may read it"
-                    .to_owned(),
-            );
+            let remedy = self.remedy("run chmod 600 on it, or chmod 440 if its group may read it");
+            return Err(format!("is readable by others; {remedy}"));
         }
         Ok(())
+    }
+
+    fn remedy(self, chmod: &str) -> &str {
+        if self.keeps_permissions { chmod } else { WITHOUT_PERMISSIONS }
     }
 
     fn require_no_writers(self) -> Result<(), String> {
@@ -97,7 +111,7 @@ mod tests {
     use super::*;
 
     fn access(mode: u32, is_mounted: bool) -> SecretAccess {
-        SecretAccess { mode, owner: geteuid().as_raw(), is_mounted }
+        SecretAccess { mode, owner: geteuid().as_raw(), keeps_permissions: true, is_mounted }
     }
 
     #[test]
@@ -121,6 +135,20 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_without_permissions_is_named_instead_of_chmod() {
+        for mode in [0o100_777, 0o100_644] {
+            let fixed = SecretAccess { keeps_permissions: false, ..access(mode, false) };
+            for refused in [fixed.require_private(), fixed.require_readers_are_meant()] {
+                let reason = refused.unwrap_err();
+                assert!(
+                    reason.contains("XDG_CONFIG_HOME") && !reason.contains("chmod"),
+                    "{reason}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn mounted_secrets_may_be_readable_but_not_writable_by_others() {
         for mode in [0o100_644, 0o100_640, 0o100_444, 0o100_440, 0o100_400] {
             let access = access(mode, true);
@@ -136,7 +164,7 @@ mod tests {
                 assert!(reason.contains("defaultMode") && !reason.contains("chmod"), "{reason}");
             }
         }
-        let of_root = |is_mounted| SecretAccess { mode: 0o100_440, owner: ROOT, is_mounted };
+        let of_root = |is_mounted| SecretAccess { owner: ROOT, ..access(0o100_440, is_mounted) };
         let of_other = SecretAccess { owner: u32::MAX, ..of_root(true) };
         assert!(of_root(true).require_own().is_ok() && of_other.require_own().is_err());
     }

@@ -16,14 +16,16 @@ use rustix::{
     process::{RawPid, getpid},
 };
 use signal_hook::{
-    consts::{
-        SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH,
-    },
+    consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH},
     iterator::Signals,
 };
 use tokio::sync::mpsc;
 
-use crate::{inherited_signals, runtime::terminal, subprocess};
+use crate::{
+    process_signals::{self, ENDING},
+    runtime::terminal,
+    subprocess,
+};
 
 /// How long the loop may take to end before the process is ended. The time to restore the terminal comes on top: half a
 /// second, and 2 seconds more if the terminal has not answered its last query.
@@ -38,8 +40,6 @@ pub enum Signal {
     Resized,
 }
 
-const WATCHED: [i32; 10] =
-    [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGWINCH];
 /// Whether this process handles SIGTSTP, which its parent may have ignored.
 static STOPS: AtomicBool = AtomicBool::new(false);
 /// The maximum number of ancestors that may share the process group of this process.
@@ -49,8 +49,8 @@ pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
-    let heeded = WATCHED.into_iter().filter(|signal| !inherited_signals::is_ignored(*signal));
-    let heeded: Vec<i32> = heeded.collect();
+    let watched = ENDING.iter().copied().chain([SIGTSTP, SIGCONT, SIGWINCH]);
+    let heeded = process_signals::heeded(watched);
     STOPS.store(heeded.contains(&SIGTSTP), Ordering::SeqCst);
     let mut signals = Signals::new(heeded)?;
     let hang_up = sender.clone();

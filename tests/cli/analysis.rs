@@ -179,6 +179,8 @@ fn what_could_not_be_read_is_said_and_counted() {
     let only_broken = only_broken.to_str().unwrap();
     let (code, _, err) = run(home, &["search", "browse", "--folder", only_broken]);
     assert!(code == 9 && err.contains("broken is ERROR: none of its 2 files"), "{code} {err}");
+    let (code, _, err) = run(home, &["dataset", "list", "--folder", only_broken]);
+    assert!(code == 0 && err.contains("broken is ERROR: none of its 2 files"), "{code} {err}");
     let (code, _, err) = run(home, &["report", only_broken]);
     assert!(code != 0 && err.contains("broken is ERROR (none of its 2 files"), "{code} {err}");
 }

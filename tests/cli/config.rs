@@ -316,3 +316,13 @@ fn paths_in_messages_cannot_control_the_terminal() {
         assert!(!err.contains(hostile), "{err:?}");
     }
 }
+
+#[test]
+fn commands_work_with_a_home_that_is_not_a_folder() {
+    let home = tempfile::tempdir().unwrap();
+    for arguments in [&["profile", "list"][..], &["config", "show"], &["config", "validate"]] {
+        let mut command = tessera(home.path(), arguments);
+        let (code, _, err) = outcome(command.env("XDG_CONFIG_HOME", "/dev/null"));
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+    }
+}

@@ -13,34 +13,22 @@ use reqwest::{
     Method,
     multipart::{Form, Part},
 };
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use super::{
-    Serving, run, started, tessera,
+    Serving, outcome, run, started, tessera,
     world::{World, batch, picture},
 };
 
-/// Starts the service in such a way that the system refuses to write beyond a limit, instead of
-/// ending the process.
-fn start_without_signal(home: &Path) -> Serving {
+/// Starts the service with a picture whose archive is larger than anything that the database writes meanwhile.
+fn start_with_large_picture(home: &Path) -> Serving {
     let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
-    // The archive is larger than anything that the database writes meanwhile. Decoders ignore the bytes that follow a
-    // picture.
+    // Decoders ignore the bytes that follow a picture.
     let mut large =
         fs::OpenOptions::new().append(true).open(home.join("pictures/p000.png")).unwrap();
     large.write_all(&vec![0; 2 << 20]).unwrap();
-    let command = tessera(home, &["serve", &path("pictures"), "--data", &path("data")]);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).stdin(Stdio::null());
-    shell.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    started(shell)
+    started(tessera(home, &["serve", &path("pictures"), "--data", &path("data")]))
 }
 
 impl World {
@@ -137,7 +125,7 @@ impl World {
 
 #[tokio::test]
 async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     let data = world.home.path().join("data");
     let size = |name: &str| fs::metadata(data.join(name)).map_or(0, |file| file.len());
     let room = size("tessera.db").max(size("tessera.db-wal")) + (64 << 10);
@@ -152,7 +140,7 @@ async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
 
 #[tokio::test]
 async fn files_that_cannot_grow_fail_writes_and_no_reads() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     world.limit(Resource::Fsize, Some(0));
     world.assert_only_reads_work(&world.page().await).await;
 
@@ -177,7 +165,7 @@ async fn files_that_cannot_grow_fail_writes_and_no_reads() {
 
 #[tokio::test]
 async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
-    let world = World::started_by(start_without_signal).await;
+    let world = World::started_by(start_with_large_picture).await;
     let page = world.page().await;
     let [_, original] = world.links().await;
     let path = original.split_once("/media/").unwrap().1.to_owned();
@@ -195,6 +183,17 @@ async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
     world.limit(Resource::Nofile, Some(1024));
     world.assert_readable(&page).await;
     world.archive(&world.start_export().await).await;
+}
+
+#[test]
+fn a_command_that_can_open_too_few_files_ends_with_a_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let command = tessera(home.path(), &["dataset", "list"]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(command.get_program());
+    let (code, out, err) = outcome(limited.args(command.get_args()));
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.starts_with("tessera: cannot start: Too many open files"), "{err}");
 }
 
 /// A small file system in memory, which is unmounted on drop.
@@ -253,11 +252,27 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     assert!(err.contains("--data") && err.contains("ead-only"), "{err}");
 }
 
+#[tokio::test]
+async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    let Some(_disk) = SmallDisk::mount(&data) else { return };
+    let World { home, mut serving, .. } = world_with_data(&data).await;
+    kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
+    serving.0.wait().unwrap();
+    fill(&data);
+    let pictures = home.path().join("pictures");
+    let (code, out, err) =
+        run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("the disk of the store is full"), "{err}");
+}
+
 /// Starts a world whose data folder is this folder.
 async fn world_with_data(data: &Path) -> World {
     let start = |home: &Path| {
         std::os::unix::fs::symlink(data, home.join("data")).unwrap();
-        start_without_signal(home)
+        start_with_large_picture(home)
     };
     World::started_by(start).await
 }

@@ -47,7 +47,7 @@ const COOKIE_PROMPT: &str =
 
 #[test]
 fn a_signal_at_the_prompt_for_a_secret_restores_the_terminal() {
-    for signal in ["TERM", "HUP", "QUIT", "INT"] {
+    for signal in ["TERM", "HUP", "QUIT", "INT", "USR1", "ALRM", "XCPU", "VTALRM", "PROF"] {
         let mut program = script(COOKIE_PROMPT);
         program.wait_for("(not shown):");
         assert!(program.line_settings().contains("-echo "), "{signal}");

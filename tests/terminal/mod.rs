@@ -184,6 +184,9 @@ fn signals_end_the_program_and_restore_the_terminal() {
         ("USR1", 138),
         ("USR2", 140),
         ("ALRM", 142),
+        ("ABRT", 134),
+        ("XCPU", 152),
+        ("VTALRM", 154),
     ] {
         let mut program = Program::demo();
         program.wait_for("Results");

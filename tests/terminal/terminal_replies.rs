@@ -138,7 +138,7 @@ fn a_silent_terminal_delays_the_end_for_a_limited_time() {
 
 #[test]
 fn a_signal_during_the_queries_of_a_command_ends_it_and_gives_the_terminal_back() {
-    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
+    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130), ("XCPU", 152)] {
         let mut program = pty::Program::command(tempfile::tempdir().unwrap(), |command, _| {
             command.args(["doctor", "--offline"]);
         });

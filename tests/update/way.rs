@@ -317,6 +317,22 @@ fn exchange(attempt: u32) -> Event {
 }
 
 #[test]
+fn what_is_loading_names_the_pause_before_the_next_try() {
+    let mut desk = with_status(Status::Ready);
+    assert_eq!(desk.app.loading_text(), "loading");
+    let Event::Exchange(record) = exchange(1) else { panic!("a request") };
+    let failed = |seconds| {
+        let retry_in = Some(Duration::from_secs(seconds));
+        Event::Exchange(RequestRecord { retry_in, ..record.clone() })
+    };
+    desk.happen(failed(2));
+    assert_eq!(desk.app.loading_text(), "loading", "a short pause is not shown");
+    desk.happen(failed(30));
+    desk.happen(failed(10));
+    assert_eq!(desk.app.loading_text(), "loading: 409, next try in 30 s");
+}
+
+#[test]
 fn the_log_is_bounded() {
     let mut desk = with_status(Status::Ready);
     (0..600).for_each(|number| desk.happen(exchange(number)));

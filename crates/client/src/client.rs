@@ -81,12 +81,9 @@ impl Client {
         self.changed(|transport| transport.field_warnings = FieldWarnings::new(listener))
     }
 
-    /// Reports each request that the service has not responded to after [`ClientPolicy::slow_response`], with the
-    /// purpose of the request. `listener` must not block.
-    pub fn with_slow_listener(
-        self,
-        listener: impl Fn(&'static str) + Send + Sync + 'static,
-    ) -> Self {
+    /// Reports each request that the service has not responded to after [`ClientPolicy::slow_response`], and each pause
+    /// of this length before a request is repeated, in a sentence. `listener` must not block.
+    pub fn with_slow_listener(self, listener: impl Fn(String) + Send + Sync + 'static) -> Self {
         self.changed(|transport| transport.slow_listener = Some(Arc::new(listener)))
     }
 

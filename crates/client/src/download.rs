@@ -178,7 +178,7 @@ impl DownloadTransfer<'_> {
                     links += 1;
                     request.url = self.client.wait_for_link(self.dataset, self.task).await?;
                 }
-                DownloadStep::Retry(pause) => tokio::time::sleep(pause).await,
+                DownloadStep::Retry(pause) => transport.pause(&error, pause).await,
                 DownloadStep::GiveUp => return Err(transport.explain(&request, error)),
             }
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustls::{
-    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error,
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError,
     SignatureScheme,
     client::{
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -220,7 +220,7 @@ impl TlsProblem {
 /// Returns the name of an error without its fields, which are of use only to this program.
 fn name_of(error: &CertificateError) -> String {
     let text = match error {
-        CertificateError::Other(cause) => cause.to_string(),
+        CertificateError::Other(OtherError(cause)) => format!("{cause:?}"),
         error => format!("{error:?}"),
     };
     text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
@@ -281,9 +281,24 @@ const TRUST_REMEDY: &str = "If you trust the service, set `ca_file` of the profi
 
 #[cfg(test)]
 mod tests {
-    use rustls::OtherError;
-
     use super::*;
+
+    /// An error whose message does not contain its name, like those of the verifier.
+    struct NamedError(&'static str);
+
+    impl fmt::Debug for NamedError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl fmt::Display for NamedError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("certificate had invalid extensions")
+        }
+    }
+
+    impl std::error::Error for NamedError {}
 
     #[test]
     fn problems_are_described_without_the_structure_of_errors() {
@@ -292,8 +307,7 @@ mod tests {
                 expected: ServerName::try_from(host).unwrap(),
                 presented: presented.iter().map(ToString::to_string).collect(),
             };
-        let other =
-            |name| CertificateError::Other(OtherError(Arc::new(std::io::Error::other(name))));
+        let other = |name| CertificateError::Other(OtherError(Arc::new(NamedError(name))));
         for (error, cause, remedy) in [
             (
                 of_name("localhost", &["Unsupported(0x01)"]),
@@ -319,6 +333,7 @@ mod tests {
                 "",
             ),
             (other("UnsupportedCertVersion"), "has version 1", "subjectAltName=DNS:NAME"),
+            (other("EkuError"), "has no serverAuth", "extendedKeyUsage=serverAuth"),
             (other("NameConstraintViolation"), "not allowed to certify this name", ""),
             (
                 CertificateError::UnsupportedSignatureAlgorithmContext {

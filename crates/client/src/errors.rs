@@ -3,7 +3,7 @@
 //!
 //! No failure contains the query of a URL, because signed links are credentials and error texts would leak them.
 
-use std::{error::Error, io, iter::successors};
+use std::{error::Error, io, iter::successors, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -11,14 +11,20 @@ use reqwest::{
     header::{HeaderMap, LOCATION},
 };
 
-use crate::{encryption::TlsProblem, reach::ForbiddenAddress, request::ApiRequest};
-use tessera_model::{Failure, FailureKind, Link, SafeText};
+use crate::{
+    encryption::TlsProblem, reach::ForbiddenAddress, request::ApiRequest, retry::retry_after,
+};
+use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
 use tessera_proxy::{encrypted_proxy_variable, proxy_variable};
 use tessera_wire::endpoints::Endpoint;
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
 pub(super) const PROXY_LOGIN_REMEDY: &str =
     "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
+
+const LATER: &str = "Try again later";
+/// The longest pause that is stated. A longer one is a mistake of the service.
+const MAX_STATED_WAIT: Duration = Duration::from_hours(24 * 365);
 
 #[derive(Debug)]
 pub(super) enum AttemptError {
@@ -89,6 +95,18 @@ impl AttemptError {
             Self::NoConnection(Cause { text: cause, peer })
         } else {
             Self::NoResponse(Cause { text: cause, peer })
+        }
+    }
+
+    /// Returns the reason of the error in a few words.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::NoConnection(cause) => format!("no connection: {}", cause.text),
+            Self::NoResponse(cause) => cause.text.clone(),
+            Self::Rejected(rejection) => {
+                format!("the service responded with {}", rejection.status.as_u16())
+            }
+            Self::Fatal(failure) => failure.message.to_string(),
         }
     }
 }
@@ -207,10 +225,14 @@ impl FailureContext<'_> {
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
             format!("cannot {}: {reason} ({status})", self.request.endpoint.retry_rule().purpose);
+        let wait = retry_after(&rejection).filter(|wait| !wait.is_zero());
         let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
-        match remedy {
-            Some(remedy) => failure.with_remedy(remedy),
-            None => failure,
+        match (remedy, wait) {
+            (None | Some(LATER), Some(wait)) if wait <= MAX_STATED_WAIT => {
+                failure.with_remedy(format!("Try again in {}", format_wait(wait)))
+            }
+            (Some(remedy), _) => failure.with_remedy(remedy),
+            (None, _) => failure,
         }
     }
 
@@ -252,11 +274,7 @@ impl FailureContext<'_> {
             409 => {
                 (FailureKind::Conflict, "not possible in the current state of the dataset", None)
             }
-            429 => (
-                FailureKind::RateLimited,
-                "the service is limiting requests",
-                Some("Try again later"),
-            ),
+            429 => (FailureKind::RateLimited, "the service is limiting requests", Some(LATER)),
             400 | 413 | 415 | 422 => (FailureKind::Invalid, "the request was rejected", None),
             500..=599 => (
                 FailureKind::Server,

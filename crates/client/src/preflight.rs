@@ -2,7 +2,7 @@
 //! collects files, reads the headers of pictures, and counts the entries of archives up to a limit of unpacked bytes.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File, Metadata},
     io::{self, BufReader, Read},
     os::unix::fs::MetadataExt as _,
@@ -127,6 +127,8 @@ pub(super) fn collect_files(
 struct FileCollector<'a> {
     glob: Option<&'a Pattern>,
     files: Vec<UploadFile>,
+    /// The real paths of the files that were checked.
+    checked: HashSet<PathBuf>,
     /// The names in use, with the last number tried for each.
     names: HashMap<String, u64>,
     preflight: Preflight,
@@ -161,11 +163,15 @@ impl FileCollector<'_> {
         }
     }
 
-    /// Checks one file. A file that is not media is an error only if it was given explicitly.
+    /// Checks one file, unless it was checked before under any path. A file that is not media is an error only if it was
+    /// given explicitly.
     fn add_file(&mut self, path: &Path, named: bool) {
         let kind = file_kind(path);
         if !named && !kind.is_media() {
             self.preflight.skipped += 1;
+            return;
+        }
+        if !self.checked.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
             return;
         }
         let (checked, count) = match kind {

@@ -78,15 +78,12 @@ impl<'a> Attempt<'a> {
 
     /// Describes a failed attempt. `pause` is the time until the next attempt, if there is one.
     pub(super) fn failed(&self, error: &AttemptError, pause: Option<Duration>) -> RequestRecord {
-        let failed = |cause: &str| RequestOutcome::Failed(SafeText::detail(cause));
         let outcome = match error {
-            AttemptError::NoConnection(cause) => failed(&format!("no connection: {}", cause.text)),
-            AttemptError::NoResponse(cause) => failed(&cause.text),
-            AttemptError::Fatal(failure) => failed(failure.message.as_str()),
             AttemptError::Rejected(rejection) => RequestOutcome::Rejected {
                 status: rejection.status.as_u16(),
                 message: rejection.detail.clone(),
             },
+            error => RequestOutcome::Failed(SafeText::detail(&error.reason())),
         };
         self.record(outcome, pause)
     }

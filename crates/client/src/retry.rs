@@ -13,7 +13,7 @@ use std::{
 
 use reqwest::header::RETRY_AFTER;
 
-use crate::errors::AttemptError;
+use crate::errors::{AttemptError, ErrorResponse};
 use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
 use tessera_wire::endpoints::{Endpoint, MAX_UNSENT_ATTEMPTS, RetryRule};
 
@@ -24,7 +24,7 @@ pub struct ClientPolicy {
     pub retries: Option<u32>,
     /// The upper bound of the first pause, which doubles with each retry.
     pub initial_backoff: Duration,
-    /// The longest `Retry-After` that is respected.
+    /// The longest `Retry-After` that is waited for. If the service requests a longer pause, the client gives up.
     pub max_retry_after: Duration,
     /// The time limit for one connection, over all addresses of its host.
     pub connect_timeout: Duration,
@@ -118,13 +118,16 @@ impl RetryEngine {
         error: &AttemptError,
     ) -> Option<Duration> {
         attempts.failed += 1;
+        let requested = requested_pause(error).unwrap_or_default();
+        if requested > self.policy.max_retry_after {
+            return None;
+        }
         let (allowed, cost) = attempt_limit_and_cost(attempts.rule, error, self.policy.retries);
         if attempts.failed >= allowed || !self.spend_budget(&attempts.origin, cost) {
             return None;
         }
         attempts.last_cost = cost;
-        let requested = requested_pause(error).unwrap_or_default();
-        Some(self.backoff(attempts.failed).max(requested.min(self.policy.max_retry_after)))
+        Some(self.backoff(attempts.failed).max(requested))
     }
 
     /// Records a success, which refunds the cost of the latest retry, or 1 if there was no retry.
@@ -183,7 +186,14 @@ fn attempt_limit_and_cost(
 }
 
 fn requested_pause(error: &AttemptError) -> Option<Duration> {
-    let AttemptError::Rejected(rejection) = error else { return None };
+    match error {
+        AttemptError::Rejected(rejection) => retry_after(rejection),
+        _ => None,
+    }
+}
+
+/// Returns the pause that a response requests before the next request.
+pub(super) fn retry_after(rejection: &ErrorResponse) -> Option<Duration> {
     let value = rejection.headers.get(RETRY_AFTER)?.to_str().ok()?;
     parse_retry_after(value, SystemTime::now())
 }
@@ -204,7 +214,6 @@ mod tests {
     use reqwest::{StatusCode, header::HeaderValue};
 
     use super::*;
-    use crate::errors::ErrorResponse;
 
     fn rejected(status: StatusCode, retry_after: Option<HeaderValue>) -> AttemptError {
         let headers = retry_after.into_iter().map(|value| (RETRY_AFTER, value)).collect();
@@ -354,15 +363,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_header_makes_it_panic_or_wait_longer_than_a_minute(value in "\\PC*|[0-9]{1,30}") {
-            let wait = parse_retry_after(&value, SystemTime::now());
+        fn no_header_makes_it_panic_or_shortens_the_requested_pause(value in "\\PC*|[0-9]{1,30}") {
+            let wait = parse_retry_after(&value, SystemTime::now()).unwrap_or_default();
             let engine = engine(1);
             let mut attempts = RetryState::new(Endpoint::Explore, "o".to_owned());
             if let Ok(header) = value.parse::<HeaderValue>() {
                 let error = rejected(StatusCode::TOO_MANY_REQUESTS, Some(header));
-                let pause = engine.next_pause(&mut attempts, &error).unwrap();
-                prop_assert!(pause <= Duration::from_mins(1));
-                prop_assert!(pause >= wait.unwrap_or_default().min(Duration::from_mins(1)));
+                let pause = engine.next_pause(&mut attempts, &error);
+                prop_assert_eq!(pause.is_some(), wait <= Duration::from_mins(1));
+                prop_assert!(pause.is_none_or(|it| it >= wait && it <= Duration::from_mins(1)));
             }
         }
     }

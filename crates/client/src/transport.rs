@@ -33,11 +33,12 @@ use reqwest::{
     redirect,
 };
 use rustls::ClientConfig;
-use tessera_model::{Failure, FailureKind, Link, SafeText};
+use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
-/// Receives the purpose of each request that the service has not responded to for some time.
-pub(super) type SlowListener = Arc<dyn Fn(&'static str) + Send + Sync>;
+/// Receives a sentence about each request that the service has not responded to for some time, and about each long pause
+/// before a request is repeated.
+pub(super) type SlowListener = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The parts of a client that all its requests share.
 #[derive(Clone)]
@@ -108,10 +109,20 @@ impl Transport {
             let pause = self.retry_engine.next_pause(&mut attempts, &error);
             self.recorder.notify(|| attempt.failed(&error, pause));
             match pause {
-                Some(pause) => tokio::time::sleep(pause).await,
+                Some(pause) => self.pause(&error, pause).await,
                 None => return Err(self.explain(request, error)),
             }
         }
+    }
+
+    /// Waits before the next attempt, and reports a long pause.
+    pub(super) async fn pause(&self, error: &AttemptError, pause: Duration) {
+        if let Some(listener) = &self.slow_listener
+            && pause >= self.retry_engine.policy().slow_response
+        {
+            listener(format!("{}; trying again in {}", error.reason(), format_wait(pause)));
+        }
+        tokio::time::sleep(pause).await;
     }
 
     /// Turns an error of `request` into a failure for the user.
@@ -248,7 +259,8 @@ impl Transport {
         if let Ok(response) = tokio::time::timeout(limit, &mut response).await {
             return response;
         }
-        listener(request.endpoint.retry_rule().purpose);
+        let purpose = request.endpoint.retry_rule().purpose;
+        listener(format!("the service has not responded yet; still trying to {purpose}"));
         response.await
     }
 

@@ -1,7 +1,7 @@
 //! Edits the user's settings file. Comments in the file stay, and a change that does not validate
 //! is refused. Commands that run at the same time keep each other's changes.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use tessera_wire::text_encoding::read_text;
 use toml::Value;
@@ -109,10 +109,8 @@ fn edit_file<T>(
     change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
 ) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file =
-        tessera_files::if_exists(fs::canonicalize(path)).map_err(|error| describe(&error))?;
-    let _lock = tessera_files::lock_changes(file.as_deref().unwrap_or(path))
-        .map_err(|error| describe(&error))?;
+    let target = tessera_files::write_target(path).map_err(|error| describe(&error))?;
+    let _lock = tessera_files::lock_changes(&target).map_err(|error| describe(&error))?;
     let source = tessera_files::if_exists(read_text(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;

@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::PermissionsExt as _,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use tempfile::NamedTempFile;
@@ -31,9 +31,10 @@ pub fn write_durably(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 /// Replaces a file that the user may edit too, so that it survives a power cut. Missing folders are created as private
-/// folders. An existing file keeps its permissions. A symbolic link stays, and the file that it refers to is replaced.
+/// folders. An existing file keeps its permissions. A symbolic link stays, and the file that it refers to is replaced
+/// or created.
 pub fn write_user_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
+    let path = write_target(path)?;
     create_private_dir_durably(parent_dir(&path))?;
     persist_with_mode(write_temporary(&path, content.as_ref())?, &path)
 }
@@ -46,11 +47,31 @@ pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<(
 
 /// Writes a result into a file that the user named, so that it survives a power cut. The umask of the user decides who
 /// can read a new file and enter missing folders. An existing file keeps its permissions. A symbolic link stays, and
-/// the file that it refers to is replaced.
+/// the file that it refers to is replaced or created.
 pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
+    let path = write_target(path)?;
     fs::create_dir_all(parent_dir(&path))?;
     persist_with_mode(write_shared_temporary(&path, content.as_ref())?, &path)
+}
+
+/// Returns the path of the file that a write to `path` replaces or creates, which is the target of a symbolic link.
+///
+/// # Errors
+/// The folder of a missing target does not exist.
+pub fn write_target(path: &Path) -> io::Result<PathBuf> {
+    if let Some(existing) = if_exists(fs::canonicalize(path))? {
+        return Ok(existing);
+    }
+    let Ok(target) = fs::read_link(path) else { return Ok(path.to_owned()) };
+    let target = parent_dir(path).join(target);
+    if !parent_dir(&target).is_dir() {
+        let reason = format!(
+            "it is a link to {}, whose folder does not exist; create the folder, or remove the link",
+            target.display()
+        );
+        return Err(io::Error::new(io::ErrorKind::NotFound, reason));
+    }
+    write_target(&target)
 }
 
 fn write_shared_temporary(path: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
@@ -133,6 +154,21 @@ mod tests {
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(mode(&real), 0o644);
+    }
+
+    #[test]
+    fn the_missing_target_of_a_link_is_created_in_an_existing_folder_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let (dotfiles, link) = (folder.path().join("dotfiles"), folder.path().join("config.toml"));
+        symlink("between.toml", &link).unwrap();
+        symlink("dotfiles/config.toml", folder.path().join("between.toml")).unwrap();
+        let refused = write_user_file(&link, "new").unwrap_err().to_string();
+        assert!(refused.contains("dotfiles/config.toml"), "{refused}");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        fs::create_dir(&dotfiles).unwrap();
+        write_user_file(&link, "new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(dotfiles.join("config.toml")).unwrap(), "new");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod weak_file_system;
 
 pub use atomic_write::{
     TEMPORARY_PREFIX, shared_temporary, sync_tree, write_atomically, write_durably, write_new_file,
-    write_result_file, write_shared_file, write_user_file,
+    write_result_file, write_shared_file, write_target, write_user_file,
 };
 pub use change_lock::{ChangeLock, lock_changes};
 pub use private::{
@@ -24,12 +24,18 @@ pub use weak_file_system::{
     share_lock, sync_dir, synced, try_lock, try_lock_shared,
 };
 
-use std::{io, path::Path};
+use std::{
+    io::{self, ErrorKind},
+    path::Path,
+};
 
-/// Turns the error for a missing file into `None`.
+/// Turns the error for a missing file into `None`. A file is also missing if a part of its path is not a folder, as with
+/// the home `/dev/null` of system users.
 pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         other => other.map(Some),
     }
 }
@@ -41,6 +47,15 @@ pub fn error_name(error: &io::Error) -> String {
         Some(_) => error.to_string().split(" (os error").next().unwrap_or_default().to_owned(),
         None => error.kind().to_string(),
     }
+}
+
+/// The space that a program needs to read a database, in bytes.
+const MIN_FREE_SPACE: u64 = 64 << 10;
+
+/// Whether the disk of a folder has no space even for small files.
+pub fn is_disk_full(folder: &Path) -> bool {
+    let disk = rustix::fs::statvfs(folder);
+    disk.is_ok_and(|it| it.f_bavail.saturating_mul(it.f_frsize) < MIN_FREE_SPACE)
 }
 
 /// Returns the folder of a file, which is the current folder for a bare file name.
@@ -56,6 +71,14 @@ mod tests {
     fn every_error_of_the_system_has_a_name() {
         assert_eq!(error_name(&io::Error::from_raw_os_error(24)), "Too many open files");
         assert_eq!(error_name(&io::Error::other("/home/me/secret.png")), "other error");
+    }
+
+    #[test]
+    fn a_file_below_a_file_does_not_exist() {
+        for missing in ["/dev/null/config.toml", "/nonexistent/config.toml"] {
+            assert!(if_exists(std::fs::read(missing)).unwrap().is_none(), "{missing}");
+        }
+        assert!(if_exists(std::fs::read("/")).is_err());
     }
 
     #[test]

@@ -26,7 +26,7 @@ const MAX_REDIRECTS: usize = 5;
 /// The number of times that a file is requested if its connections are cut.
 const MAX_ATTEMPTS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest time that the hub can ask to wait before another attempt.
+/// The longest time that is waited before another attempt. If the hub asks for a longer one, the download ends.
 const MAX_PAUSE: Duration = Duration::from_mins(1);
 /// The maximum size of a list of files.
 const MAX_LISTING_BYTES: usize = 32 << 20;
@@ -275,11 +275,12 @@ impl Hub {
             }
             let cut = |cause| Interruption::Connection(without_address(cause));
             let response = request.send().await.map_err(cut)?;
-            if !is_busy(response.status()) || attempt == MAX_ATTEMPTS {
+            let pause = requested_pause(&response).unwrap_or(PAUSE);
+            if !is_busy(response.status()) || attempt == MAX_ATTEMPTS || pause > MAX_PAUSE {
                 return Ok(response);
             }
             attempt += 1;
-            tokio::time::sleep(requested_pause(&response).unwrap_or(PAUSE)).await;
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -328,7 +329,7 @@ fn is_busy(status: StatusCode) -> bool {
 /// Returns the time that the hub asks to wait, which public hubs give in seconds.
 fn requested_pause(response: &Response) -> Option<Duration> {
     let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
-    Some(Duration::from_secs(value.trim().parse().ok()?).min(MAX_PAUSE))
+    Some(Duration::from_secs(value.trim().parse().ok()?))
 }
 
 /// Returns the position at which the content of a response begins.

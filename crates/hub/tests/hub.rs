@@ -141,6 +141,8 @@ async fn a_busy_hub_is_asked_again_after_the_time_that_it_names() {
     let error = refused.result.unwrap_err();
     assert_eq!(error.kind(), HubErrorKind::Temporary);
     assert!(error.to_string().contains("asks to wait"), "{error}");
+    let refused = Downloaded::new(HubFault::BusyForAnHour, None).await;
+    assert_eq!(refused.hub.requests().len(), 1, "it is not asked again too early");
 }
 
 #[tokio::test]

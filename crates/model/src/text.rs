@@ -234,6 +234,18 @@ pub fn format_age(age: Duration) -> String {
     }
 }
 
+/// Formats the time to wait, rounded as people say it: `30 s`, `5 min`, `1 h`.
+pub fn format_wait(wait: Duration) -> String {
+    let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+    let rounded = |unit: u64| seconds.saturating_add(unit / 2) / unit;
+    match seconds {
+        ..90 => format!("{seconds} s"),
+        90..3_570 => format!("{} min", rounded(60)),
+        3_570..171_000 => format!("{} h", rounded(3_600)),
+        _ => format!("{} days", rounded(86_400)),
+    }
+}
+
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -63,6 +63,14 @@ impl Store {
         data: &Path,
         network_of: impl FnOnce(&Path) -> Option<&'static str>,
     ) -> Result<Self, StoreError> {
+        Self::open_file(data, network_of)
+            .map_err(|error| error.or_full_disk(|| tessera_files::is_disk_full(data)))
+    }
+
+    fn open_file(
+        data: &Path,
+        network_of: impl FnOnce(&Path) -> Option<&'static str>,
+    ) -> Result<Self, StoreError> {
         let data = &prepare_directory(data)?;
         let network = network_of(data);
         let lock = FolderLock::take(data)?;

@@ -53,6 +53,17 @@ impl StoreError {
         }
     }
 
+    /// Returns the error of a full disk in place of an error that names no cause. If the log of `SQLite` cannot grow,
+    /// `SQLite` reports any other I/O error.
+    pub(crate) fn or_full_disk(self, is_full: impl FnOnce() -> bool) -> Self {
+        match self {
+            Self::Query(QueryError::Failed(cause)) if is_full() => {
+                Self::Query(QueryError::StorageFull(cause))
+            }
+            other => other,
+        }
+    }
+
     /// Whether the server of the store does not respond.
     pub fn is_unresponsive(&self) -> bool {
         matches!(self, Self::Query(QueryError::Unresponsive))
@@ -134,6 +145,9 @@ impl fmt::Display for StoreError {
                  uses {VERSION}); remove its schema or rename it, run `tessera store init`, then open \
                  each folder again; uploads are kept"
             ),
+            Self::Query(QueryError::StorageFull(_)) => {
+                f.write_str("the disk of the store is full; free some space")
+            }
             Self::Query(cause) => {
                 write!(f, "the store failed ({cause}); check free space and permissions")
             }
@@ -146,5 +160,21 @@ impl std::error::Error for StoreError {}
 impl From<QueryError> for StoreError {
     fn from(cause: QueryError) -> Self {
         Self::Query(cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_without_a_cause_is_explained_by_a_full_disk() {
+        let text = |error: QueryError, is_full| {
+            StoreError::Query(error).or_full_disk(|| is_full).to_string()
+        };
+        let failed = || QueryError::Failed("disk I/O error".into());
+        assert!(text(failed(), true).contains("disk of the store is full"));
+        assert!(text(failed(), false).contains("disk I/O error"));
+        assert!(text(QueryError::Damaged("malformed".into()), true).contains("malformed"));
     }
 }

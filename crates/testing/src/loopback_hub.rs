@@ -24,6 +24,8 @@ pub enum HubFault {
     BusyOnce,
     /// Every request gets 429, and is asked to wait for no time.
     BusyAlways,
+    /// Every request gets 429, and is asked to wait for an hour.
+    BusyForAnHour,
     /// Every response has the whole file.
     IgnoresRange,
     /// The content of large files differs from their hash.
@@ -117,13 +119,15 @@ impl State {
     ) -> std::io::Result<()> {
         let is_busy = match self.fault {
             HubFault::BusyOnce => earlier == 0,
-            HubFault::BusyAlways => true,
+            HubFault::BusyAlways | HubFault::BusyForAnHour => true,
             _ => false,
         };
         if is_busy {
-            let head =
-                "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
-            return stream.write_all(head.as_bytes());
+            let wait = if self.fault == HubFault::BusyForAnHour { 3_600 } else { 0 };
+            return write!(
+                stream,
+                "HTTP/1.1 429 Too Many Requests\r\nRetry-After: {wait}\r\nContent-Length: 0\r\n\r\n"
+            );
         }
         let is_listing = request.path.starts_with("/api/models/");
         if self.fault == HubFault::Gated

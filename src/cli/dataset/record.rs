@@ -53,6 +53,7 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&Status>) -
         .collect();
     for dataset in &all {
         warn_if_missing(connection, dataset);
+        warn_if_failed(context, dataset);
     }
     if skipped > 0 {
         let datasets = count_with_noun(skipped, "dataset", "datasets");
@@ -121,6 +122,13 @@ fn warn_if_missing(connection: &Connection<'_>, dataset: &Dataset) {
         connection.context.messages.warn(format!(
             "the folder of {name} is missing or empty; its index is kept until the folder is back, or until you remove the dataset"
         ));
+    }
+}
+
+/// Warns about the error of a dataset, for which the table has no column.
+fn warn_if_failed(context: &Context, dataset: &Dataset) {
+    if let (Status::Error, Some(cause)) = (&dataset.status, &dataset.error) {
+        context.messages.warn(format!("{} is ERROR: {cause}", dataset.name));
     }
 }
 

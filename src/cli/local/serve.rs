@@ -24,7 +24,7 @@ use crate::{
         output::write_stdout,
         service_options::WorkOptions,
     },
-    inherited_signals,
+    process_signals,
 };
 
 const OPEN_METRICS: &str = "other machines can read the metrics without login, and the connection is not encrypted. \
@@ -218,7 +218,7 @@ impl StopSignals {
     pub(super) fn listen() -> CliResult<Self> {
         // `nohup` ignores hang-ups, for example.
         let listen = |kind: SignalKind| {
-            let heeded = !inherited_signals::is_ignored(kind.as_raw_value());
+            let heeded = !process_signals::is_ignored(kind.as_raw_value());
             let listened = heeded.then(|| signal(kind)).transpose();
             listened.map_err(|error| CliError::io("listen for signals", &error))
         };

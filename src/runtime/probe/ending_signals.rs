@@ -8,12 +8,9 @@ use std::{
     },
 };
 
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM},
-    flag,
-};
+use signal_hook::{consts::SIGINT, flag};
 
-use crate::inherited_signals;
+use crate::process_signals::{self, ENDING};
 
 /// Notes signals that would end the program, instead of letting them act.
 pub(super) struct EndingSignals {
@@ -26,10 +23,7 @@ pub(super) struct EndingSignals {
 impl EndingSignals {
     pub(super) fn hold_back() -> io::Result<Self> {
         let (last_signal, act) = (Arc::default(), Arc::new(AtomicBool::new(false)));
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-            if inherited_signals::is_ignored(signal) {
-                continue;
-            }
+        for signal in process_signals::heeded(ENDING.iter().copied()) {
             // The commands handle an interrupt themselves when the terminal is restored.
             if signal != SIGINT {
                 flag::register_conditional_default(signal, Arc::clone(&act))?;

@@ -31,9 +31,10 @@ async fn a_service_that_does_not_respond_is_reported_before_the_timeout() {
     let reported = Arc::new(Mutex::new(Vec::new()));
     let heard = reported.clone();
     let client = on_premises(&silent.url(), policy)
-        .with_slow_listener(move |purpose| heard.lock().unwrap().push(purpose));
+        .with_slow_listener(move |sentence| heard.lock().unwrap().push(sentence));
     client.list_datasets().await.unwrap_err();
-    assert_eq!(*reported.lock().unwrap(), ["list the datasets"]);
+    let sentence = "the service has not responded yet; still trying to list the datasets";
+    assert_eq!(*reported.lock().unwrap(), [sentence]);
 }
 
 #[tokio::test]

@@ -26,14 +26,13 @@ async fn every_attempt_is_recorded_with_error_and_pause() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let server = ScriptedServer::start(move |_: &ReceivedRequest| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            0 => Reply::new(429, &[("retry-after", "1")], r#"{"detail":"slowly"}"#),
+            0 => Reply::new(429, &[("retry-after", "0")], r#"{"detail":"slowly"}"#),
             1 => Reply::disconnect(),
             _ => Reply::json("[]"),
         }
     })
     .await;
-    let policy = ClientPolicy { max_retry_after: Duration::from_millis(20), ..without_pauses() };
-    let (client, log) = recorded(hosted(&server.url(), policy));
+    let (client, log) = recorded(hosted(&server.url(), without_pauses()));
     client.list_datasets().await.unwrap();
     let log = log.lock().unwrap();
     let [busy, cut, good] = log.as_slice() else { panic!("{log:?}") };
@@ -41,7 +40,7 @@ async fn every_attempt_is_recorded_with_error_and_pause() {
         panic!("{busy:?}")
     };
     assert_eq!(words.as_str(), "slowly");
-    assert_eq!(busy.retry_in, Some(Duration::from_millis(20)));
+    assert_eq!(busy.retry_in, Some(Duration::ZERO));
     assert!(matches!(cut.outcome, RequestOutcome::Failed(_)) && cut.attempt == 2, "{cut:?}");
     assert_eq!(good.outcome, RequestOutcome::Succeeded { status: 200, bytes: 2 });
     assert_eq!((good.method, good.target.as_str()), ("GET", "/api/v1/datasets"));
@@ -92,7 +91,7 @@ async fn values_of_signed_links_are_masked() {
 }
 
 #[tokio::test]
-async fn retry_after_is_respected_up_to_the_limit() {
+async fn a_requested_pause_is_respected_and_announced() {
     let pause = async |wait: &str| {
         let wait = wait.to_owned();
         let busy = move |_: &ReceivedRequest| Reply::new(429, &[("retry-after", &wait)], "{}");
@@ -100,17 +99,41 @@ async fn retry_after_is_respected_up_to_the_limit() {
         let (sender, mut records) = tokio::sync::mpsc::unbounded_channel();
         let recorder = RequestRecorder::new(move |record| sender.send(record).unwrap());
         let policy = ClientPolicy { jitter_seed: Some(7), ..ClientPolicy::default() };
-        let client = hosted(&server.url(), policy).with_recorder(recorder);
-        tokio::select! {
+        let said = Arc::new(Mutex::new(String::new()));
+        let heard = said.clone();
+        let client = hosted(&server.url(), policy)
+            .with_recorder(recorder)
+            .with_slow_listener(move |sentence| *heard.lock().unwrap() = sentence);
+        let pause = tokio::select! {
+            biased;
             result = client.list_datasets() => panic!("{result:?}"),
             record = records.recv() => record.unwrap().retry_in.unwrap(),
-        }
+        };
+        let said = said.lock().unwrap().clone();
+        (pause, said)
     };
-    assert_eq!(pause("5").await, Duration::from_secs(5));
-    for long in ["1000000000000", "99999999999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"] {
-        assert_eq!(pause(long).await, Duration::from_mins(1), "{long}");
-    }
+    let said = "the service responded with 429; trying again in 5 s";
+    assert_eq!(pause("5").await, (Duration::from_secs(5), said.to_owned()));
     for none in ["0", "-3", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "1e9"] {
-        assert!(pause(none).await <= Duration::from_millis(250), "{none}");
+        let (pause, said) = pause(none).await;
+        assert!(pause <= Duration::from_millis(250) && said.is_empty(), "{none}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_above_the_limit_ends_the_request_at_once_and_is_stated() {
+    for (status, wait, remedy) in [
+        (429, "3600", ". Try again in 1 h"),
+        (503, "7200", ". Try again in 2 h"),
+        (429, "1000000000000", ". Try again later"),
+        (429, "99999999999999999999999999", ". Try again later"),
+        (429, "Fri, 01 Jan 2100 00:00:00 GMT", ". Try again later"),
+    ] {
+        let busy = move |_: &ReceivedRequest| Reply::new(status, &[("retry-after", wait)], "{}");
+        let server = ScriptedServer::start(busy).await;
+        let client = hosted(&server.url(), ClientPolicy::default());
+        let failure = client.list_datasets().await.unwrap_err().to_string();
+        assert!(failure.ends_with(remedy), "{failure}");
+        assert_eq!(server.count(), 1, "{wait}");
     }
 }

@@ -210,6 +210,21 @@ fn a_pattern_matches_names_or_paths_below_the_folder() {
     assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
 }
 
+#[test]
+fn a_file_that_is_named_several_times_is_sent_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let day = folder.path().join("day");
+    fs::create_dir(&day).unwrap();
+    fs::write(day.join("a.png"), png()).unwrap();
+    std::os::unix::fs::symlink(day.join("a.png"), folder.path().join("link.png")).unwrap();
+    let paths = ["day/a.png", "day/a.png", "./day/a.png", "day/../day/a.png", "link.png", "day"];
+    let found = files_to_send(&paths.map(|path| folder.path().join(path)), None);
+    assert_eq!((found.files.len(), found.preflight.images), (1, 1));
+    // Equal files with names of their own are different files.
+    fs::hard_link(day.join("a.png"), day.join("b.png")).unwrap();
+    assert_eq!(files_to_send(&[day], None).files.len(), 2);
+}
+
 /// A tar archive of empty files and a folder.
 fn tar_of(names: &[&str]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());

@@ -53,7 +53,7 @@ fn beginning(endpoint: &str) -> &'static str {
 /// The server's reaction to a request for `fault`.
 fn reply(fault: &str) -> Reply {
     match fault.parse() {
-        Ok(status) => Reply::new(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
+        Ok(status) => Reply::new(status, &[("retry-after", "0")], r#"{"detail":"scripted"}"#),
         Err(_) => Reply::disconnect(),
     }
 }

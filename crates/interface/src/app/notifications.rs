@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use tessera_model::{RequestRecord, SafeText};
+use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_wait};
 
 use crate::app::Uptime;
 
@@ -104,12 +104,28 @@ pub struct RequestLog {
 
 impl RequestLog {
     const CAPACITY: usize = 500;
+    const MIN_SHOWN_PAUSE: Duration = Duration::from_secs(3);
 
     pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
         if self.exchanges.len() == Self::CAPACITY {
             self.exchanges.pop_front();
         }
         self.exchanges.push_back((now, exchange));
+    }
+
+    /// Describes the request that is repeated after the longest pause, unless all pauses are short.
+    pub fn pending_retry(&self, now: Uptime) -> Option<String> {
+        let pending = self.exchanges.iter().filter_map(|(at, record)| {
+            let pause = record.retry_in.filter(|pause| *pause >= Self::MIN_SHOWN_PAUSE)?;
+            let left = (*at + pause).checked_sub(now).filter(|left| !left.is_zero())?;
+            Some((left, &record.outcome))
+        });
+        let (left, outcome) = pending.max_by_key(|(left, _)| *left)?;
+        let cause = match outcome {
+            RequestOutcome::Rejected { status, .. } => status.to_string(),
+            _ => "no response".to_owned(),
+        };
+        Some(format!("{cause}, next try in {}", format_wait(left)))
     }
 
     pub fn newest_first(&self) -> impl Iterator<Item = &(Uptime, RequestRecord)> {

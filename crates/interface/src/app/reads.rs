@@ -375,6 +375,12 @@ impl App {
         })
     }
 
+    /// Says that something is loading, and when a request for it is repeated.
+    pub fn loading_text(&self) -> String {
+        let retry = self.log.pending_retry(self.outbox.now);
+        retry.map_or_else(|| "loading".to_owned(), |retry| format!("loading: {retry}"))
+    }
+
     /// Returns when a number of seconds on screen changes next.
     pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.outbox.now.as_secs() + 1);
@@ -382,6 +388,7 @@ impl App {
             self.results.waiting_since(&self.outbox).map(|since| next.max(since + SHOW_WAIT_AFTER));
         let ticks = [
             self.outage().map(|_| next),
+            self.log.pending_retry(self.outbox.now).map(|_| next),
             self.login.next_login_tick(self.outbox.now, self.outbox.clock()),
         ];
         counted.into_iter().chain(ticks.into_iter().flatten()).min()

@@ -15,7 +15,9 @@ pub fn results_notice(app: &App) -> Option<String> {
             Some(search) => format!("page {}", u64::from(search.page) + 1),
             None => "a response".to_owned(),
         };
-        return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
+        let retry = app.log.pending_retry(app.outbox.now);
+        let retry = retry.map_or_else(String::new, |retry| format!(": {retry}"));
+        return Some(format!("waiting for {target} since {} s{retry}{stop}", waited.as_secs()));
     }
     let view = app.results.view();
     if let Some(scan) = view.and_then(View::scan).filter(|scan| scan.is_running()) {

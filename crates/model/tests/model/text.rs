@@ -202,6 +202,24 @@ fn durations_have_hours_only_from_the_first_hour_on() {
 }
 
 #[test]
+fn a_wait_is_rounded_to_one_unit() {
+    for (milliseconds, shown) in [
+        (0, "0 s"),
+        (29_300, "30 s"),
+        (60_000, "60 s"),
+        (90_000, "2 min"),
+        (300_000, "5 min"),
+        (3_599_500, "1 h"),
+        (3_600_000, "1 h"),
+        (9_000_000, "3 h"),
+        (172_800_000, "2 days"),
+    ] {
+        assert_eq!(format_wait(Duration::from_millis(milliseconds)), shown);
+    }
+    assert!(format_wait(Duration::MAX).ends_with(" days"));
+}
+
+#[test]
 fn an_age_is_shown_in_one_unit() {
     for (seconds, shown) in [
         (0, "0 s ago"),

@@ -113,6 +113,6 @@ fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
             let lines = ["No datasets.", "I opens a dataset by its id, P another deployment."];
             ctx.centered_message(inside, theme.text, &lines);
         }
-        (None, None) => ctx.centered_message(inside, theme.dim, &["loading"]),
+        (None, None) => ctx.centered_message(inside, theme.dim, &[&ctx.app.loading_text()]),
     }
 }

@@ -25,8 +25,9 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let Some(view) = app.results().view() else {
         let loading = app.service_data().datasets.value().is_none()
             && app.service_data().datasets.failure().is_none();
-        let text = if loading { "loading" } else { "Open a dataset with Enter." };
-        return ctx.centered_message(inside, ctx.theme.dim, &[text]);
+        let text =
+            if loading { app.loading_text() } else { "Open a dataset with Enter.".to_owned() };
+        return ctx.centered_message(inside, ctx.theme.dim, &[&text]);
     };
     results_header::status_line(ctx, inside, view);
     draw_selection_footer(ctx, area);

@@ -51,7 +51,7 @@ pub(in crate::ui) fn status_summary(ctx: &DrawContext) -> Vec<(String, Style)> {
         return vec![match (datasets.failure(), datasets.value()) {
             (Some(failure), _) => (failure.to_string(), theme.failure),
             (None, Some(_)) => ("none".to_owned(), theme.dim),
-            (None, None) => ("loading".to_owned(), theme.dim),
+            (None, None) => (app.loading_text(), theme.dim),
         }];
     };
     let (glyph, style) = status_glyph(ctx, dataset);
@@ -330,7 +330,9 @@ fn connection_facts(ctx: &DrawContext) -> Vec<(&'static str, String, Style)> {
         (None, true) => ("login", "none needed".to_owned(), theme.text),
         (None, false) => ("login", login, theme.text),
     };
-    let requests = format!("{} under way", app.tickets().outstanding());
+    let retry = app.log().pending_retry(app.now());
+    let retry = retry.map_or_else(String::new, |retry| format!(": {retry}"));
+    let requests = format!("{} under way{retry}", app.tickets().outstanding());
     vec![service, login, ("requests", requests, theme.text)]
 }
 

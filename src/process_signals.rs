@@ -1,0 +1,80 @@
+//! Lists the signals that end this process, and finds out which signals it ignores since its start. `nohup` ignores
+//! hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal stays
+//! ignored.
+
+use std::{fs, io, sync::Arc};
+
+use signal_hook::{
+    consts::{
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+        SIGXCPU, SIGXFSZ,
+    },
+    flag,
+};
+
+/// The signals that end a process by default, and that another process or a limit of the system sends.
+pub(crate) const ENDING: &[i32] = &[
+    SIGINT,
+    SIGTERM,
+    SIGHUP,
+    SIGQUIT,
+    SIGUSR1,
+    SIGUSR2,
+    SIGALRM,
+    SIGABRT,
+    SIGXCPU,
+    SIGVTALRM,
+    SIGPROF,
+    #[cfg(target_os = "linux")]
+    signal_hook::consts::SIGIO,
+];
+
+/// Returns the signals that this process does not ignore. This must be called before the signals are handled.
+pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {
+    signals.into_iter().filter(|signal| !is_ignored(*signal)).collect()
+}
+
+/// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending this process. The signal has a handler
+/// instead of being ignored, so that it has its default effect in child processes.
+pub fn survive_file_size_limit() -> io::Result<()> {
+    if !is_ignored(SIGXFSZ) {
+        flag::register(SIGXFSZ, Arc::default())?;
+    }
+    Ok(())
+}
+
+/// Returns whether this process ignores a signal. This must be asked before the signal is handled. Only Linux reports
+/// ignored signals to safe code, so on other systems no signal counts as ignored.
+pub(crate) fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignored_signals(&status).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Reads the set of ignored signals, in which bit 0 is signal 1.
+fn ignored_signals(status: &str) -> Option<u64> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_ended_by_the_signal_of_the_file_size_limit() {
+        use std::os::unix::process::ExitStatusExt as _;
+
+        survive_file_size_limit().unwrap();
+        signal_hook::low_level::raise(SIGXFSZ).unwrap();
+        let mut child = tessera_subprocess::isolated_command("sh");
+        let status = child.args(["-c", "kill -XFSZ $$"]).status().unwrap();
+        assert_eq!(status.signal(), Some(SIGXFSZ));
+    }
+
+    #[test]
+    fn the_mask_of_the_system_is_read() {
+        let status = "Name:\ttessera\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000001007\n";
+        assert_eq!(ignored_signals(status), Some(0x1007));
+        assert_eq!(ignored_signals("Name:\ttessera\n"), None);
+    }
+}
