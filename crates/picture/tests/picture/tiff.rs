@@ -321,7 +321,8 @@ fn floating_point_samples_are_light_only_in_colors_without_a_profile() {
         } else {
             1.055 * linear.powf(1.0 / 2.4) - 0.055
         };
-        [(encoded * 255.0).round() as u8; 3]
+        let nearest = (0..=255).find(|level| f32::from(*level) + 0.5 > encoded * 255.0);
+        [nearest.unwrap(); 3]
     };
     for range in [&stated[..], &[]] {
         let show = |bands: u16, fields: &[(u16, Field)]| {

@@ -89,6 +89,34 @@ fn assert_alike(found: &Value, expected: &Value, context: &str) {
 async fn queries(service: &Service) -> Vec<String> {
     let night = service.media("night.png").await;
     let anchor = format!("anchor_type=MEDIA&anchor_media_id={night}");
+    let text = |op: &str, value: &str| json!({"text": {"op": op, "value": value}});
+    let duplicates = json!([{"duplicates": {"op": "duplicates", "value": 0.5}}]);
+    let mut queries: Vec<String> = filters(service).await.iter().map(vql).collect();
+    queries.extend([
+        anchor.clone(),
+        format!("{anchor}&textual_similarity_threshold=0.5"),
+        vql(&json!([{"similarity": {"op": "media", "value": night, "threshold": 0.4}}])),
+        vql(&json!([similar(&night), text("semantic", "boats at sea")])),
+        format!("{anchor}&caption=green%20hills"),
+        format!("{anchor}&{}", vql(&json!([text("fts", "-boat")]))),
+        format!("{anchor}&{}", vql(&json!([text("fts", "boat OR wall")]))),
+        "caption=boat%20sea".to_owned(),
+        "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
+        "caption=boat%20sea&page_number=1".to_owned(),
+        "caption=twins".to_owned(),
+        // A name contains the second of these words, and only the characters of the first.
+        "caption=%E9%BB%91%E7%8C%AB".to_owned(),
+        "caption=%E9%BB%91%E7%8B%97".to_owned(),
+        "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
+        "caption=a%20green%20hill&textual_similarity_threshold=0.5".to_owned(),
+        format!("{anchor}&caption=twin"),
+        format!("{anchor}&{}", vql(&duplicates)),
+        vql(&json!([{"text": {"op": "semantic", "value": "a bright floor", "threshold": 0.5}}])),
+    ]);
+    queries
+}
+
+async fn filters(service: &Service) -> Vec<Value> {
     let names = |op: &str, names: Value| json!({"labels": {"op": op, "value": names}});
     let text = |op: &str, value: &str| json!({"text": {"op": op, "value": value}});
     let issue = |kind, mode| json!({"issues": {"op": "issue", "value": kind, "mode": mode}});
@@ -120,29 +148,7 @@ async fn queries(service: &Service) -> Vec<String> {
         let tagged = json!({"tags": {"op": "is", "value": [tag]}});
         filters.extend([json!([tagged]), json!([{"not": tagged}])]);
     }
-    let mut queries: Vec<String> = filters.iter().map(vql).collect();
-    queries.extend([
-        anchor.clone(),
-        format!("{anchor}&textual_similarity_threshold=0.5"),
-        vql(&json!([{"similarity": {"op": "media", "value": night, "threshold": 0.4}}])),
-        vql(&json!([similar(&night), text("semantic", "boats at sea")])),
-        format!("{anchor}&caption=green%20hills"),
-        format!("{anchor}&{}", vql(&json!([text("fts", "-boat")]))),
-        format!("{anchor}&{}", vql(&json!([text("fts", "boat OR wall")]))),
-        "caption=boat%20sea".to_owned(),
-        "caption=boat%20sea&textual_similarity_threshold=0.6".to_owned(),
-        "caption=boat%20sea&page_number=1".to_owned(),
-        "caption=twins".to_owned(),
-        // A name contains the second of these words, and only the characters of the first.
-        "caption=%E9%BB%91%E7%8C%AB".to_owned(),
-        "caption=%E9%BB%91%E7%8B%97".to_owned(),
-        "caption=A%20dark%20night%20by%20the%20sea".to_owned(),
-        "caption=a%20green%20hill&textual_similarity_threshold=0.5".to_owned(),
-        format!("{anchor}&caption=twin"),
-        format!("{anchor}&{}", vql(&json!([duplicates(0.5)]))),
-        vql(&json!([{"text": {"op": "semantic", "value": "a bright floor", "threshold": 0.5}}])),
-    ]);
-    queries
+    filters
 }
 
 /// The responses to all queries, of both entity types at three levels.

@@ -150,8 +150,10 @@ fn a_cluster_is_written_as_it_was_read() {
 #[test]
 fn the_text_of_a_column_is_written_as_it_was_received() {
     let columns = json!({"a\u{200c}b": "line 1\nline 2\t\u{200c}", "n": 1.5});
-    let sent = json!({"media_id": whole_cluster()["cluster_id"], "columns": columns});
-    let written = json!(PreviewBody::new(&read_preview(&sent).unwrap(), LinkForm::Unsigned));
+    let id = "9a205a5e-0000-46be-83a3-000000000001";
+    let previews = json!([{"media_id": id, "columns": columns}]);
+    let page = read_page(&json!({"clusters": [{"cluster_id": id, "previews": previews}]})).unwrap();
+    let written = json!(PreviewBody::new(&page.clusters[0].previews[0], LinkForm::Unsigned));
     assert_eq!(written["columns"], columns);
 }
 

@@ -246,6 +246,14 @@ mod tests {
             "QuickTime 7.6",
             "Processed by ON1",
             "Lavc58.91.100",
+        ] {
+            assert!(is_boilerplate(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_of_scanners_and_programs_are_recognized() {
+        for text in [
             "Aperio Image Library v11.2.1 \r\n46000x32914 [0,100 46000x32814] |AppMag = 20",
             "IMAGINE TIFF Support\nCopyright 1991 - 1999 by ERDAS, Inc. All Rights Reserved",
             "Created with darktable 4.6.1",
