@@ -490,7 +490,7 @@ fn existing(connection: &Connection, media: &[Uuid]) -> Result<HashSet<Uuid>> {
     Ok(all)
 }
 
-/// Makes changes concern the media items that files have after a move, by the media items that they had before.
+/// Replaces the media items of moved files in the recorded changes, so that undo finds them.
 pub(crate) fn follow_changes(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -500,7 +500,9 @@ pub(crate) fn follow_changes(
     let changes: Vec<i64> = query::all(transaction, sql, params![dataset.0], |row| row.get(0))?;
     for change in changes {
         let sql = "SELECT media, require(intact) FROM tag_change WHERE row = ?1";
-        let mut media: Vec<u8> = query::one(transaction, sql, params![change], |row| row.get(0))?;
+        let found = query::find(transaction, sql, params![change], |row| row.get(0))?;
+        // On a server, another process may have deleted the change since the changes were listed.
+        let Some(mut media): Option<Vec<u8>> = found else { continue };
         let mut is_concerned = false;
         for id in media.as_chunks_mut::<16>().0 {
             if let Some(new) = moved.get(&Uuid::from_bytes(*id)) {
