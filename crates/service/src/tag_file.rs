@@ -572,6 +572,35 @@ mod tests {
     }
 
     #[test]
+    fn all_tags_of_a_file_are_imported_as_one_change() {
+        let data = tempfile::tempdir().unwrap();
+        let store = Store::open(data.path()).unwrap();
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", data.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        let line = |number| format!("{{\"tag\":\"tag {number}\"}}\n");
+        let lines: String = (0..2_000).map(line).collect();
+        assert!(import(&store, record.id, lines.as_bytes()).unwrap().is_empty());
+        assert_eq!(store.read(|c| tags::definitions(c, record.id)).unwrap().len(), 2_000);
+        assert_eq!(store.read(|c| tagged_files::state(c, record.id)).unwrap().revision, 1);
+    }
+
+    #[test]
+    fn a_change_is_written_at_once_while_the_writer_goes_on() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = Arc::new(Store::open(data.path()).unwrap());
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        let writer = TagWriter::start(&store);
+        for name in ["day", "night"] {
+            store.write(|tx| tags::create(tx, record.id, [name])).unwrap();
+            writer.write_soon(record.id);
+            writer.flush();
+            let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
+            assert!(written.contains(name), "{written}");
+        }
+    }
+
+    #[test]
     fn a_tag_that_is_not_written_yet_stays_when_the_file_is_imported() {
         let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let store = Store::open(data.path()).unwrap();
