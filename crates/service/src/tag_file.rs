@@ -52,7 +52,7 @@ struct Line {
     tag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     color: Option<String>,
-    /// The identifier of a tag that has been renamed.
+    /// The identifier, unless it is that of the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<TagId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
