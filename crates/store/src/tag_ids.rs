@@ -27,7 +27,9 @@ pub struct TagIds {
 impl TagIds {
     pub fn new(dataset: DatasetId, definitions: &[TagDefinition]) -> Self {
         let mut ids = Self::default();
-        definitions.iter().for_each(|tag| ids.insert(dataset, tag.id, &tag.name));
+        for tag in definitions {
+            ids.insert(dataset, tag.id, &tag.name);
+        }
         ids
     }
 

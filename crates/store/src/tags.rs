@@ -470,11 +470,10 @@ pub fn undo(
         undone.changed += unchanged.len() as u64;
         undone.kept += (media.len() - unchanged.len()) as u64;
     }
-    match &definition {
-        Some(DefinitionChange::Renamed { to: name, .. } | DefinitionChange::Created { name }) => {
-            define_if_used(transaction, dataset, name)?;
-        }
-        _ => {}
+    if let Some(DefinitionChange::Renamed { to: name, .. } | DefinitionChange::Created { name }) =
+        &definition
+    {
+        define_if_used(transaction, dataset, name)?;
     }
     increase_revision(transaction, dataset)?;
     Ok(Some(undone))
