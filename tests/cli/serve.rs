@@ -367,13 +367,17 @@ fn a_stop_signal_ends_readiness_first_and_a_second_one_the_wait() {
 }
 
 #[test]
-fn a_service_ends_without_a_task_that_does_not_stop() {
+fn a_service_waits_for_a_task_that_does_not_stop_until_a_second_signal() {
     let (home, folder) = home();
     // The task looks whether to stop every 30 seconds.
     let folder = folder.to_str().unwrap();
     let mut serving = serve(home.path(), &[folder, "--no-auth", "--slow-progress", "600"]);
-    kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
+    let process = Pid::from_child(&serving.0);
+    kill_process(process, Signal::TERM).unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(serving.0.try_wait().unwrap().is_none(), "the service waits for the task");
     let begun = Instant::now();
+    kill_process(process, Signal::TERM).unwrap();
     assert_eq!(serving.0.wait().unwrap().code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }

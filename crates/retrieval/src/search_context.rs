@@ -11,7 +11,7 @@ use crate::{
     user_tags::UserTagIndex,
 };
 use tessera_encoder::Encoder;
-use tessera_model::{Anchor, AnchorKind, EntityType, TagId, vql::QueryText};
+use tessera_model::{Anchor, AnchorKind, TagId, vql::QueryText};
 use tessera_search::{
     index::Keypoints,
     member_search::{DistanceQuery, MemberVector, MergeRule, VectorQuery},
@@ -75,13 +75,10 @@ impl SearchContext<'_> {
             return Ok(());
         }
         let dataset = self.dataset.id;
-        for entity in [EntityType::Images, EntityType::Objects] {
-            let names = self.store.read(|c| captions::tag_counts(c, dataset, entity))?;
-            if names.iter().any(|(name, _)| ids.of(dataset, name) == tag) {
-                return Ok(());
-            }
-        }
-        Err(RetrievalError::UnknownTag(tag))
+        // What users have given is stored, so only tags of sidecars are left.
+        let is_such = |name: &str| ids.of(dataset, name) == tag;
+        let is_known = self.store.read(|c| captions::has_sidecar_tag(c, dataset, is_such))?;
+        if is_known { Ok(()) } else { Err(RetrievalError::UnknownTag(tag)) }
     }
 
     /// Returns what media items are compared with: the descriptor, and the vector of the user's model if the dataset

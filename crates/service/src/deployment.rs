@@ -144,6 +144,11 @@ impl Deployment {
         self.store.recovery_notice()
     }
 
+    /// Writes the tags of each dataset to the file beside it, if they were changed.
+    pub fn write_tag_files(&self) {
+        self.tag_writer.flush();
+    }
+
     /// Returns the network file system of the index folder, which makes the service slow.
     pub fn network_file_system(&self) -> Option<&'static str> {
         self.store.network_file_system()

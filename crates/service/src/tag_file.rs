@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+        mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -52,7 +52,7 @@ struct Line {
     tag: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     color: Option<String>,
-    /// The identifier of a tag that has been renamed.
+    /// The identifier, unless it is that of the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<TagId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -396,8 +396,15 @@ const MAX_DELAY: Duration = Duration::from_secs(2);
 /// The thread that writes the files. Dropping it writes what is not written yet.
 pub(crate) struct TagWriter {
     files: Arc<TagFiles>,
-    changed: Option<Sender<DatasetId>>,
+    requests: Option<Sender<Request>>,
     thread: Option<JoinHandle<()>>,
+}
+
+enum Request {
+    /// Write the file of this dataset soon.
+    Changed(DatasetId),
+    /// Write everything at once. The sender is dropped when it is written.
+    Flush(Sender<()>),
 }
 
 struct TagFiles {
@@ -409,7 +416,7 @@ struct TagFiles {
 impl TagWriter {
     pub fn start(store: &Arc<Store>) -> Self {
         let files = Arc::new(TagFiles { store: store.clone(), problems: Mutex::default() });
-        let (changed, received) = channel();
+        let (requests, received) = channel();
         let body = {
             let files = files.clone();
             move || files.run(&received)
@@ -417,7 +424,7 @@ impl TagWriter {
         // Without the thread, files are written when they are used for the first time, and when their folders are
         // opened again.
         let thread = thread::Builder::new().name("tags".to_owned()).spawn(body).ok();
-        Self { files, changed: Some(changed), thread }
+        Self { files, requests: Some(requests), thread }
     }
 
     /// Makes the index and the file of a dataset agree, and returns the problems of the file.
@@ -427,8 +434,20 @@ impl TagWriter {
 
     /// Writes the file of a dataset whose tags were changed, in the background.
     pub fn write_soon(&self, dataset: DatasetId) {
+        self.send(Request::Changed(dataset));
+    }
+
+    /// Waits until everything is written that was changed before.
+    pub fn flush(&self) {
+        let (sender, written) = channel();
+        self.send(Request::Flush(sender));
+        // Nothing is ever received, but the sender is dropped.
+        let _ = written.recv();
+    }
+
+    fn send(&self, request: Request) {
         // The thread is gone only if it could not be started.
-        let _ = self.changed.as_ref().map(|changed| changed.send(dataset));
+        let _ = self.requests.as_ref().map(|requests| requests.send(request));
     }
 
     /// Writes the file of a dataset as [`Self::write_soon`] does. Returns the problems of the file.
@@ -450,7 +469,7 @@ impl TagWriter {
 
 impl Drop for TagWriter {
     fn drop(&mut self) {
-        self.changed = None;
+        self.requests = None;
         // The panic hook has already reported a panic of the thread.
         let _ = self.thread.take().map(JoinHandle::join);
     }
@@ -463,30 +482,26 @@ impl TagFiles {
         Ok(problems)
     }
 
-    fn run(&self, received: &Receiver<DatasetId>) {
-        loop {
-            let Ok(first) = received.recv() else { return };
-            let mut changed = BTreeSet::from([first]);
+    fn run(&self, received: &Receiver<Request>) {
+        while let Ok(mut request) = received.recv() {
+            let mut changed = BTreeSet::new();
             let deadline = Instant::now() + MAX_DELAY;
-            let mut is_last = false;
-            while Instant::now() < deadline {
-                match received.recv_timeout(QUIET_TIME) {
-                    Ok(id) => _ = changed.insert(id),
-                    Err(RecvTimeoutError::Timeout) => break,
-                    Err(RecvTimeoutError::Disconnected) => {
-                        is_last = true;
-                        break;
-                    }
+            let _flush = loop {
+                match request {
+                    Request::Changed(id) => _ = changed.insert(id),
+                    Request::Flush(sender) => break Some(sender),
                 }
-            }
+                if Instant::now() >= deadline {
+                    break None;
+                }
+                let Ok(next) = received.recv_timeout(QUIET_TIME) else { break None };
+                request = next;
+            };
             for id in changed {
                 if let Ok(Some(record)) = self.store.read(|c| dataset::find(c, id)) {
                     // If the store fails, the file is written when the folder is opened again.
                     let _ = self.synchronize(&record);
                 }
-            }
-            if is_last {
-                return;
             }
         }
     }
@@ -554,6 +569,35 @@ mod tests {
         assert_eq!(synchronize(&store, &record).unwrap(), [""; 0]);
         let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
         assert!(written.contains("night") && written.contains("day"), "{written}");
+    }
+
+    #[test]
+    fn all_tags_of_a_file_are_imported_as_one_change() {
+        let data = tempfile::tempdir().unwrap();
+        let store = Store::open(data.path()).unwrap();
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", data.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        let line = |number| format!("{{\"tag\":\"tag {number}\"}}\n");
+        let lines: String = (0..2_000).map(line).collect();
+        assert!(import(&store, record.id, lines.as_bytes()).unwrap().is_empty());
+        assert_eq!(store.read(|c| tags::definitions(c, record.id)).unwrap().len(), 2_000);
+        assert_eq!(store.read(|c| tagged_files::state(c, record.id)).unwrap().revision, 1);
+    }
+
+    #[test]
+    fn a_change_is_written_at_once_while_the_writer_goes_on() {
+        let [data, folder] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = Arc::new(Store::open(data.path()).unwrap());
+        let record = DatasetRecord::new(DatasetId(Uuid::nil()), "demo", folder.path(), 1);
+        store.write(|tx| dataset::upsert(tx, &record)).unwrap();
+        let writer = TagWriter::start(&store);
+        for name in ["day", "night"] {
+            store.write(|tx| tags::create(tx, record.id, [name])).unwrap();
+            writer.write_soon(record.id);
+            writer.flush();
+            let written = fs::read_to_string(folder.path().join(TAGS_FOLDER).join(FILE)).unwrap();
+            assert!(written.contains(name), "{written}");
+        }
     }
 
     #[test]

@@ -204,6 +204,22 @@ pub fn tag_counts(
     count_values(connection, dataset, entity, &columns, |row| read_joined_names(row, 1))
 }
 
+/// Whether a sidecar gives a tag with such a name to any media item.
+pub fn has_sidecar_tag(
+    connection: &Connection,
+    dataset: DatasetId,
+    is_such: impl Fn(&str) -> bool,
+) -> Result<bool> {
+    let sql =
+        "SELECT DISTINCT tags, require(intact) FROM media WHERE dataset = ?1 AND tags <> '[]'";
+    let mut is_found = false;
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        is_found = is_found || from_json::<Vec<String>>(row, 0)?.iter().any(|name| is_such(name));
+        Ok::<_, QueryError>(())
+    })?;
+    Ok(is_found)
+}
+
 /// Counts the words that say something about a picture.
 pub fn word_counts(
     connection: &Connection,

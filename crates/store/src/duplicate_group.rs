@@ -39,7 +39,8 @@ fn similarity_in(id: ClusterId) -> Option<f32> {
 }
 
 /// The first members of groups. The second parameter is the similarity. A row whose previous position is missing begins
-/// a group as well, because the media item at the previous position was removed.
+/// a group as well, because the media item at the previous position was removed. The `CROSS JOIN` makes `SQLite` look
+/// up the previous position first.
 const FIRST_MEMBERS: &str = "
 FROM place JOIN media ON media.row = place.media
 WHERE media.dataset = ?1 AND place.twin_order IS NOT NULL

@@ -116,13 +116,18 @@ impl fmt::Display for StoreError {
                     printable_path(data)
                 )
             }
-            Self::FileVersion { data, found_version } => write!(
-                f,
-                "the store in {} is of another version of tessera (schema {found_version}, this one uses \
-                 {VERSION}); use that version, or stop it, remove tessera.db there or set it aside, then open \
-                 each folder again; uploads are kept",
-                printable_path(data)
-            ),
+            Self::FileVersion { data, found_version } => {
+                let difference = match *found_version {
+                    VERSION => "its tables differ".to_owned(),
+                    found => format!("schema {found}, this one uses {VERSION}"),
+                };
+                write!(
+                    f,
+                    "the store in {} is of another version of tessera ({difference}); use that version, or stop \
+                     it, remove tessera.db there or set it aside, then open each folder again; uploads are kept",
+                    printable_path(data)
+                )
+            }
             Self::Io(path, cause) => write!(
                 f,
                 "{} cannot be used ({cause}); check permissions and free space, or choose another folder by \

@@ -26,10 +26,27 @@ pub struct TagIds {
 
 impl TagIds {
     pub fn new(dataset: DatasetId, definitions: &[TagDefinition]) -> Self {
-        let pair = |tag: &TagDefinition| (tag.id, name_id(dataset, &tag.name));
-        let name_ids: HashMap<TagId, TagId> = definitions.iter().map(pair).collect();
-        let tag_ids = name_ids.iter().map(|(tag, name)| (*name, *tag)).collect();
-        Self { name_ids, tag_ids }
+        let mut ids = Self::default();
+        for tag in definitions {
+            ids.insert(dataset, tag.id, &tag.name);
+        }
+        ids
+    }
+
+    pub(crate) fn insert(&mut self, dataset: DatasetId, tag: TagId, name: &str) {
+        let name = name_id(dataset, name);
+        self.name_ids.insert(tag, name);
+        self.tag_ids.insert(name, tag);
+    }
+
+    /// Returns the number of stored tags.
+    pub(crate) fn count(&self) -> usize {
+        self.name_ids.len()
+    }
+
+    /// Whether a stored tag has this name.
+    pub(crate) fn has_name(&self, dataset: DatasetId, name: &str) -> bool {
+        self.tag_ids.contains_key(&name_id(dataset, name))
     }
 
     /// Returns the identifier of the tag with this name in the dataset.

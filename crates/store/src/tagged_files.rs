@@ -110,7 +110,7 @@ pub fn import(
             query::execute(transaction, &sql, params![dataset.0])?;
         }
     }
-    read.definitions.iter().try_for_each(|tag| tags::restore(transaction, dataset, tag, None))?;
+    tags::restore(transaction, dataset, &read.definitions)?;
     let used = read.files.iter().flat_map(|file| &file.given.tags);
     tags::create(transaction, dataset, used.map(String::as_str))?;
     let by_place = known_media(transaction, dataset)?;

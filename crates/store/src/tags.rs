@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::prelude::*;
 use crate::{
     assignment::{ASSIGNMENT_COLUMNS, read_assignment},
+    captions,
     media::read_joined_names,
     tag_ids::TagIds,
 };
@@ -46,52 +47,45 @@ pub fn create<'a>(
     dataset: DatasetId,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<()> {
-    let mut known = definitions(transaction, dataset)?;
-    for name in names {
-        if known.iter().any(|tag| tag.name == name) {
-            continue;
-        }
-        let id = TagIds::new(dataset, &known).of(dataset, name);
-        let color = TagColor::of_new(name, known.len()).as_str().to_owned();
-        let tag = TagDefinition { id, name: name.to_owned(), color };
-        insert(transaction, dataset, &tag, None)?;
-        known.push(tag);
+    if insert(transaction, dataset, names.into_iter().map(|name| (name, None)))? {
+        increase_revision(transaction, dataset)?;
     }
     Ok(())
 }
 
-/// Creates a tag that was stored before, at its former place in the order if a row is given, unless a tag has its name.
-/// If another tag has its identifier by now, it gets a new one.
+/// Creates those tags that were stored before and whose names do not exist. A tag whose identifier another tag has by
+/// now gets a new one.
 pub(crate) fn restore(
     transaction: &Transaction,
     dataset: DatasetId,
-    tag: &TagDefinition,
-    row: Option<i64>,
+    tags: &[TagDefinition],
 ) -> Result<()> {
-    let known = definitions(transaction, dataset)?;
-    if known.iter().any(|other| other.name == tag.name) {
-        return Ok(());
-    }
-    let ids = TagIds::new(dataset, &known);
-    let id = if ids.contains(tag.id) { ids.of(dataset, &tag.name) } else { tag.id };
-    insert(transaction, dataset, &TagDefinition { id, ..tag.clone() }, row)
+    insert(transaction, dataset, tags.iter().map(|tag| (&*tag.name, Some(tag)))).map(drop)
 }
 
-fn insert(
+/// Creates those tags that do not exist, some of which were stored before. Returns whether there were any.
+fn insert<'a>(
     transaction: &Transaction,
     dataset: DatasetId,
-    TagDefinition { id, name, color }: &TagDefinition,
-    row: Option<i64>,
-) -> Result<()> {
+    tags: impl Iterator<Item = (&'a str, Option<&'a TagDefinition>)>,
+) -> Result<bool> {
+    let mut ids = ids(transaction, dataset)?;
+    let before = ids.count();
     let sql = "INSERT INTO tag (dataset, id, name, color) VALUES (?1, ?2, ?3, ?4)";
-    query::execute(transaction, sql, params![dataset.0, id.0, name, color])?;
-    if let Some(row) = row {
-        // A tag of another dataset may have the row by now.
-        let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2
-                   AND NOT EXISTS (SELECT 1 FROM tag WHERE row = ?3)";
-        query::execute(transaction, sql, params![dataset.0, name, row])?;
+    let mut inserts = StatementBatch::new(transaction, sql);
+    for (name, stored) in tags {
+        if ids.has_name(dataset, name) {
+            continue;
+        }
+        let id = stored.map(|tag| tag.id).filter(|id| !ids.contains(*id));
+        let id = id.unwrap_or_else(|| ids.of(dataset, name));
+        let new_color = || TagColor::of_new(name, ids.count()).as_str();
+        let color = stored.map_or_else(new_color, |tag| tag.color.as_str());
+        inserts.add(params![dataset.0, id.0, name, color])?;
+        ids.insert(dataset, id, name);
     }
-    increase_revision(transaction, dataset)
+    inserts.finish()?;
+    Ok(ids.count() > before)
 }
 
 /// Creates a tag, or changes its color.
@@ -138,13 +132,19 @@ struct ChangedGroup {
     media: Vec<Uuid>,
 }
 
-/// What a change did to the tags of the dataset itself.
+/// What a change did to the tags of the dataset itself. A renamed tag has the identifier that it had before.
 #[derive(Serialize, Deserialize)]
 enum DefinitionChange {
     Created { name: String },
     Recolored { name: String, from: String },
-    Renamed { from: String, to: String },
+    Renamed { from: String, to: String, id: TagId },
     Deleted { tag: TagDefinition, row: i64 },
+}
+
+impl DefinitionChange {
+    fn deleted((tag, row): (TagDefinition, i64)) -> Self {
+        Self::Deleted { tag, row }
+    }
 }
 
 /// The part of a change that is stored as JSON: the tags before and after it, with the number of media items.
@@ -265,11 +265,9 @@ pub fn rename(
     from: &str,
     to: &str,
 ) -> Result<Option<AppliedChange>> {
-    let known = definitions(transaction, dataset)?;
-    let is_known = |name: &str| known.iter().any(|tag| tag.name == name);
-    if !is_known(from) {
-        return Ok(None);
-    }
+    let mut others = definitions(transaction, dataset)?;
+    let Some(position) = others.iter().position(|tag| tag.name == from) else { return Ok(None) };
+    let tag = others.remove(position);
     let groups = changed_everywhere(transaction, dataset, |tags| {
         let mut renamed: Vec<String> = Vec::with_capacity(tags.len());
         for tag in tags {
@@ -280,11 +278,10 @@ pub fn rename(
         }
         tags.iter().any(|tag| tag == from).then_some(renamed)
     })?;
-    let definition = if is_known(to) {
-        take_definition(transaction, dataset, from)?
+    let definition = if others.iter().any(|tag| tag.name == to) {
+        take_definition(transaction, dataset, from)?.map(DefinitionChange::deleted)
     } else {
-        rename_definition(transaction, dataset, from, to)?;
-        Some(DefinitionChange::Renamed { from: from.to_owned(), to: to.to_owned() })
+        Some(rename_definition(transaction, dataset, &tag, to, &others)?)
     };
     let description = format!("rename {from} to {to}");
     record(transaction, dataset, &description, definition, groups).map(Some)
@@ -296,33 +293,47 @@ pub fn delete(
     dataset: DatasetId,
     name: &str,
 ) -> Result<Option<AppliedChange>> {
-    let Some(deleted) = take_definition(transaction, dataset, name)? else { return Ok(None) };
+    let Some(taken) = take_definition(transaction, dataset, name)? else { return Ok(None) };
     let groups = changed_everywhere(transaction, dataset, |tags| {
         let rest: Vec<String> = tags.iter().filter(|tag| *tag != name).cloned().collect();
         (rest.len() < tags.len()).then_some(rest)
     })?;
+    let deleted = DefinitionChange::deleted(taken);
     record(transaction, dataset, &format!("delete {name}"), Some(deleted), groups).map(Some)
 }
 
-/// Deletes a tag itself. Returns how this is undone, or `None` if there is no such tag.
+/// Deletes a tag itself. Returns the tag and its row, or `None` if there is no such tag.
 fn take_definition(
     transaction: &Transaction,
     dataset: DatasetId,
     name: &str,
-) -> Result<Option<DefinitionChange>> {
+) -> Result<Option<(TagDefinition, i64)>> {
     let sql = "SELECT id, color, row, require(intact) FROM tag WHERE dataset = ?1 AND name = ?2";
     let found = query::find(transaction, sql, params![dataset.0, name], |row| {
         let tag =
             TagDefinition { id: TagId(row.get(0)?), name: name.to_owned(), color: row.get(1)? };
-        Ok(DefinitionChange::Deleted { tag, row: row.get(2)? })
+        Ok((tag, row.get(2)?))
     })?;
     delete_definition(transaction, dataset, name)?;
     Ok(found)
 }
 
-fn rename_definition(c: &Connection, dataset: DatasetId, from: &str, to: &str) -> Result<()> {
-    let sql = "UPDATE tag SET name = ?3 WHERE dataset = ?1 AND name = ?2";
-    query::execute(c, sql, params![dataset.0, from, to])
+/// Renames a tag itself. Returns how this is undone.
+fn rename_definition(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    tag: &TagDefinition,
+    to: &str,
+    others: &[TagDefinition],
+) -> Result<DefinitionChange> {
+    let TagDefinition { id, name: from, .. } = tag;
+    // The tags of sidecars stay, so searches by the identifiers of both names must still find them.
+    let of_sidecars =
+        captions::has_sidecar_tag(transaction, dataset, |name| name == from || name == to)?;
+    let new = if of_sidecars { TagIds::new(dataset, others).of(dataset, to) } else { *id };
+    let sql = "UPDATE tag SET name = ?3, id = ?4 WHERE dataset = ?1 AND name = ?2";
+    query::execute(transaction, sql, params![dataset.0, from, to, new.0])?;
+    Ok(DefinitionChange::Renamed { from: from.clone(), to: to.to_owned(), id: *id })
 }
 
 fn delete_definition(c: &Connection, dataset: DatasetId, name: &str) -> Result<()> {
@@ -447,13 +458,14 @@ pub fn undo(
     };
     query::execute(transaction, "DELETE FROM tag_change WHERE row = ?1", params![row])?;
     undo_definition(transaction, dataset, definition.as_ref())?;
+    let former = groups.iter().flat_map(|(before, ..)| &before.tags);
+    create(transaction, dataset, former.map(String::as_str))?;
     let (ids, _) = media.as_chunks::<16>();
     let mut ids = ids.iter().map(|bytes| Uuid::from_bytes(*bytes));
     let mut undone = AppliedChange { undone: Some(description), ..AppliedChange::default() };
     for (before, after, count) in groups {
         let media: Vec<Uuid> = ids.by_ref().take(count).collect();
         let unchanged = unchanged(transaction, &media, &after)?;
-        create(transaction, dataset, before.tags.iter().map(String::as_str))?;
         replace(transaction, &after, &before, &unchanged)?;
         undone.changed += unchanged.len() as u64;
         undone.kept += (media.len() - unchanged.len()) as u64;
@@ -489,7 +501,7 @@ fn existing(connection: &Connection, media: &[Uuid]) -> Result<HashSet<Uuid>> {
     Ok(all)
 }
 
-/// Makes changes concern the media items that files have after a move, by the media items that they had before.
+/// Replaces the media items of moved files in the recorded changes, so that undo finds them.
 pub(crate) fn follow_changes(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -499,7 +511,9 @@ pub(crate) fn follow_changes(
     let changes: Vec<i64> = query::all(transaction, sql, params![dataset.0], |row| row.get(0))?;
     for change in changes {
         let sql = "SELECT media, require(intact) FROM tag_change WHERE row = ?1";
-        let mut media: Vec<u8> = query::one(transaction, sql, params![change], |row| row.get(0))?;
+        let found = query::find(transaction, sql, params![change], |row| row.get(0))?;
+        // On a server, another process may have deleted the change since the changes were listed.
+        let Some(mut media): Option<Vec<u8>> = found else { continue };
         let mut is_concerned = false;
         for id in media.as_chunks_mut::<16>().0 {
             if let Some(new) = moved.get(&Uuid::from_bytes(*id)) {
@@ -521,19 +535,35 @@ fn undo_definition(
     change: Option<&DefinitionChange>,
 ) -> Result<()> {
     match change {
-        Some(DefinitionChange::Renamed { from, to }) => {
-            // If the former name was created again, the media items get that tag back.
-            let is_free = definitions(transaction, dataset)?.iter().all(|tag| tag.name != *from);
-            if is_free { rename_definition(transaction, dataset, to, from) } else { Ok(()) }
+        Some(DefinitionChange::Renamed { from, to, id }) => {
+            let Some((tag, row)) = take_definition(transaction, dataset, to)? else {
+                return Ok(());
+            };
+            let tag = TagDefinition { id: *id, name: from.clone(), ..tag };
+            bring_back(transaction, dataset, &tag, row)
         }
         Some(DefinitionChange::Recolored { name, from }) => {
             recolor(transaction, dataset, name, from)
         }
-        Some(DefinitionChange::Deleted { tag, row }) => {
-            restore(transaction, dataset, tag, Some(*row))
-        }
+        Some(DefinitionChange::Deleted { tag, row }) => bring_back(transaction, dataset, tag, *row),
         Some(DefinitionChange::Created { .. }) | None => Ok(()),
     }
+}
+
+/// Restores a tag at its former place in the order. The tag replaces one that got its name in the meantime, because
+/// searches know the tag by its former identifier.
+fn bring_back(
+    transaction: &Transaction,
+    dataset: DatasetId,
+    tag: &TagDefinition,
+    row: i64,
+) -> Result<()> {
+    delete_definition(transaction, dataset, &tag.name)?;
+    restore(transaction, dataset, std::slice::from_ref(tag))?;
+    // A tag of another dataset may have the row by now.
+    let sql = "UPDATE tag SET row = ?3 WHERE dataset = ?1 AND name = ?2
+               AND NOT EXISTS (SELECT 1 FROM tag WHERE row = ?3)";
+    query::execute(transaction, sql, params![dataset.0, tag.name, row])
 }
 
 /// Creates a tag that media items have, or deletes a tag that no media item has.

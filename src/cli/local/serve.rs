@@ -101,8 +101,8 @@ async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> 
     skipped_report.abort();
     waiting_report.abort();
     tokio::select! {
-        stopped = local.stop() => stopped?,
-        // A second signal ends the wait for clients.
+        stopped = local.stop_completely() => stopped?,
+        // A second signal ends the wait for clients and tasks.
         _ = signals.next() => {}
     }
     Ok(code)

@@ -40,7 +40,7 @@ pub use tessera_service::DeploymentSettings as LocalSettings;
 /// The time that loading a cover may take, because the user waits for the program to end.
 const COVER_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_COVER_BYTES: usize = 1 << 20;
-/// The time that running tasks may take to stop.
+/// The time that running tasks may take to stop, because the user waits for the program to end.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub struct LocalService {
@@ -253,15 +253,27 @@ impl LocalService {
         }
     }
 
-    /// Stops the server after it has finished open responses, and then the background work.
+    /// Stops the server after it has finished open responses, and then the background work. A task that takes long to
+    /// stop is left to its thread. If the process ends before the task stops, the next start resumes the task.
     pub async fn stop(self) -> CliResult<()> {
+        self.stop_within(TASKS_TIMEOUT).await
+    }
+
+    /// Stops as [`Self::stop`] does, but waits until all tasks have stopped.
+    pub(super) async fn stop_completely(self) -> CliResult<()> {
+        self.stop_within(Duration::MAX).await
+    }
+
+    async fn stop_within(self, limit: Duration) -> CliResult<()> {
         drop(self.folder_watch);
         // The receiver is gone only if the server has stopped by itself.
         let _ = self.stop.send(());
         let served = self.server_task.await;
         let deployment = self.deployment;
-        // A task that takes longer ends with the process. The next start resumes it.
-        let _ = timeout(TASKS_TIMEOUT, spawn_blocking(move || drop(deployment))).await;
+        let writing = deployment.clone();
+        // A panic was already reported by the panic hook.
+        let _ = spawn_blocking(move || writing.write_tag_files()).await;
+        let _ = timeout(limit, spawn_blocking(move || drop(deployment))).await;
         served.map_err(|error| CliError::failed(error.to_string()))?.map_err(CliError::from)
     }
 }

@@ -56,9 +56,9 @@ fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreE
     // The file has a name of its own, because a worker that lost the task may still be writing its file.
     let archive = context.store.export_archive_path(id.0);
     let partial = |attempt: i64| archive.with_extension(format!("{attempt}.part"));
-    for killed in 1..context.fence() {
+    for earlier in 1..context.fence() {
         // An error is ignored, because only an attempt that was killed leaves its file.
-        let _ = fs::remove_file(partial(killed));
+        let _ = fs::remove_file(partial(earlier));
     }
     let partial = partial(context.fence());
     let Err(cause) = context.run(|| create_archive(context, export, &partial)) else {

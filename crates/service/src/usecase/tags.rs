@@ -74,7 +74,7 @@ impl Deployment {
         self.write_tags(id, |tx| match tags::missing_tag(tx, id, edit)? {
             None => tags::apply(tx, id, &rows, edit, &description).map(Ok),
             Some(name) => Ok(Err(ServiceError::Invalid(format!(
-                "The dataset has no tag {name:?}: it was renamed or deleted"
+                "The dataset has no tag {name:?}. It may have been renamed or deleted."
             )))),
         })
     }

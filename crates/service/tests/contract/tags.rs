@@ -299,6 +299,7 @@ async fn a_rename_is_undone_although_the_former_name_was_created_again() {
         service.change("change", json!({"add": [name], "media_selection": selection})).await
     };
     tag("cat", &["a.png", "b.png"]).await;
+    let id = service.tag_id("cat").await;
     service.change("define", json!({"name": "cat", "new_name": "cats"})).await;
     tag("cats", &["c.png"]).await;
     tag("cat", &["c.png"]).await;
@@ -308,6 +309,7 @@ async fn a_rename_is_undone_although_the_former_name_was_created_again() {
     let undone = service.change("undo", json!({})).await;
     assert_eq!((&undone["changed"], &undone["kept"]), (&2.into(), &0.into()));
     assert_eq!(service.with_tag("cat").await, ["a.png", "b.png"]);
+    assert_eq!(service.tag_id("cat").await, id);
     let tags = service.tags().await["tags"].as_array().unwrap().clone();
     let names: Vec<&Value> = tags.iter().map(|tag| &tag["name"]).collect();
     assert_eq!(names, ["cat"]);
@@ -318,6 +320,53 @@ async fn a_rename_is_undone_although_the_former_name_was_created_again() {
     assert_eq!(service.with_tag("cat").await, ["a.png", "b.png"]);
     let deleted = service.change("define", json!({"name": "cats", "delete": true})).await;
     assert_eq!(deleted["changed"], 1, "a tag that media items still have stays defined");
+}
+
+#[tokio::test]
+async fn undo_restores_the_identifier_of_a_tag_whose_name_was_created_again() {
+    let service = Service::of(&named()).await;
+    let tag = async |files: &[&str]| {
+        let selection = service.selection(files).await;
+        service.change("change", json!({"add": ["keep"], "media_selection": selection})).await
+    };
+    tag(&["a.png", "b.png"]).await;
+    service.change("define", json!({"name": "keep", "new_name": "first"})).await;
+    service.change("define", json!({"name": "first", "color": "blue"})).await;
+    let id = service.tag_id("first").await;
+    for define in [json!({"new_name": "keep"}), json!({"delete": true})] {
+        let mut define = define;
+        define["name"] = "first".into();
+        service.change("define", define.clone()).await;
+        let body =
+            json!({"add": ["first"], "media_selection": service.selection(&["c.png"]).await});
+        service.change("change", body).await;
+        for _ in 0..2 {
+            service.change("undo", json!({})).await;
+        }
+        assert_eq!(service.tag_id("first").await, id, "{define}");
+        assert_eq!(service.with_tag("first").await, ["a.png", "b.png"], "{define}");
+        assert_eq!(service.tags().await["tags"].as_array().unwrap().len(), 1, "{define}");
+    }
+}
+
+#[tokio::test]
+async fn searches_still_find_the_tags_of_sidecars_after_a_tag_with_their_name_is_renamed() {
+    let row = br#"{"file_name": "a.png", "tags": ["night"]}"#.to_vec();
+    let service = Service::of(&[&named()[..], &[("metadata.jsonl", row)]].concat()).await;
+    let night = service.tag_id("night").await;
+    let found = async |id: &str| service.found(&format!("&tags=[\"{id}\"]")).await;
+    let one = service.selection(&["b.png"]).await;
+    service.change("change", json!({"add": ["nite"], "media_selection": one})).await;
+    let nite = service.tag_id("nite").await;
+    service.change("define", json!({"name": "nite", "new_name": "night"})).await;
+    assert_eq!(found(&night).await, ["a.png", "b.png"]);
+    service.change("define", json!({"name": "night", "new_name": "dark"})).await;
+    assert_eq!(found(&night).await, ["a.png"]);
+    assert_eq!(service.with_tag("dark").await, ["b.png"]);
+    for _ in 0..2 {
+        service.change("undo", json!({})).await;
+    }
+    assert_eq!([service.tag_id("nite").await, service.tag_id("night").await], [nite, night]);
 }
 
 #[tokio::test]

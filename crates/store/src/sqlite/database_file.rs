@@ -75,6 +75,7 @@ impl DatabaseFile {
         let file = Self::new(data, network)?;
         let writer = file.open_connection()?;
         file.require_version(schema::version(&writer)?)?;
+        file.require_known(&writer)?;
         Ok(OpenedDatabase { file, writer: Connection::new(writer), recovery_notice: None })
     }
 
@@ -90,6 +91,14 @@ impl DatabaseFile {
             return Ok(());
         }
         Err(StoreError::FileVersion { data: self.data.clone(), found_version })
+    }
+
+    /// Refuses a file of a program that has other tables of the same version. Nothing that was released does.
+    fn require_known(&self, connection: &SqliteConnection) -> Result<(), StoreError> {
+        if schema::is_known(connection)? {
+            return Ok(());
+        }
+        Err(StoreError::FileVersion { data: self.data.clone(), found_version: VERSION })
     }
 
     pub fn connect(&self) -> Result<Connection, QueryError> {
@@ -145,6 +154,7 @@ impl DatabaseFile {
         } else {
             recovery::check(&existing)?;
         }
+        self.require_known(&existing)?;
         Ok(Some(existing))
     }
 
@@ -275,4 +285,24 @@ fn open_mark(data: &Path) -> PathBuf {
 fn describe_start(database: &Path) -> io::Result<String> {
     let (start, file) = (fs::read_to_string(SYSTEM_START)?, fs::metadata(database)?);
     Ok(format!("{} {} {}", start.trim(), file.dev(), file.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn a_file_with_other_tables_of_the_same_version_is_refused() {
+        let data = tempfile::tempdir().unwrap();
+        drop(Store::open(data.path()).unwrap());
+        let connection = DatabaseFile::new(data.path(), None).unwrap().open_connection().unwrap();
+        connection.execute_batch("CREATE TABLE earlier (name text)").unwrap();
+        let sql = "UPDATE setting SET value = ?1 WHERE name = 'definitions'";
+        let hash = schema::hash_of_definitions(&connection).unwrap();
+        connection.execute(sql, [hash]).unwrap();
+        drop(connection);
+        let refusal = Store::open(data.path()).err().unwrap().to_string();
+        assert!(refusal.contains("of another version of tessera (its tables differ)"), "{refusal}");
+    }
 }

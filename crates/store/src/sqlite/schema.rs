@@ -3,6 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
+use super::recovery::register_functions;
 use crate::table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION};
 
 /// Keeps the counts of a dataset up to date with its media.
@@ -45,7 +46,15 @@ pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
     Ok(written == Some(hash_of_definitions(connection)?))
 }
 
-fn hash_of_definitions(connection: &Connection) -> Result<[u8; 32]> {
+/// Whether a file has the tables, indexes and triggers that this program creates.
+pub(super) fn is_known(connection: &Connection) -> Result<bool> {
+    let new = Connection::open_in_memory()?;
+    register_functions(&new)?;
+    new.execute_batch(&definitions())?;
+    Ok(hash_of_definitions(connection)? == hash_of_definitions(&new)?)
+}
+
+pub(super) fn hash_of_definitions(connection: &Connection) -> Result<[u8; 32]> {
     let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema";
     connection.query_row(sql, [], |row| Ok(*blake3::hash(row.get_ref(0)?.as_bytes()?).as_bytes()))
 }
