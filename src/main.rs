@@ -7,7 +7,7 @@ use tessera::{
     credentials,
     runtime::{
         self,
-        probe::{Capabilities, Environment, probe_for_command},
+        probe::{Capabilities, Environment, Explanation, probe_for_command},
     },
 };
 use tessera_interface::drawing::{picture_layer::ColorDepth, theme::Theme};
@@ -142,5 +142,7 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
     let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
     let facts = capabilities.explanations(environment, locale);
-    facts.map(|(subject, (text, is_warning))| TerminalFact { subject, text, is_warning }).into()
+    let fact =
+        |(subject, Explanation { text, is_warning })| TerminalFact { subject, text, is_warning };
+    facts.map(fact).into()
 }
