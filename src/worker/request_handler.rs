@@ -18,8 +18,8 @@ use tessera_interface::message::{
     Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
-    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, Omission,
-    PictureSource, SafeText, Selection, SelectionItem, TagTarget,
+    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource,
+    SafeText, Selection, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
     split::{SplitPlan, SplitSet},
 };
@@ -33,7 +33,7 @@ use crate::{
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
-        missing_media::{describe_missing, leave_out_missing},
+        missing_media::{describe_missing, leave_out_missing, omission_of_missing},
         run_blocking,
         split::{divide, taken_names},
     },
@@ -237,8 +237,7 @@ impl RequestHandler {
                 let preview = client.export_preview(dataset, format, images, selection.as_ref());
                 let mut preview = preview.await?;
                 if missing > 0 {
-                    let text = SafeText::detail(&describe_missing(missing, iter::empty()));
-                    preview.omissions.push(Omission { count: missing as u64, text });
+                    preview.omissions.push(omission_of_missing(missing));
                 }
                 Payload::ExportPreview(preview)
             }
