@@ -46,7 +46,7 @@ pub fn describe_missing<'a>(count: usize, names: impl Iterator<Item = &'a str>) 
     format!("left out {items} that the dataset no longer has{example}")
 }
 
-/// Describes the media items that an export will leave out, in the form of the other omissions of a preview.
+/// Describes the media items that an export will skip, in the form of the other omissions of a preview.
 pub fn omission_of_missing(count: usize) -> Omission {
     let count = count as u64;
     let text = format!("media items that the dataset no longer has: {}", group_digits(count));
