@@ -7,7 +7,7 @@ use tessera::{
     credentials, process_signals,
     runtime::{
         self,
-        probe::{Capabilities, Environment, probe_for_command},
+        probe::{Capabilities, Environment, Explanation, probe_for_command},
     },
 };
 use tessera_interface::drawing::{picture_layer::ColorDepth, theme::Theme};
@@ -154,6 +154,7 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
     let facts = capabilities.explanations(environment, locale);
     let facts = facts.into_iter().chain([("clipboard", runtime::explain_copies())]);
-    let fact = |(subject, (text, is_warning))| TerminalFact { subject, text, is_warning };
+    let fact =
+        |(subject, Explanation { text, is_warning })| TerminalFact { subject, text, is_warning };
     facts.map(fact).collect()
 }

@@ -70,7 +70,7 @@ uninstall() {
         share/fish/vendor_completions.d share/fish share/man/man1 share/man share bin; do
         rmdir "$prefix/$folder" 2>/dev/null || true
     done
-    [ -n "${PREFIX:-}" ] || rmdir "$prefix" 2>/dev/null || true
+    [ "$prefix" != "${HOME:-}/.local" ] || rmdir "$prefix" 2>/dev/null || true
     echo "tessera was removed from $prefix. Settings, jobs, indexes and thumbnails are still in ~/.config/tessera,"
     echo "~/.local/state/tessera, ~/.local/share/tessera and ~/.cache/tessera."
 }
@@ -97,8 +97,10 @@ install() {
     done
     echo "tessera $version is in $prefix/bin. Remove it with: PREFIX='$prefix' sh install.sh uninstall"
     case :$PATH: in *:"$prefix/bin":*) ;; *) echo "Add $prefix/bin to PATH to start it as tessera." ;; esac
-    [ -n "${PREFIX:-}" ] || case ${SHELL:-} in
-        */zsh) echo "For completion, add to ~/.zshrc before compinit: fpath=('$prefix/share/zsh/site-functions' \$fpath)" ;;
+    case $prefix:${SHELL:-} in
+        # zsh searches these prefixes anyway.
+        /usr:* | /usr/local:*) ;;
+        *:*/zsh) echo "For completion, add to ~/.zshrc before compinit: fpath=('$prefix/share/zsh/site-functions' \$fpath)" ;;
     esac
 }
 

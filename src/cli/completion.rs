@@ -118,8 +118,7 @@ fn write_for_bash(
     for candidate in complete(command, words, index, folder)? {
         let word = candidate.get_value().to_string_lossy();
         let Some(word) = word.strip_prefix(&prefix) else { continue };
-        // A line break ends the line, even if it is quoted.
-        if !word.contains(char::is_control) {
+        if is_printable(word) {
             write!(out, "{}{BASH_SEPARATOR}", quote.quote(word))?;
         }
     }
@@ -194,9 +193,14 @@ fn is_insertable(word: &str) -> bool {
 /// The shells whose completions are quoted, by the shell or by [`write_for_bash`].
 const QUOTING_SHELLS: [&str; 3] = [BASH, "zsh", "fish"];
 
-/// Whether a quoted word is neither an option nor ends the line.
+/// Whether a quoted word is not an option, and safe on a terminal.
 fn is_quotable(word: &str) -> bool {
-    !word.is_empty() && !word.starts_with('-') && !word.contains(char::is_control)
+    !word.is_empty() && !word.starts_with('-') && is_printable(word)
+}
+
+/// Whether shells can show a word as it is. A line break would end the line, even if it is quoted.
+fn is_printable(word: &str) -> bool {
+    SafeText::new(word, word.len()).as_str() == word
 }
 
 /// Whether a shell reads a word literally without quotes.
@@ -334,17 +338,19 @@ mod tests {
         for word in ["street-cams", "team.a/b_2"] {
             assert!(is_plain_word(word), "{word}");
         }
-        for word in ["", "two words", "$(reboot)", "a;b", "a*", "`x`", "--force", "~", "a\nb"] {
+        for word in
+            ["", "two words", "$(reboot)", "a;b", "a*", "`x`", "--force", "~", "a\nb", "a\u{202e}b"]
+        {
             assert!(!is_plain_word(word), "{word}");
         }
     }
 
     #[test]
     fn names_that_no_quotes_protect_are_not_inserted() {
-        for word in ["two words", "$(reboot)", "cam:front", "a*"] {
+        for word in ["two words", "$(reboot)", "cam:front", "a*", "caf\u{e9} 😀"] {
             assert!(is_quotable(word), "{word}");
         }
-        for word in ["", "--force", "a\nb"] {
+        for word in ["", "--force", "a\nb", "a\u{202e}b", "a\u{2066}b", "a\u{200b}"] {
             assert!(!is_quotable(word), "{word}");
         }
     }

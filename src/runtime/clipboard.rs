@@ -12,7 +12,7 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tessera_interface::{app::CopyOutcome, printable_text::PrintableText};
 
-use crate::subprocess;
+use crate::{runtime::probe::Explanation, subprocess};
 
 /// How long a program may take. A display that is gone would keep its program waiting.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(1);
@@ -25,11 +25,11 @@ fn is_set(name: &str) -> bool {
 }
 
 /// Explains for `doctor` where a copy goes, and whether the program of the desktop's clipboard is missing.
-pub fn explain_copies() -> (String, bool) {
+pub fn explain_copies() -> Explanation {
     explanation(&is_set, &subprocess::is_on_path)
 }
 
-fn explanation(is_set: Variable, is_installed: &dyn Fn(&str) -> bool) -> (String, bool) {
+fn explanation(is_set: Variable, is_installed: &dyn Fn(&str) -> bool) -> Explanation {
     let clipboards = clipboards(is_set);
     let first = |programs: &[CopyProgram]| {
         programs.iter().find(|program| is_installed(program.name)).map(|program| program.place)
@@ -44,7 +44,7 @@ fn explanation(is_set: Variable, is_installed: &dyn Fn(&str) -> bool) -> (String
     };
     let remedy = missing
         .map(|program| format!("; install {} to reach the clipboard of the desktop", program.name));
-    (text + &remedy.unwrap_or_default(), missing.is_some())
+    Explanation { text: text + &remedy.unwrap_or_default(), is_warning: missing.is_some() }
 }
 
 /// Copies by the programs that fit the environment. Blocks until they have ended. If none of them has copied the text,
@@ -174,13 +174,13 @@ mod tests {
         let explained = |set: &[&str], installed: &[&str]| {
             explanation(&|name| set.contains(&name), &|name| installed.contains(&name))
         };
-        let (text, is_warning) = explained(&["TMUX", "DISPLAY"], &["tmux", "xclip"]);
+        let Explanation { text, is_warning } = explained(&["TMUX", "DISPLAY"], &["tmux", "xclip"]);
         assert!(text.ends_with("to the terminal, and to the clipboard by xclip"), "{text}");
         assert!(!is_warning);
-        let (text, is_warning) = explained(&["WAYLAND_DISPLAY", "DISPLAY"], &[]);
+        let Explanation { text, is_warning } = explained(&["WAYLAND_DISPLAY", "DISPLAY"], &[]);
         assert!(text.contains("OSC 52") && text.contains("; install wl-copy"), "{text}");
         assert!(is_warning);
-        assert!(!explained(&["WAYLAND_DISPLAY", "DISPLAY"], &["xclip"]).1);
+        assert!(!explained(&["WAYLAND_DISPLAY", "DISPLAY"], &["xclip"]).is_warning);
     }
 
     #[test]

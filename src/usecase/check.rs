@@ -1,6 +1,6 @@
 //! Compares the quality of a dataset with conditions.
 
-use std::path::PathBuf;
+use std::{cell::LazyCell, path::PathBuf};
 
 use tessera_model::{
     DatasetId, Failure, SafeText,
@@ -9,7 +9,7 @@ use tessera_model::{
 
 use super::{
     file_actions::selection_of_media,
-    leaks::{DatasetPart, find_leaks},
+    leaks::{DatasetPart, find_leaks, missing_media},
     media_rows::{MediaRow, duplicate_groups},
 };
 use crate::state::StateFolder;
@@ -98,7 +98,7 @@ impl CheckList {
             Condition::NoLeaks(parts) => Some(parts),
             Condition::AtLeast(_) | Condition::AtMost(..) => None,
         });
-        parts.flatten().filter_map(|part| part.missing(rows)).collect()
+        missing_media(parts.flatten(), rows)
     }
 
     /// Compares the media items of the dataset, and the pictures and videos that could not be read, with each condition.
@@ -110,17 +110,22 @@ impl CheckList {
         rows: &'a [MediaRow],
         unread: &'a [MediaRow],
     ) -> Result<Vec<Check<'a>>, Failure> {
+        let duplicates = LazyCell::new(|| duplicate_groups(rows));
         let check = |condition: &Condition<DatasetPart>| match condition {
             Condition::AtLeast(minimum) => Ok(Check::at_least(*minimum, rows.len())),
             Condition::AtMost(Rule::Unreadable, limit) => {
                 let all = rows.len() + unread.len();
                 Ok(Check::at_most(Rule::Unreadable, *limit, unread.iter().collect(), all))
             }
+            Condition::AtMost(Rule::Duplicates, limit) => {
+                let further = duplicates.iter().flat_map(|group| &group[1..]).copied().collect();
+                Ok(Check::at_most(Rule::Duplicates, *limit, further, rows.len()))
+            }
             Condition::AtMost(rule, limit) => {
                 Ok(Check::at_most(*rule, *limit, counted(*rule, rows), rows.len()))
             }
             Condition::NoLeaks(parts) => {
-                let leaks = find_leaks(rows, parts)?;
+                let leaks = find_leaks(rows, &duplicates, parts)?;
                 let crossing = leaks.iter().flat_map(|leak| &leak.b).copied().collect();
                 let name = format!("leaks from {} to {}", parts[0].name, parts[1].name);
                 Ok(Check { name, ..Check::at_most(Rule::Leaks, Limit::NONE, crossing, rows.len()) })
@@ -130,12 +135,8 @@ impl CheckList {
     }
 }
 
-/// Returns the media items that a rule counts.
+/// Returns the media items that a rule counts one by one.
 fn counted(rule: Rule, rows: &[MediaRow]) -> Vec<&MediaRow> {
-    if rule == Rule::Duplicates {
-        let groups = duplicate_groups(rows);
-        return groups.iter().flat_map(|group| &group[1..]).copied().collect();
-    }
     let counts = |row: &&MediaRow| match rule {
         Rule::Captions => !row.has_caption,
         Rule::Labels => row.labels.is_empty() && row.objects.is_empty(),

@@ -171,24 +171,16 @@ fn texts(value: &Value, field: Option<&str>) -> Vec<String> {
     list(value).iter().filter_map(text).collect()
 }
 
-/// Returns the groups of near-duplicates with at least two rows, in the order of [`groups`].
+/// Returns the groups of near-duplicates with at least two rows: the largest group first, the best row of a group first.
+/// A row is better if it has more pixels, then more bytes, then the first path.
 pub fn duplicate_groups(rows: &[MediaRow]) -> Vec<Vec<&MediaRow>> {
-    let mut groups = groups(rows);
-    groups.retain(|group| group.len() > 1);
-    groups
-}
-
-/// Returns all rows in groups of near-duplicates: the largest group first, the best row of a group first. A row without
-/// near-duplicates is a group of its own. A row is better if it has more pixels, then more bytes, then the first path.
-pub fn groups(rows: &[MediaRow]) -> Vec<Vec<&MediaRow>> {
-    let (mut groups, mut alone) = (HashMap::<&str, Vec<&MediaRow>>::new(), Vec::new());
+    let mut groups = HashMap::<&str, Vec<&MediaRow>>::new();
     for row in rows {
-        match row.duplicate_group() {
-            Some(group) => groups.entry(group).or_default().push(row),
-            None => alone.push(vec![row]),
+        if let Some(group) = row.duplicate_group() {
+            groups.entry(group).or_default().push(row);
         }
     }
-    let mut groups: Vec<_> = groups.into_values().chain(alone).collect();
+    let mut groups: Vec<_> = groups.into_values().filter(|group| group.len() > 1).collect();
     for group in &mut groups {
         group.sort_by(|a, b| {
             (b.pixels(), b.bytes).cmp(&(a.pixels(), a.bytes)).then_with(|| a.path.cmp(&b.path))

@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use tessera_model::{
-    DatasetId, Failure, FailureKind, MediaId, SelectionItem, text::grouped_with_noun,
+    DatasetId, Failure, FailureKind, MediaId, Omission, SafeText, SelectionItem,
+    text::{group_digits, grouped_with_noun},
 };
 
 use super::file_actions::OriginalFinder;
@@ -43,6 +44,13 @@ pub fn describe_missing<'a>(count: usize, names: impl Iterator<Item = &'a str>) 
     let items = grouped_with_noun(count as u64, "media item", "media items");
     let example = names.min().map(|name| format!(", such as {name}")).unwrap_or_default();
     format!("left out {items} that the dataset no longer has{example}")
+}
+
+/// Describes the media items that an export will skip, in the form of the other omissions of a preview.
+pub fn omission_of_missing(count: usize) -> Omission {
+    let count = count as u64;
+    let text = format!("media items that the dataset no longer has: {}", group_digits(count));
+    Omission { count, text: SafeText::detail(&text) }
 }
 
 #[cfg(test)]
@@ -108,5 +116,7 @@ mod tests {
             sentence,
             "left out 2 media items that the dataset no longer has, such as a.png"
         );
+        let omission = omission_of_missing(1_200).text;
+        assert_eq!(omission.as_str(), "media items that the dataset no longer has: 1 200");
     }
 }

@@ -83,16 +83,14 @@ pub fn divide<'a>(
 /// method lets the sizes of the sets drift if labels have few rows. Here a full set takes no more rows. At first, each
 /// set takes only the whole part of its share of a label, 2 of 2.4 rows, so that the room for the rows that are left
 /// over is shared by all labels.
-fn split(rows: &[&MediaRow], plan: &SplitPlan) -> Vec<usize> {
+fn split<'a>(rows: &[&'a MediaRow], plan: &SplitPlan) -> Vec<usize> {
     let total: f64 = plan.sets.iter().map(|set| set.share).sum();
     let shares: Vec<f64> = plan.sets.iter().map(|set| set.share / total).collect();
-    let labels_of = |row: &&MediaRow| match plan.balance {
-        Balance::Labels => row.balanced_labels().to_vec(),
-        Balance::Size => Vec::new(),
-    };
-    let labels: Vec<Vec<String>> = rows.iter().map(labels_of).collect();
+    let balances_labels = plan.balance == Balance::Labels;
+    let labels_of = |row: &&'a MediaRow| if balances_labels { row.balanced_labels() } else { &[] };
+    let labels: Vec<&[String]> = rows.iter().map(labels_of).collect();
     let mut frequency: HashMap<&str, usize> = HashMap::new();
-    for label in labels.iter().flatten() {
+    for label in labels.iter().copied().flatten() {
         *frequency.entry(label).or_default() += 1;
     }
     let units = inseparable_units(rows).into_iter();
@@ -107,7 +105,7 @@ fn split(rows: &[&MediaRow], plan: &SplitPlan) -> Vec<usize> {
     let mut put = |unit: &Unit, set: usize, missing: &mut Missing| {
         for &row in &unit.rows {
             sets_of_rows[row] = set;
-            missing.take(set, &labels[row]);
+            missing.take(set, labels[row]);
         }
     };
     for unit in units {
@@ -132,15 +130,15 @@ struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    fn new(rows: Vec<usize>, labels: &'a [Vec<String>], frequency: &HashMap<&str, usize>) -> Self {
-        let all = || rows.iter().flat_map(|row| &labels[*row]).map(String::as_str);
+    fn new(rows: Vec<usize>, labels: &[&'a [String]], frequency: &HashMap<&str, usize>) -> Self {
+        let all = || rows.iter().flat_map(|row| labels[*row]).map(String::as_str);
         let rarest = all().min_by_key(|label| (frequency[label], *label));
         let label = rarest.map(|rarest| (rarest, all().filter(|label| *label == rarest).count()));
         Self { rows, label }
     }
 }
 
-/// How many rows each set still needs, in all and of each label.
+/// How many rows each set still needs, and how many labels of each name.
 struct Missing<'a> {
     rows: Vec<f64>,
     labels: HashMap<&'a str, Vec<f64>>,
@@ -157,7 +155,7 @@ impl<'a> Missing<'a> {
         Self { rows: of(rows), labels }
     }
 
-    /// Returns the set that needs most rows of the unit's label, then most rows in all, among the sets that have room
+    /// Returns the set that needs the unit's label most often, then most rows in all, among the sets that have room
     /// for the unit. If there is none, the set with the most room takes the unit. The first of equal sets wins.
     fn neediest_set(&self, unit: &Unit) -> usize {
         let has_room = |set: &usize| self.rows[*set] + TOLERANCE >= unit.rows.len() as f64;
@@ -222,7 +220,7 @@ fn root(parents: &mut [usize], mut node: usize) -> usize {
     node
 }
 
-/// Returns a number that orders units of the same size at random, but always in the same way.
+/// Orders units of the same size and frequency of their label at random, but always in the same way.
 fn order_key(rows: &[&MediaRow], unit: &[usize], seed: u64) -> (u64, String) {
     let path = unit.iter().map(|row| rows[*row].path.as_str()).min().unwrap_or_default();
     let mut hash = mix64(seed ^ 0x5EED);

@@ -57,12 +57,12 @@ impl UnreadFiles {
 
     /// Returns the pictures and videos as rows, which have no media item. `folder` is that of the dataset.
     pub fn media_rows(&self, folder: Option<&Path>) -> Vec<MediaRow> {
-        // An archive is not a folder, and a name may not be printable.
+        // An archive is not a folder.
         let original = |it: &SkippedFile| {
-            folder.map(|folder| folder.join(it.file.as_str())).filter(|file| file.exists())
+            folder.map(|folder| folder.join(it.file.received())).filter(|file| file.exists())
         };
         let row = |it: &SkippedFile| MediaRow {
-            path: it.file.to_string(),
+            path: it.file.received().to_owned(),
             original: original(it),
             ..MediaRow::default()
         };
@@ -84,16 +84,17 @@ mod tests {
     #[test]
     fn a_file_that_was_not_read_has_its_path_on_this_machine() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("here.jpg"), "").unwrap();
+        let here = "he\u{202e}re.jpg";
+        std::fs::write(folder.path().join(here), "").unwrap();
         let skipped = |name: &str| SkippedFile {
             file: SafeText::name(name),
             reason: SafeText::name("damaged"),
             kind: FileKind::from_name(name),
             is_excluded: false,
         };
-        let unread = UnreadFiles::new(vec![skipped("here.jpg"), skipped("archive.zip/a.jpg")]);
+        let unread = UnreadFiles::new(vec![skipped(here), skipped("archive.zip/a.jpg")]);
         let rows = unread.media_rows(Some(folder.path()));
         let originals: Vec<_> = rows.into_iter().map(|row| row.original).collect();
-        assert_eq!(originals, [Some(folder.path().join("here.jpg")), None]);
+        assert_eq!(originals, [Some(folder.path().join(here)), None]);
     }
 }

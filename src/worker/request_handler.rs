@@ -15,13 +15,13 @@ use tessera_config::custom_command::{CustomCommand, ReadyCommand};
 use tessera_curation::{Outcome, duplicates::decide};
 use tessera_interface::message::{
     ImportedLogin, LoginImport, LoginPlaces, Payload, ReadRequest, Request, RequestProgress,
-    Response, Ticket, WorkerEvent,
+    Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
-    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, Omission,
-    PictureSource, SafeText, Selection, SelectionItem, TagTarget,
+    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource,
+    SafeText, Selection, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
-    split::SplitPlan,
+    split::{SplitPlan, SplitSet},
 };
 use tokio::sync::mpsc;
 
@@ -33,7 +33,7 @@ use crate::{
         file_actions::{self, OriginalFinder, selection_of_media},
         issue_key_pair,
         media_rows::{self, MediaRow, follow_export},
-        missing_media::{describe_missing, leave_out_missing},
+        missing_media::{describe_missing, leave_out_missing, omission_of_missing},
         run_blocking,
         split::{divide, taken_names},
     },
@@ -237,8 +237,7 @@ impl RequestHandler {
                 let preview = client.export_preview(dataset, format, images, selection.as_ref());
                 let mut preview = preview.await?;
                 if missing > 0 {
-                    let text = SafeText::detail(&describe_missing(missing, iter::empty()));
-                    preview.omissions.push(Omission { count: missing as u64, text });
+                    preview.omissions.push(omission_of_missing(missing));
                 }
                 Payload::ExportPreview(preview)
             }
@@ -342,8 +341,15 @@ impl RequestHandler {
         let rows = self.media_rows(dataset).await?;
         let save = move |state: &StateFolder| {
             let sets = divide(state, dataset, &rows, &plan)?;
-            let named = plan.sets.iter().zip(sets);
-            Ok(named.map(|(set, rows)| (SafeText::name(&set.name), rows.len())).collect())
+            let all = sets.iter().map(Vec::len).sum();
+            let saved = |(set, rows): (&SplitSet, Vec<_>)| SavedSet {
+                name: SafeText::name(&set.name),
+                media: rows.len(),
+                why_empty: rows
+                    .is_empty()
+                    .then(|| SafeText::detail(&plan.why_empty(&set.name, all))),
+            };
+            Ok(plan.sets.iter().zip(sets).map(saved).collect())
         };
         self.with_state(save).await.map(Payload::SetsSaved)
     }

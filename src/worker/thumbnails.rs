@@ -15,7 +15,6 @@ use std::{
 };
 
 use super::disk_cache::{DiskCache, DiskCacheOptions};
-use crate::usecase::run_blocking;
 use bytes::Bytes;
 use lru::LruCache;
 use tessera_client::{Client, PictureKey, read_entry};
@@ -164,7 +163,9 @@ impl ThumbnailLoader {
             PictureSource::File(path) => read_file(path).await.map(LoadedPicture::from),
             PictureSource::Entry(path, name) => {
                 let (path, name) = (path.clone(), name.clone());
-                run_blocking(move || read_entry(&path, &name)).await.map(LoadedPicture::from)
+                let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
+                let panicked = || Failure::local(format!("cannot read the picture {source}"));
+                read.unwrap_or_else(|_| Err(panicked())).map(LoadedPicture::from)
             }
         }
     }

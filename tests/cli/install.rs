@@ -71,10 +71,15 @@ impl Release {
     }
 
     fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        outcome(&mut self.command(arguments))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut shell = Command::new("sh");
         shell.arg(self.folder.path().join("install.sh")).args(arguments);
-        shell.env("HOME", self.home.path()).env_remove("PREFIX");
-        outcome(shell.env("TESSERA_URL", self.folder.path()))
+        shell.env("HOME", self.home.path()).env("SHELL", "/bin/zsh").env_remove("PREFIX");
+        shell.env("TESSERA_URL", self.folder.path());
+        shell
     }
 
     fn installed(&self) -> Vec<PathBuf> {
@@ -113,6 +118,24 @@ fn the_script_installs_without_root_and_removes_everything() {
     fs::remove_file(release.home.path().join(".local/bin/other")).unwrap();
     assert_eq!(release.run(&["uninstall"]).0, 0);
     assert_eq!(fs::read_dir(release.home.path()).unwrap().count(), 0, "an empty folder stays");
+}
+
+#[test]
+fn a_prefix_is_installed_into_and_removed_as_the_script_says() {
+    let release = Release::new(PROGRAM);
+    for prefix in [".local", "opt"] {
+        let prefix = release.home.path().join(prefix);
+        let (code, out, err) = outcome(release.command(&[]).env("PREFIX", &prefix));
+        assert_eq!(code, 0, "{err}");
+        let functions = prefix.join("share/zsh/site-functions");
+        assert!(out.contains(&format!("fpath=('{}' $fpath)", functions.display())), "{out}");
+        let printed = format!("PREFIX='{}' sh install.sh uninstall", prefix.display());
+        assert!(out.contains(&printed), "{out}");
+        let mut uninstall = release.command(&["uninstall"]);
+        assert_eq!(outcome(uninstall.env("PREFIX", &prefix)).0, 0);
+        // Only the default prefix is removed, because the user has made any other one.
+        assert_eq!(prefix.exists(), prefix.ends_with("opt"), "{}", prefix.display());
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tessera_interface::{
 };
 use tessera_model::{
     EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
-    SafeText, ScoreKind, Search, StateKey, StateValue, Tag, vql::LabelRule,
+    SafeText, SavedView, ScoreKind, Search, StateKey, StateValue, Tag, vql::LabelRule,
 };
 
 use crate::support::desk::{Desk, page};
@@ -426,6 +426,29 @@ fn views_are_renamed_and_deleted() {
     assert_eq!(names(&desk), ["b", "c"], "Enter deletes nothing");
     desk.press("y");
     assert_eq!(names(&desk), ["c"]);
+}
+
+#[test]
+fn views_that_print_the_same_are_renamed_and_deleted_alone() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 w a enter");
+    let kept = desk.kept.remove(&StateKey::Views).unwrap();
+    let StateValue::Views(mut views) = kept else { panic!("views are kept") };
+    let names = ["a\u{202e}", "a<U+202E>"].map(SafeText::name);
+    views = names.map(|name| SavedView { name, ..views[0].clone() }).to_vec();
+    let names = |desk: &Desk| {
+        let views = desk.app.service_data().saved_views().iter();
+        views.map(|view| view.name.received().to_owned()).collect::<Vec<_>>()
+    };
+    for (keys, left) in
+        [("delete y", &["a<U+202E>"][..]), ("f2 ctrl-u c enter", &["a<U+202E>", "c"])]
+    {
+        let mut desk = Desk::with_clusters(9);
+        desk.kept.insert(StateKey::Views, StateValue::Views(views.clone()));
+        desk.press("W");
+        desk.press(keys);
+        assert_eq!(names(&desk), left);
+    }
 }
 
 /// Returns the matches in the list of the filters that can be added, and the selected one.

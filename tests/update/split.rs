@@ -6,7 +6,7 @@ use tessera_interface::{
         availability::unavailable_reason,
         overlay::split::{ReplaceSets, SplitForm},
     },
-    message::{Lane, Payload, Request},
+    message::{Lane, Payload, Request, SavedSet},
 };
 use tessera_model::{
     DatasetId, DatasetTag, DatasetTags, FailureKind, SafeText, Status, TagColor, TagId,
@@ -61,6 +61,10 @@ fn names(names: &[&str]) -> Vec<SafeText> {
     names.iter().map(|name| SafeText::name(name)).collect()
 }
 
+fn saved(name: &str, media: usize, why_empty: Option<&str>) -> SavedSet {
+    SavedSet { name: SafeText::name(name), media, why_empty: why_empty.map(SafeText::name) }
+}
+
 #[test]
 fn the_defaults_divide_the_whole_dataset_into_the_usual_sets() {
     let mut desk = form();
@@ -70,7 +74,7 @@ fn the_defaults_divide_the_whole_dataset_into_the_usual_sets() {
     let reason = unavailable_reason(&desk.app, Action::Split).unwrap();
     assert!(reason.contains("running already"), "{reason}");
     let sets = [("train", 1_192), ("val", 24), ("test", 24)];
-    let sets = sets.map(|(name, media)| (SafeText::name(name), media));
+    let sets = sets.map(|(name, media)| saved(name, media, None));
     desk.answer(lane(), Payload::SetsSaved(sets.to_vec()));
     assert!(desk.app.overlay().is_none());
     let text = "divided 1 240 media items: train 1 192, val 24, test 24; in the basket (5), o";
@@ -120,9 +124,10 @@ fn saved_selections_are_replaced_only_after_y() {
     desk.press("y");
     let usual = plan(&[("train", 80.0), ("val", 10.0), ("test", 10.0)]);
     assert_eq!(desk.requests(), [&request(usual, true)]);
-    let sets = vec![(SafeText::name("train"), 3), (SafeText::name("val"), 0)];
+    let sets = vec![saved("train", 3, None), saved("val", 0, Some("val is empty, because"))];
     desk.answer(lane(), Payload::SetsSaved(sets));
-    assert!(desk.notice().contains("saved train 3, val 0; a set is empty"), "{}", desk.notice());
+    let text = "saved train 3, val 0; val is empty, because";
+    assert!(desk.notice().contains(text), "{}", desk.notice());
 }
 
 #[test]

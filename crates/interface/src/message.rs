@@ -352,6 +352,16 @@ pub enum ReadRequest {
     Export(DatasetId, ExportTaskId),
 }
 
+/// A set of a divided dataset that was saved as a selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedSet {
+    pub name: SafeText,
+    /// The number of media items.
+    pub media: usize,
+    /// The reason if there are no media items.
+    pub why_empty: Option<SafeText>,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
     /// The datasets, and the number of rows that could not be read.
@@ -377,8 +387,7 @@ pub enum Payload {
     FileActionFinished(Outcome),
     FileActionUndone(Outcome),
     Duplicates(Vec<DuplicateGroup>),
-    /// The sets that were saved, with the number of media items in each.
-    SetsSaved(Vec<(SafeText, usize)>),
+    SetsSaved(Vec<SavedSet>),
     /// Saved selections have these names of sets already, so nothing was divided.
     SetNamesTaken(Vec<SafeText>),
     Checked(Vec<ConditionResult>),

@@ -143,9 +143,14 @@ pub struct SavedView {
 impl SavedView {
     /// Inserts this view in the order of names. A view with the same name is replaced.
     pub fn insert_into(self, others: &mut Vec<Self>) {
-        others.retain(|known| !is_same_name(known.name.received(), self.name.received()));
+        others.retain(|known| !known.is_named(&self.name));
         others.push(self);
         others.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// Whether this view has the name. Different names may print the same.
+    pub fn is_named(&self, name: &SafeText) -> bool {
+        is_same_name(self.name.received(), name.received())
     }
 
     /// Returns the first page of this view. `open` is the dataset on screen.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::report::{SHOWN, facts, tables, unread_lines};
+use super::report::{SHOWN, facts, shown_leaks, tables, unread_lines};
 use crate::{
     cli::Connection,
     usecase::{dataset_summary::DatasetSummary, leaks::Leak, media_rows::MediaRow},
@@ -47,10 +47,14 @@ pub(super) async fn page(
         push_pictures(&mut page, connection, rows).await;
     }
     push_groups(&mut page, connection, "Near-duplicates", &summary.duplicates).await;
-    for pair in &summary.leaks {
+    let (leaks, more_leaks) = shown_leaks(summary);
+    for pair in leaks {
         let groups: Vec<_> = pair.leaks.iter().map(Leak::media).collect();
         let title = format!("Leaks between {}", escape_xml(&pair.name));
         push_groups(&mut page, connection, &title, &groups).await;
+    }
+    if let Some(more) = more_leaks {
+        let _ = writeln!(page, "<p>{more}</p>");
     }
     push_unread(&mut page, &unread_lines(summary));
     page + "</html>\n"

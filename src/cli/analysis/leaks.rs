@@ -1,15 +1,13 @@
 //! `tessera dataset leaks`: finds media items and near-duplicates that are in two parts of a dataset, such as `train`
 //! and `val`.
 
-use std::ptr;
-
 use super::{DatasetArgument, media_rows, part_error};
 use crate::cli::prelude::*;
 use crate::{
     cli::image::{DrawOptions, NamedPicture, draw_pictures, terminal_info},
     usecase::{
-        leaks::{DatasetPart, Leak, find_leaks},
-        media_rows::MediaRow,
+        leaks::{DatasetPart, Leak, find_leaks, missing_media},
+        media_rows::{MediaRow, duplicate_groups},
     },
 };
 use tessera_model::text::grouped_with_noun;
@@ -41,10 +39,10 @@ impl LeaksOptions {
             };
             let parts = [part(a)?, part(b)?];
             let rows = media_rows(connection, dataset).await?;
-            for sentence in parts.iter().filter_map(|part| part.missing(&rows)) {
+            for sentence in missing_media(&parts, &rows) {
                 connection.warn_incomplete(&sentence);
             }
-            let leaks = find_leaks(&rows, &parts)?;
+            let leaks = find_leaks(&rows, &duplicate_groups(&rows), &parts)?;
             let groups: Vec<Value> = leaks.iter().map(describe).collect();
             let fields = json!({ "dataset_id": dataset.id, "a": a, "b": b, "groups": groups });
             let context = connection.context;
@@ -68,12 +66,11 @@ fn describe(leak: &Leak<'_>) -> Value {
     let side = |rows: &[&MediaRow]| -> Vec<Value> {
         rows.iter().map(|row| json!({ "media_id": row.media, "path": row.path })).collect()
     };
-    let of_duplicates = |row: &&MediaRow| {
+    let of_duplicates = |row: &MediaRow| {
         let mut issues = row.issues.iter().filter(|issue| issue.group.is_some());
         issues.find_map(|issue| issue.confidence)
     };
-    let only_b = leak.b.iter().filter(|row| !leak.a.iter().any(|it| ptr::eq(*it, **row)));
-    let media: Vec<&&MediaRow> = leak.a.iter().chain(only_b).collect();
+    let media = leak.media();
     let similarity = match media.as_slice() {
         [_] => Some(1.0),
         media => media.iter().copied().filter_map(of_duplicates).reduce(f64::min),

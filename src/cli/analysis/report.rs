@@ -31,7 +31,7 @@ pub struct ReportOptions {
     force: bool,
 }
 
-/// The number of rows of a table, and of examples of an issue.
+/// The number of rows of a table, of examples of an issue, and of pairs of folders with leaks.
 pub(super) const SHOWN: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,12 +229,29 @@ fn markdown(name: &str, summary: &DatasetSummary<'_>) -> String {
         group.iter().map(|row| row.path.as_str()).collect::<Vec<_>>().join(", ")
     };
     push_list(&mut text, "duplicates", summary.duplicates.iter().map(group));
-    for pair in &summary.leaks {
+    let (leaks, more_leaks) = shown_leaks(summary);
+    for pair in leaks {
         let title = format!("leaks between {}", cell(&pair.name));
         push_list(&mut text, &title, pair.leaks.iter().map(|leak| group(&leak.media())));
     }
+    if let Some(more) = more_leaks {
+        let _ = writeln!(text, "\n{more}");
+    }
     push_list(&mut text, "not read", unread_lines(summary).into_iter());
     text
+}
+
+/// Returns the pairs of folders whose leaks are shown, and says how many more pairs have leaks.
+pub(super) fn shown_leaks<'a>(
+    summary: &'a DatasetSummary<'a>,
+) -> (&'a [FolderLeaks<'a>], Option<String>) {
+    // The pairs with the most leaks come first.
+    let count = summary.leaks.partition_point(|pair| !pair.leaks.is_empty());
+    let more = count.saturating_sub(SHOWN) as u64;
+    let pairs =
+        || grouped_with_noun(more, "more pair of folders has", "more pairs of folders have");
+    let sentence = (more > 0).then(|| format!("… {} leaks", pairs()));
+    (&summary.leaks[..count.min(SHOWN)], sentence)
 }
 
 /// Returns a line for each file that was not read, with the reason.
@@ -265,4 +282,29 @@ fn cell(text: &str) -> String {
         escaped.push(if c.is_control() { ' ' } else { c });
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usecase::{media_rows::RowIssue, unread_files::UnreadFiles};
+
+    #[test]
+    fn a_report_shows_the_leaks_of_some_pairs_and_counts_the_others() {
+        let row = |path: String, group: usize| {
+            let group = Some(group.to_string());
+            let issue = RowIssue { kind: "duplicates".to_owned(), confidence: None, group };
+            MediaRow { path, issues: vec![issue], ..MediaRow::default() }
+        };
+        let scene = |n| ["train", "test"].map(|set| row(format!("{n}/{set}/a.png"), n));
+        let scenes = |count| (0..count).flat_map(scene).collect::<Vec<MediaRow>>();
+        for (count, more) in [(12, None), (14, Some("\n… 2 more pairs of folders have leaks\n"))]
+        {
+            let rows = scenes(count);
+            let text = markdown("scenes", &DatasetSummary::new(&rows, UnreadFiles::default()));
+            assert_eq!(text.matches("### leaks between").count(), 12, "{text}");
+            assert!(text.contains(more.unwrap_or_default()), "{text}");
+            assert_eq!(text.contains("pairs of folders"), more.is_some(), "{text}");
+        }
+    }
 }

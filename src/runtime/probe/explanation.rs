@@ -6,14 +6,31 @@ use tessera_picture::Protocol;
 
 use crate::runtime::probe::capabilities::{Capabilities, Environment};
 
+/// Why something is used.
+pub struct Explanation {
+    pub text: String,
+    /// Whether something looks worse than it could, or wrong.
+    pub is_warning: bool,
+}
+
+impl Explanation {
+    fn fact(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_warning: false }
+    }
+
+    fn warning(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_warning: true }
+    }
+}
+
 impl Capabilities {
-    /// Explains the decision about each subject. An explanation is a text, and whether something looks worse than it
-    /// could, or wrong. `locale` is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
+    /// Explains the decision about each subject. `locale` is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set,
+    /// with its value.
     pub fn explanations(
         &self,
         environment: &Environment,
         locale: Option<(&str, &str)>,
-    ) -> [(&'static str, (String, bool)); 4] {
+    ) -> [(&'static str, Explanation); 4] {
         [
             ("pictures", self.explain_pictures(environment)),
             ("colors", self.explain_colors(environment)),
@@ -22,23 +39,24 @@ impl Capabilities {
         ]
     }
 
-    fn explain_pictures(&self, environment: &Environment) -> (String, bool) {
+    fn explain_pictures(&self, environment: &Environment) -> Explanation {
         let name = self.version.as_deref().unwrap_or("the terminal");
         match self.protocol {
-            Protocol::Kitty if environment.in_tmux => {
-                (format!("kitty graphics, which tmux passes on to {}", self.outer_name()), false)
-            }
-            Protocol::Kitty => (format!("kitty graphics, which {name} confirms"), false),
+            Protocol::Kitty if environment.in_tmux => Explanation::fact(format!(
+                "kitty graphics, which tmux passes on to {}",
+                self.outer_name()
+            )),
+            Protocol::Kitty => Explanation::fact(format!("kitty graphics, which {name} confirms")),
             Protocol::Iterm => {
-                (format!("iTerm2 pictures, because {name} is known for them"), false)
+                Explanation::fact(format!("iTerm2 pictures, because {name} is known for them"))
             }
-            Protocol::Sixel => ("sixel pictures, which the terminal reports".to_owned(), false),
+            Protocol::Sixel => Explanation::fact("sixel pictures, which the terminal reports"),
             Protocol::HalfBlock | Protocol::None => self.explain_half_blocks(environment),
         }
     }
 
     /// Explains why there are only half-blocks, and what to do about it.
-    fn explain_half_blocks(&self, environment: &Environment) -> (String, bool) {
+    fn explain_half_blocks(&self, environment: &Environment) -> Explanation {
         let blocked = self.outer.as_ref().is_some_and(|outer| !outer.passes_sequences);
         let name = self.version.as_deref().unwrap_or("the terminal");
         if environment.in_tmux && blocked {
@@ -47,21 +65,24 @@ impl Capabilities {
                  turns them on if it is kitty 0.28 or Ghostty",
                 self.outer_name()
             );
-            (text, true)
+            Explanation::warning(text)
         } else if environment.in_tmux {
-            (format!("half-blocks, because {} draws no pictures in tmux", self.outer_name()), false)
+            Explanation::fact(format!(
+                "half-blocks, because {} draws no pictures in tmux",
+                self.outer_name()
+            ))
         } else if environment.is_multiplexed() {
-            ("half-blocks, because the multiplexer passes no pictures on".to_owned(), false)
+            Explanation::fact("half-blocks, because the multiplexer passes no pictures on")
         } else if !environment.can_be_queried() {
-            ("half-blocks, because this terminal would print queries".to_owned(), false)
+            Explanation::fact("half-blocks, because this terminal would print queries")
         } else if !self.has_replied {
-            ("half-blocks, because the terminal did not reply to queries".to_owned(), true)
+            Explanation::warning("half-blocks, because the terminal did not reply to queries")
         } else if self.kitty || self.sixel {
             let stay = "would stay where text is written later";
-            (format!("half-blocks, because pictures of {name} {stay}"), false)
+            Explanation::fact(format!("half-blocks, because pictures of {name} {stay}"))
         } else {
             let text = "half-blocks, because it reports neither kitty, iTerm2 nor sixel pictures";
-            (text.replace("it reports", &format!("{name} reports")), false)
+            Explanation::fact(text.replace("it reports", &format!("{name} reports")))
         }
     }
 
@@ -71,7 +92,7 @@ impl Capabilities {
         outer.filter(|name| !name.is_empty()).unwrap_or("the outer terminal")
     }
 
-    fn explain_colors(&self, environment: &Environment) -> (String, bool) {
+    fn explain_colors(&self, environment: &Environment) -> Explanation {
         let depth = match self.color_depth {
             ColorDepth::TrueColor if environment.claims_truecolor() => {
                 format!("true color, because COLORTERM is {}", environment.colorterm)
@@ -105,25 +126,25 @@ impl Capabilities {
                 )
             }
         };
-        (format!("{depth}; {theme}"), false)
+        Explanation::fact(format!("{depth}; {theme}"))
     }
 
-    fn explain_width(&self) -> (String, bool) {
+    fn explain_width(&self) -> Explanation {
         match self.ambiguous_width {
             Some(1) => {
-                ("ambiguous characters fill one column, as tessera expects".to_owned(), false)
+                Explanation::fact("ambiguous characters fill one column, as tessera expects")
             }
             Some(columns) => {
                 let text = format!(
                     "the terminal draws ambiguous characters in {columns} columns, but tessera expects \
                      one; set the ambiguous width to narrow in the settings of the terminal"
                 );
-                (text, true)
+                Explanation::warning(text)
             }
             None => {
                 let text = "unknown, because the terminal did not report its cursor; tessera expects one \
                             column for ambiguous characters";
-                (text.to_owned(), false)
+                Explanation::fact(text)
             }
         }
     }
@@ -137,26 +158,26 @@ fn theme_name(theme: ThemeName) -> &'static str {
     }
 }
 
-fn explain_encoding(locale: Option<(&str, &str)>) -> (String, bool) {
+fn explain_encoding(locale: Option<(&str, &str)>) -> Explanation {
     let is_utf8 = |value: &str| {
         let value = value.to_ascii_lowercase();
         value.contains("utf-8") || value.contains("utf8")
     };
     match locale {
         Some((name, value)) if is_utf8(value) => {
-            (format!("UTF-8, because {name} is {value}"), false)
+            Explanation::fact(format!("UTF-8, because {name} is {value}"))
         }
         Some((name, value)) => {
             let text = format!(
                 "tessera writes UTF-8, but {name} is {value}; if letters look wrong, set {name} to a \
                  UTF-8 locale such as C.UTF-8"
             );
-            (text, true)
+            Explanation::warning(text)
         }
         None => {
             let text = "tessera writes UTF-8, and neither LC_ALL, LC_CTYPE nor LANG is set; if letters \
                         look wrong, set LANG to a UTF-8 locale such as C.UTF-8";
-            (text.to_owned(), true)
+            Explanation::warning(text)
         }
     }
 }
@@ -179,7 +200,7 @@ mod tests {
         }
         let capabilities = decide_capabilities(environment, &read, (10, 20), None, outer);
         let facts = capabilities.explanations(environment, Some(("LANG", "C.UTF-8")));
-        facts.into_iter().map(|(subject, (text, _))| format!("{subject} {text}")).collect()
+        facts.into_iter().map(|(subject, it)| format!("{subject} {}", it.text)).collect()
     }
 
     fn xterm() -> Environment {
@@ -232,7 +253,7 @@ mod tests {
             (None, true),
             (Some(("LANG", "en_US.utf8")), false),
         ] {
-            assert_eq!(explain_encoding(locale).1, is_warning, "{locale:?}");
+            assert_eq!(explain_encoding(locale).is_warning, is_warning, "{locale:?}");
         }
     }
 }

@@ -33,6 +33,7 @@ mod replies;
 pub(in crate::runtime) mod unanswered;
 
 pub use capabilities::{Capabilities, Environment, OuterTerminal};
+pub use explanation::Explanation;
 pub use replies::TerminalReplies;
 
 /// Queries name and version, and cell size.

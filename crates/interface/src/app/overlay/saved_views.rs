@@ -1,6 +1,6 @@
 //! Saves, lists, renames, deletes and opens views.
 
-use tessera_model::{AnchorKind, PictureSource, SavedView, StateKey, StateValue, is_same_name};
+use tessera_model::{AnchorKind, PictureSource, SavedView, StateKey, StateValue};
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -62,14 +62,12 @@ impl Dialog for ViewNameInput {
             return;
         }
         let view = match &self.renamed_from {
-            Some(old) => {
-                app.service_data.saved_views().iter().find(|view| view.name == *old).cloned()
-            }
+            Some(old) => app.service_data.saved_view(old).cloned(),
             None => view_to_save(&app.query, &app.results, self.any_dataset),
         };
         let Some(view) = view else { return };
         let mut views = app.service_data.saved_views().to_vec();
-        views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
+        views.retain(|saved| !self.renamed_from.as_ref().is_some_and(|old| saved.is_named(old)));
         app.outbox.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
         app.service_data.store_views(views, &mut app.outbox);
@@ -80,9 +78,9 @@ impl Dialog for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let mut views = ctx.app.service_data().saved_views().iter();
-        let is_taken = views.any(|view| is_same_name(view.name.received(), name.received()));
-        let replaces = is_taken && self.renamed_from.as_ref() != Some(&name);
+        let replaced = ctx.app.service_data().saved_view(&name);
+        let replaces = replaced
+            .is_some_and(|view| !self.renamed_from.as_ref().is_some_and(|old| view.is_named(old)));
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
@@ -128,6 +126,10 @@ impl Dialog for ViewDeletion {
 impl ServiceData {
     pub fn saved_views(&self) -> &[SavedView] {
         self.views.value().map_or(&[], Vec::as_slice)
+    }
+
+    fn saved_view(&self, name: &SafeText) -> Option<&SavedView> {
+        self.saved_views().iter().find(|view| view.is_named(name))
     }
 
     /// Returns why no view can be saved. Saving a view before the saved views are loaded would overwrite them.
@@ -183,7 +185,7 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
     });
     app.service_data.views.finish(app.outbox.now, views);
     if let Some(name) = app.setup.initial_view.take() {
-        if app.service_data.saved_views().iter().any(|view| view.name == name) {
+        if app.service_data.saved_view(&name).is_some() {
             open_saved_view(app, &name);
         } else {
             app.outbox.notify(Level::Warning, format!("unknown view: {name}"));
@@ -213,7 +215,7 @@ pub(in crate::app) fn open_saved_views(app: &mut App) {
 
 fn delete_view(app: &mut App, name: &SafeText) {
     let mut views = app.service_data.saved_views().to_vec();
-    views.retain(|view| view.name != *name);
+    views.retain(|view| !view.is_named(name));
     app.service_data.store_views(views, &mut app.outbox);
     open_saved_views(app);
 }
@@ -246,7 +248,7 @@ fn view_to_save(query: &QueryBuilder, results: &Results, any_dataset: bool) -> O
 /// Runs a saved view. The file of its query image is uploaded again, because the service may have dropped the image.
 pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     let (Some(view), Some(open)) = (
-        app.service_data.saved_views().iter().find(|view| view.name == *name).cloned(),
+        app.service_data.saved_view(name).cloned(),
         app.results.view().map(|view| view.search.dataset),
     ) else {
         return;

@@ -18,7 +18,7 @@ use crate::{
     },
     command_lines::split_command_line,
     drawing::{FormOptions, FormRows, wrapped_rows},
-    message::Payload,
+    message::{Payload, SavedSet},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,16 +153,16 @@ impl SplitForm {
     }
 }
 
-/// Says how many media items each set has, and how to go on.
-fn report(sets: &[(SafeText, usize)]) -> (Level, String) {
-    let size =
-        |(name, media): &(SafeText, usize)| format!("{name} {}", group_digits(*media as u64));
+/// Says how many media items each set has, and why sets are empty or how to go on.
+fn report(sets: &[SavedSet]) -> (Level, String) {
+    let size = |set: &SavedSet| format!("{} {}", set.name, group_digits(set.media as u64));
     let sizes = sets.iter().map(size).collect::<Vec<_>>().join(", ");
-    if sets.iter().any(|(_, media)| *media == 0) {
-        let reason = "a set is empty, because its share is less than one media item, or because groups are not divided";
-        return (Level::Warning, format!("saved {sizes}; {reason}"));
+    let reasons: Vec<&str> =
+        sets.iter().filter_map(|set| set.why_empty.as_ref()).map(SafeText::as_str).collect();
+    if !reasons.is_empty() {
+        return (Level::Warning, format!("saved {sizes}; {}", reasons.join("; ")));
     }
-    let all = sets.iter().map(|(_, media)| *media as u64).sum();
+    let all = sets.iter().map(|set| set.media as u64).sum();
     let media = grouped_with_noun(all, "media item", "media items");
     (
         Level::Success,
