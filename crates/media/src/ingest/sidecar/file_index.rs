@@ -187,15 +187,16 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Notes a name of a sidecar before its names are resolved, so that a file for which there is a better name gets
-    /// no record of this name.
-    pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) {
-        let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return };
+    /// no record of this name. Returns whether a file has this name.
+    pub(crate) fn note_name(&mut self, name: &str, folder: Option<&str>, sidecar: &Path) -> bool {
+        let Ok((media, fit)) = self.resolve_fit(name, folder, sidecar) else { return false };
         let (current, best_fits) = &mut self.best_fits;
         if current != sidecar {
             (*current, *best_fits) = (sidecar.to_owned(), HashMap::new());
         }
         let best = best_fits.entry(media).or_insert(fit);
         *best = fit.max(*best);
+        true
     }
 
     fn resolve_fit(
