@@ -393,7 +393,6 @@ fn object_in_image(object: LabeledRegion) -> ObjectInImage {
         annotation.mask.is_some(),
         !annotation.keypoints.is_empty(),
     ];
-    let outlines = outlines.into_iter().filter(|is_given| *is_given).count();
     ObjectInImage { label, region, outlines }
 }
 
