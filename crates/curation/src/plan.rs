@@ -409,12 +409,14 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
         let (stay, leave): (Vec<&Original>, Vec<_>) =
             originals.iter().partition(|original| refused.contains(&*original.path));
+        let leaving: HashSet<&Path> =
+            leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
         let shares = |original: &&Original| {
-            let others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
-            others.into_iter().any(|other| self.acted_on.contains(other.as_path()))
+            let mut others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
+            others.any(|other| leaving.contains(other.as_path()))
         };
         if self.plan.action.removes() && stay.iter().any(shares) {
-            self.acted_on = leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
+            self.acted_on = leaving;
             self.plan.steps.clear();
             self.needed.clear();
             self.taken.clear();

@@ -342,6 +342,23 @@ fn a_sidecar_of_a_parallel_folder_stays_parallel_or_goes_beside_its_picture() {
 }
 
 #[test]
+fn a_refused_picture_that_shares_its_sidecar_with_none_of_the_others_is_planned_once() {
+    let desk = Desk::new();
+    let [mut refused, other] = ["a.jpg", "b.jpg"].map(|name| desk.original(name, "old"));
+    let pictures = [refused.path.clone(), desk.pics().join("a.nef")].into();
+    refused.shared_sidecars.push(SharedSidecar { path: desk.pics().join("a.xmp"), pictures });
+    fs::write(&refused.path, "changed").unwrap();
+    let asked = std::cell::Cell::new(0);
+    let exists = |_: &Path| {
+        asked.set(asked.get() + 1);
+        false
+    };
+    let action = FileAction::Move(desk.layout(false));
+    let plan = Plan::new(action, &[refused, other], false, NameRule::Exact, exists);
+    assert_eq!((plan.steps.len(), plan.skipped.len(), asked.get()), (1, 1, 1));
+}
+
+#[test]
 fn a_file_that_changed_after_the_plan_or_the_action_stays_where_it_is() {
     let desk = Desk::new();
     let originals = desk.originals();
