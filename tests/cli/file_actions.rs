@@ -205,6 +205,24 @@ fn annotation_files_follow_on_request() {
 }
 
 #[test]
+fn an_annotation_file_that_frames_share_is_named_like_any_other() {
+    let world = World::new();
+    for (name, frame) in [("p3.png", "scene.0001.png"), ("p4.png", "scene.0002.png")] {
+        fs::rename(world.folder.join(name), world.folder.join(frame)).unwrap();
+    }
+    let coco = r#"{"images": [{"id": 1, "file_name": "scene.0001.png"}, {"id": 2, "file_name": "p1.png"}],
+"annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]}],
+"categories": [{"id": 1, "name": "dog"}]}"#;
+    for name in ["scene.json", "scene.annotations.json"] {
+        fs::write(world.folder.join(name), coco).unwrap();
+    }
+    let media = world.media("scene.0001.png");
+    let moved = ["media", "move", "--media", &media, "--to", &world.target(), "--dry-run"];
+    let (code, _, err) = world.ask(&moved);
+    assert!(code == 0 && err.contains("2 annotation files name these files"), "{code}: {err}");
+}
+
+#[test]
 fn copies_links_and_the_trash_take_lists_of_files() {
     let world = World::new();
     let before = world.files();

@@ -2,7 +2,7 @@
 //! and entries of files that moved get the new name. The old file stays beside the new one.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Write as _},
@@ -44,11 +44,13 @@ pub struct AnnotationFile {
     pub rewrite: Result<Step, String>,
 }
 
-/// Plans how annotation files follow the steps of an action. Files in which no entry changes are left out.
+/// Plans how annotation files follow the steps of an action. Files in which no entry changes are left out, and files
+/// that the action itself moves.
 pub(crate) fn plan_rewrites(found: &FoundOriginals, steps: &[Step]) -> Vec<AnnotationFile> {
     let names = NamesOfFiles::new(found, steps);
+    let moved: HashSet<&Path> = steps.iter().map(|step| &*step.source).collect();
     let mut annotations = Vec::new();
-    for path in &found.annotations {
+    for path in found.annotations.iter().filter(|path| !moved.contains(path.as_path())) {
         if let Some(rewrite) = names.plan_rewrite(path).transpose() {
             annotations.push(AnnotationFile { path: path.clone(), rewrite });
         }

@@ -49,8 +49,8 @@ pub struct DuplicateImage {
 pub struct ObjectInImage {
     pub label: String,
     pub region: Region,
-    /// The number of those that the object has among polygons, a mask and keypoints.
-    pub outlines: usize,
+    /// Whether the object has polygons, a mask, and keypoints.
+    pub outlines: [bool; 3],
 }
 
 impl ObjectInImage {
@@ -60,9 +60,11 @@ impl ObjectInImage {
         let near = |one: (f64, f64), other: (f64, f64)| {
             (one.0 - other.0).abs() < TOLERANCE && (one.1 - other.1).abs() < TOLERANCE
         };
+        let has_outlines_of_self =
+            |it: &Self| it.outlines.iter().zip(self.outlines).all(|(has, wanted)| *has || !wanted);
         other.objects.iter().any(|it| {
             it.label == self.label
-                && it.outlines >= self.outlines
+                && has_outlines_of_self(it)
                 && near(it.region.top_left(), self.region.top_left())
                 && near(it.region.bottom_right(), self.region.bottom_right())
         })
@@ -89,9 +91,11 @@ impl DuplicateImage {
             .any(|label| !others.iter().any(|other| other.labels.contains(label)));
         let has_new_object =
             self.objects.iter().any(|object| !others.iter().any(|other| object.is_in(other)));
-        let has_new_column = self.extra_columns.iter().any(|(name, value)| {
-            !others.iter().any(|other| other.extra_columns.get(name) == Some(value))
-        });
+        // The values of some columns, such as an id, are different in every copy.
+        let has_new_column = self
+            .extra_columns
+            .keys()
+            .any(|name| !others.iter().any(|other| other.extra_columns.contains_key(name)));
         let new_tags: Vec<&String> = self.given.tags.iter().filter(is_new).collect();
         let named = |name: &str, mark: &str| {
             new_tags.iter().any(|tag| *tag == name).then(|| mark.to_owned())

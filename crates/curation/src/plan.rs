@@ -379,6 +379,19 @@ impl Plan {
         sidecars
     }
 
+    /// Returns the folders other than the target to which sidecars go, and the number of these sidecars.
+    pub(crate) fn parallel_targets(&self) -> (Vec<PathBuf>, usize) {
+        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
+            return (Vec::new(), 0);
+        };
+        let folders = self.files().map(|step| parent_dir(&step.target));
+        let mut folders: Vec<_> = folders.filter(|folder| *folder != layout.folder).collect();
+        let count = folders.len();
+        folders.sort();
+        folders.dedup();
+        (folders.into_iter().map(Path::to_owned).collect(), count)
+    }
+
     /// Returns the steps of pictures, videos and sidecars.
     pub fn files(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.operation != Operation::Rewrite)
@@ -409,12 +422,14 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
         let refused: HashSet<&Path> = self.plan.skipped.iter().map(|it| &*it.path).collect();
         let (stay, leave): (Vec<&Original>, Vec<_>) =
             originals.iter().partition(|original| refused.contains(&*original.path));
+        let leaving: HashSet<&Path> =
+            leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
         let shares = |original: &&Original| {
-            let others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
-            others.into_iter().any(|other| self.acted_on.contains(other.as_path()))
+            let mut others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
+            others.any(|other| leaving.contains(other.as_path()))
         };
         if self.plan.action.removes() && stay.iter().any(shares) {
-            self.acted_on = leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
+            self.acted_on = leaving;
             self.plan.steps.clear();
             self.needed.clear();
             self.taken.clear();
@@ -539,11 +554,15 @@ fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option
     let mut parts: Vec<_> = target.iter().collect();
     let position = parts.iter().rposition(|part| *part == images)?;
     parts[position] = labels;
-    let parallel: PathBuf = parts.into_iter().collect();
-    // The folder of the dataset can itself be in a folder `images`.
-    let leaves_dataset =
-        target.starts_with(&picture.folder) && !parallel.starts_with(&picture.folder);
-    (!leaves_dataset).then_some(parallel)
+    let root: PathBuf = parts[..=position].iter().collect();
+    let is_accepted = if target.starts_with(&picture.folder) {
+        // The folder of the dataset can itself be in a folder `images`.
+        root.starts_with(&picture.folder)
+    } else {
+        // Any folder can be called `images`, and nobody looks for labels beside it.
+        root.is_dir()
+    };
+    is_accepted.then(|| parts.into_iter().collect())
 }
 
 /// Fails if a folder on the way to a file has become a symbolic link, which could lead to files of another dataset.

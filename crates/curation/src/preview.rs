@@ -105,26 +105,14 @@ impl FileActionPreview {
         }
         let kept = &self.plan.kept_sidecars;
         if !kept.is_empty() {
-            let verb = if kept.len() == 1 { "stays" } else { "stay" };
+            let (verb, pronoun) = if kept.len() == 1 { ("stays", "it") } else { ("stay", "them") };
             let sidecars = count_with_noun(kept.len(), "sidecar", "sidecars");
             let named = first_paths(kept);
             warnings.push(format!(
-                "{sidecars} {verb}, because another file that needs it stays: {named}"
+                "{sidecars} {verb}, because files that need {pronoun} stay: {named}"
             ));
         }
-        let beside = self.plan.sidecars_put_beside();
-        if let Some(layout) = self.plan.action.layout().filter(|_| !beside.is_empty()) {
-            let sidecars = count_with_noun(
-                beside.len(),
-                "sidecar goes beside its picture",
-                "sidecars go beside their pictures",
-            );
-            let folder = layout.folder.display();
-            let named = first_paths(&beside);
-            warnings.push(format!(
-                "{sidecars}, because {folder} has no parallel folder for sidecars: {named}"
-            ));
-        }
+        warnings.extend(self.places_of_sidecars());
         if !self.annotations.is_empty() {
             let files = count_with_noun(
                 self.annotations.len(),
@@ -147,6 +135,33 @@ impl FileActionPreview {
             ));
         }
         warnings
+    }
+
+    /// Says which sidecars of parallel folders go to a folder other than the target, and which go beside their
+    /// pictures.
+    fn places_of_sidecars(&self) -> Vec<String> {
+        let Some(layout) = self.plan.action.layout() else { return Vec::new() };
+        let target = layout.folder.display();
+        let mut places = Vec::new();
+        let (folders, count) = self.plan.parallel_targets();
+        if count > 0 {
+            let sidecars = count_with_noun(count, "sidecar goes", "sidecars go");
+            let named = first_paths(&folders);
+            places.push(format!("{sidecars} to {named}, parallel to {target}"));
+        }
+        let beside = self.plan.sidecars_put_beside();
+        if !beside.is_empty() {
+            let sidecars = count_with_noun(
+                beside.len(),
+                "sidecar goes beside its picture",
+                "sidecars go beside their pictures",
+            );
+            let named = first_paths(&beside);
+            places.push(format!(
+                "{sidecars}, because {target} has no parallel folder for sidecars: {named}"
+            ));
+        }
+        places
     }
 }
 

@@ -220,8 +220,8 @@ impl<'a> Tiff<'a> {
     }
 
     /// Returns the range of the samples, unless they are light. Floating-point samples from 0 to 1 are encoded if a
-    /// profile says how, or if they are gray, which other programs show as it is. Colors without a profile are light,
-    /// as in `libvips` and Photoshop.
+    /// profile says how. Gray samples are encoded, too, because other programs show them as they are. Colors without a
+    /// profile are light, as in `libvips` and Photoshop.
     fn sample_range(&mut self, color: StoredColor, has_profile: bool) -> Option<StatedRange> {
         let stated = self.stated_range(color).or_else(|| StatedRange::of_bits(color.bit_depth()));
         let format = self.decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).ok().flatten();

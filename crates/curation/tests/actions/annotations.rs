@@ -122,6 +122,19 @@ impl Desk {
 }
 
 #[test]
+fn an_annotation_file_that_moves_with_its_pictures_is_not_rewritten() {
+    let desk = Desk::new();
+    let mut originals = vec![desk.original("c.jpg", "third")];
+    let sidecar = desk.pics().join("c.json");
+    fs::write(&sidecar, r#"["c.jpg"]"#).unwrap();
+    originals[0].sidecars.push(sidecar.clone());
+    let annotations = vec![sidecar];
+    let found = FoundOriginals { originals, annotations, ..FoundOriginals::default() };
+    let preview = FileActionPreview::new(FileAction::Move(desk.layout(false)), found, false);
+    assert_eq!((preview.plan.steps.len(), preview.annotations.len()), (2, 0));
+}
+
+#[test]
 fn annotation_files_follow_files_that_leave_and_come_back() {
     let desk = Desk::new();
     let preview = desk.annotated(FileAction::Move(desk.layout(false)), &["c.jpg"]);

@@ -1,4 +1,4 @@
-//! Actions while two paths lead to one file. Such a file has no copy, so nothing removes it.
+//! Compares copies, and acts while two paths lead to one file. Such a file has no copy, so nothing removes it.
 
 use std::{
     fs,
@@ -9,9 +9,12 @@ use std::{
 
 use tessera_curation::{
     FileAction, FileActionPreview, LinkKind, Original, TargetLayout,
-    duplicates::{DuplicateImage, KeepRule, SimilarImages, decide},
+    duplicates::{DuplicateImage, KeepRule, ObjectInImage, SimilarImages, decide},
 };
-use tessera_model::{UserTags, vql::ExtraColumns};
+use tessera_model::{
+    Region, UserTags,
+    vql::{ColumnValue, ExtraColumns},
+};
 
 use super::{Desk, names, planned};
 
@@ -105,4 +108,32 @@ fn a_file_in_a_folder_that_is_mounted_twice_is_no_duplicate_of_itself() {
     assert_eq!(preview.plan.skipped[0].reason, "it is the file of the image to keep");
     drop(mounted);
     assert_eq!(names(&desk.files()), ["pics/sub/a.jpg", "pics/sub/b.jpg"]);
+}
+
+#[test]
+fn only_outlines_of_another_kind_and_columns_without_a_value_are_missing_in_a_kept_copy() {
+    let desk = Desk::new();
+    let [polygons, keypoints] = [[true, false, false], [false, false, true]];
+    let marks = |kept: [bool; 3], leaving: [bool; 3], columns: [&str; 2]| {
+        let images = [("a.jpg", kept, columns[0]), ("b.jpg", leaving, columns[1])];
+        let images = images.map(|(name, outlines, column)| {
+            let region = Region::new(0.1, 0.1, 0.5, 0.5).unwrap();
+            let object = ObjectInImage { label: "dog".to_owned(), region, outlines };
+            let value = ColumnValue::Text(name.to_owned());
+            DuplicateImage {
+                objects: vec![object],
+                extra_columns: ExtraColumns::from([(column.to_owned(), value)]),
+                ..image(desk.original(name, "same"))
+            }
+        });
+        let sets = [SimilarImages { images: images.into(), pairs: Vec::new() }];
+        let groups = decide(&sets, &KeepRule::Path("a.jpg".parse().unwrap()), true);
+        let layout = TargetLayout { folder: desk.root.join("target"), keeps_folders: true };
+        let preview = FileActionPreview::of_duplicates(FileAction::Move(layout), groups);
+        preview.marked.concat().rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(marks(polygons, polygons, ["id", "id"]), "", "ids differ in every copy");
+    assert_eq!(marks([true; 3], keypoints, ["id", "id"]), "");
+    assert_eq!(marks(polygons, keypoints, ["id", "id"]), "b.jpg (objects)");
+    assert_eq!(marks(polygons, polygons, ["id", "url"]), "b.jpg (columns)");
 }

@@ -318,27 +318,52 @@ fn a_sidecar_of_a_parallel_folder_stays_parallel_or_goes_beside_its_picture() {
     let desk = Desk::new();
     // The folder of the dataset is in a folder of the same name.
     let dataset = desk.pics().join("images/set");
-    for folder in ["images/train", "labels/train"] {
-        fs::create_dir_all(dataset.join(folder)).unwrap();
+    for folder in ["images/set/images/train", "images/set/labels/train", "other/labels"] {
+        fs::create_dir_all(desk.pics().join(folder)).unwrap();
     }
     let sidecar = dataset.join("labels/train/a.txt");
     fs::write(&sidecar, "0 0.5 0.5 0.4 0.4").unwrap();
     let picture = desk.original("images/set/images/train/a.jpg", "first");
     let picture = Original { folder: dataset.clone(), sidecars: vec![sidecar], ..picture };
-    for (to, keeps_folders, expected, is_beside) in [
-        ("images/val", false, "labels/val/a.txt", false),
-        ("images", false, "labels/a.txt", false),
-        ("new/images/deep", false, "new/labels/deep/a.txt", false),
-        ("other", false, "other/a.txt", true),
-        ("other", true, "other/labels/train/a.txt", false),
+    let outside = |below: &str| desk.root.join(below).display().to_string();
+    let [with_labels, parallel] =
+        ["images/out", "labels/out/a.txt"].map(|below| outside(&format!("pics/other/{below}")));
+    let [without, beside] = ["target/images/out", "target/images/out/a.txt"].map(outside);
+    for (to, keeps_folders, expected, warning) in [
+        ("images/val", false, "labels/val/a.txt", "1 sidecar goes to "),
+        ("images", false, "labels/a.txt", "1 sidecar goes to "),
+        ("new/images/deep", false, "new/labels/deep/a.txt", "1 sidecar goes to "),
+        ("other", false, "other/a.txt", "1 sidecar goes beside its picture"),
+        ("other", true, "other/labels/train/a.txt", ""),
+        (&with_labels, false, &parallel, "1 sidecar goes to "),
+        (&without, false, &beside, "1 sidecar goes beside its picture"),
     ] {
         let layout = TargetLayout { folder: dataset.join(to), keeps_folders };
         let originals = vec![picture.clone()];
         let found = FoundOriginals { originals, ..FoundOriginals::default() };
         let preview = FileActionPreview::new(FileAction::Copy(layout), found, false);
         assert_eq!(preview.plan.steps[1].target, dataset.join(expected), "{to}");
-        assert_eq!(!preview.warnings().is_empty(), is_beside, "{:?}", preview.warnings());
+        let warnings = preview.warnings().join(" ");
+        assert!(warnings.starts_with(warning), "{warnings}");
+        assert_eq!(warnings.is_empty(), warning.is_empty(), "{warnings}");
     }
+}
+
+#[test]
+fn a_refused_picture_that_shares_its_sidecar_with_none_of_the_others_is_planned_once() {
+    let desk = Desk::new();
+    let [mut refused, other] = ["a.jpg", "b.jpg"].map(|name| desk.original(name, "old"));
+    let pictures = [refused.path.clone(), desk.pics().join("a.nef")].into();
+    refused.shared_sidecars.push(SharedSidecar { path: desk.pics().join("a.xmp"), pictures });
+    fs::write(&refused.path, "changed").unwrap();
+    let asked = std::cell::Cell::new(0);
+    let exists = |_: &Path| {
+        asked.set(asked.get() + 1);
+        false
+    };
+    let action = FileAction::Move(desk.layout(false));
+    let plan = Plan::new(action, &[refused, other], false, NameRule::Exact, exists);
+    assert_eq!((plan.steps.len(), plan.skipped.len(), asked.get()), (1, 1, 1));
 }
 
 #[test]

@@ -3,16 +3,21 @@
 //! sidecar describes.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
     fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use tessera_model::FileKind;
+
 use super::{
-    FolderScan, SandboxedDir,
-    sidecar::{FileIndex, PARALLEL_FOLDERS, TakeoutNames, describes_many, parallel_folder},
+    FolderScan,
+    sidecar::{
+        FileIndex, PARALLEL_FOLDERS, TakeoutNames, describes_many, has_sample_part, parallel_folder,
+    },
 };
 
 /// The extensions of sidecars of single pictures, in lower case.
@@ -34,38 +39,85 @@ pub struct Companions {
 pub struct CompanionFinder {
     /// The companions of the files in a folder by their paths, by the folders of the dataset and of the files.
     folders: HashMap<(PathBuf, PathBuf), HashMap<PathBuf, Companions>>,
+    /// The media files whose name does not say that they are media.
+    recognized: HashSet<PathBuf>,
 }
 
 impl CompanionFinder {
+    /// Notes a media file of the dataset. A file whose name says nothing counts as media only if it was noted, because
+    /// opening all such files of a folder can take minutes.
+    pub fn note_media(&mut self, path: PathBuf) {
+        if FileKind::from_name(&path.to_string_lossy()) == FileKind::Other {
+            self.recognized.insert(path);
+        }
+    }
+
     /// Finds the companions of a file, which is given by its path below the folder of the dataset.
     pub fn find(&mut self, folder: &Path, file: &Path) -> Companions {
         let parent = file.parent().unwrap_or(Path::new(""));
         let key = (folder.to_owned(), parent.to_owned());
-        let known = self.folders.entry(key).or_insert_with(|| companions_in(folder, parent));
+        let recognized = &self.recognized;
+        let is_recognized = |file: &Path| recognized.contains(&folder.join(file));
+        let known = self.folders.entry(key);
+        let known = known.or_insert_with(|| companions_in(folder, parent, is_recognized));
         known.get(file).cloned().unwrap_or_default()
     }
 }
 
 /// Returns the companions of the files in the folder `parent` of a dataset. Files without companions are left out.
-fn companions_in(root: &Path, parent: &Path) -> HashMap<PathBuf, Companions> {
+fn companions_in(
+    root: &Path,
+    parent: &Path,
+    is_recognized: impl Fn(&Path) -> bool,
+) -> HashMap<PathBuf, Companions> {
     let mut found: HashMap<PathBuf, Companions> = HashMap::new();
-    let Ok(folder) = SandboxedDir::open(root) else { return found };
-    let names = names_in(&root.join(parent));
-    let scan = FolderScan::of_paths(names.iter().map(|name| parent.join(name)));
-    let files = FileIndex::new(&scan, &folder);
+    let (sidecars, others): (Vec<_>, Vec<_>) =
+        names_in(&root.join(parent)).into_iter().partition(|name| is_sidecar(name));
+    let scan = FolderScan::of_paths(others.iter().map(|name| parent.join(name)));
+    let files = FileIndex::with_media(&scan, is_recognized);
     let takeout = TakeoutNames::new(&files);
-    let parallel = PARALLEL_FOLDERS.iter().filter_map(|name| parallel_folder(parent, name));
-    for folder in [parent.to_owned()].into_iter().chain(parallel) {
-        let folder = root.join(folder);
+    for name in sidecars {
+        let sidecar = parent.join(&name);
+        // A document of another program can have the name that Takeout gives to the one of another picture.
+        let mut pictures = takeout.pictures_of(&files, &sidecar);
+        pictures.extend(if may_be_of_sample(&sidecar) {
+            files.pictures_beside(&sidecar)
+        } else {
+            files.same_name_beside(&sidecar)
+        });
+        pictures.sort();
+        pictures.dedup();
+        add_sidecar(&mut found, root, root.join(&sidecar), &pictures);
+    }
+    for folder in parallel_folders(root, parent) {
         for name in names_in(&folder).iter().filter(|name| is_sidecar(name)) {
-            let as_beside = parent.join(name);
-            let mut pictures = takeout.pictures_of(&files, &as_beside);
-            if pictures.is_empty() {
-                pictures = files.pictures_beside(&as_beside);
-            }
+            let pictures = files.same_name_beside(&parent.join(name));
             add_sidecar(&mut found, root, folder.join(name), &pictures);
         }
     }
+    add_pairs(&mut found, root, &files);
+    found
+}
+
+/// Returns the folders of sidecars that are parallel to a folder of pictures. A disk that ignores case has one folder
+/// under several of these names.
+fn parallel_folders(root: &Path, parent: &Path) -> Vec<PathBuf> {
+    let id = |folder: &Path| fs::metadata(folder).ok().map(|it| (it.dev(), it.ino()));
+    let mut known = HashSet::from([id(&root.join(parent))]);
+    let folders = PARALLEL_FOLDERS.iter().filter_map(|name| parallel_folder(parent, name));
+    folders.map(|folder| root.join(folder)).filter(|folder| known.insert(id(folder))).collect()
+}
+
+/// Whether a sidecar may describe all pictures of a sample. JSON and XML with the name of a sample alone can be an
+/// annotation file of many pictures.
+fn may_be_of_sample(sidecar: &Path) -> bool {
+    let extension = sidecar.extension().unwrap_or_default();
+    let may_list = ["json", "xml"].iter().any(|it| extension.eq_ignore_ascii_case(it));
+    !may_list || has_sample_part(sidecar)
+}
+
+/// Adds the media files of the same name to each other.
+fn add_pairs(found: &mut HashMap<PathBuf, Companions>, root: &Path, files: &FileIndex<'_>) {
     let mut by_stem: HashMap<_, Vec<&Path>> = HashMap::new();
     for file in files.media() {
         by_stem.entry(file.file_stem()).or_default().push(file);
@@ -81,7 +133,6 @@ fn companions_in(root: &Path, parent: &Path) -> HashMap<PathBuf, Companions> {
             found.entry(file.to_path_buf()).or_default().pair = with_own;
         }
     }
-    found
 }
 
 fn add_sidecar(
@@ -168,8 +219,8 @@ mod tests {
         assert_eq!(names(&b.shared_sidecars[0].1, root), ["b.jpg", "b.nef"]);
         assert_eq!(names(&b.pair, root), ["b.nef", "b.nef.json"]);
         assert_eq!(finder.find(root, Path::new("c.jpg")), Companions::default(), "a program");
-        fs::write(root.join("c.ts"), [&[0x47][..], &[0; 187]].concat().repeat(4)).unwrap();
         let mut finder = CompanionFinder::default();
+        finder.note_media(root.join("c.ts"));
         assert_eq!(names(&finder.find(root, Path::new("c.jpg")).pair, root), ["c.ts"]);
         for many in ["classes.jpg", "metadata.png"] {
             assert_eq!(finder.find(root, Path::new(many)), Companions::default(), "{many}");
@@ -222,5 +273,67 @@ mod tests {
         }
         assert_eq!(names(&found(long).sidecars, root), [cut.as_str()]);
         assert_eq!(names(&found("images/v w.jpg").sidecars, root), ["labels/v%20w.TXT"]);
+    }
+
+    #[test]
+    fn an_annotation_file_with_the_name_of_a_sample_is_not_its_sidecar() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = &folder.path().canonicalize().unwrap();
+        for file in [
+            "images/scene.0001.png",
+            "images/scene.0002.png",
+            "images/scene.json",
+            "images/scene.XML",
+            "images/scene.txt",
+            "images/scene.meta.json",
+            "images/scene.0003.caption.txt",
+            "images/scene.0001.json",
+            "annotations/scene.json",
+            "annotations/scene.0001.xml",
+            "annotations/scene.meta.json",
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        let found = CompanionFinder::default().find(root, Path::new("images/scene.0001.png"));
+        let own = ["images/scene.0001.json", "annotations/scene.0001.xml"];
+        assert_eq!(names(&found.sidecars, root), own);
+        assert_eq!(shared_names(&found, root), ["images/scene.meta.json", "images/scene.txt"]);
+    }
+
+    #[test]
+    fn a_sidecar_belongs_to_the_picture_of_its_name_and_to_that_of_takeout() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = &folder.path().canonicalize().unwrap();
+        let name = "x".repeat(46);
+        let [picture, mask, sidecar] = ["jpg", "png", "json"].map(|end| match end {
+            "png" => format!("{name}_mask.png"),
+            end => format!("{name}.{end}"),
+        });
+        for file in [&picture, &mask, &sidecar] {
+            fs::write(root.join(file), file).unwrap();
+        }
+        let mut finder = CompanionFinder::default();
+        for file in [&picture, &mask] {
+            let found = finder.find(root, Path::new(file));
+            assert_eq!(names(&found.shared_sidecars[0].1, root), [&*picture, &*mask]);
+            assert!(found.sidecars.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_folder_that_has_two_names_gives_each_sidecar_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = &folder.path().canonicalize().unwrap();
+        for folder in ["images", "Annotations"] {
+            fs::create_dir(root.join(folder)).unwrap();
+        }
+        fs::write(root.join("images/a.jpg"), "a").unwrap();
+        fs::write(root.join("Annotations/a.xml"), "a").unwrap();
+        // Without an effect on a disk that ignores case.
+        let _ = std::os::unix::fs::symlink("Annotations", root.join("annotations"));
+        let found = CompanionFinder::default().find(root, Path::new("images/a.jpg"));
+        assert_eq!(found.sidecars.len(), 1, "{found:?}");
     }
 }

@@ -28,7 +28,7 @@ use tessera_search::{
     similarity::{Vectors, diverse_rows, near_duplicates, neighbor_graph},
 };
 use tessera_store::{
-    Connection, QueryError, indexed_files,
+    Connection, QueryError, StoreError, indexed_files,
     media::{self, MediaRecord, SimilarImage},
     object, picture_features, sidecar, source,
 };
@@ -116,7 +116,7 @@ impl Deployment {
         records: Vec<(MediaRecord, PathBuf)>,
     ) -> Result<FoundOriginals, ServiceError> {
         let mut found = FoundOriginals::default();
-        let mut finder = CompanionFinder::default();
+        let mut finder = self.companion_finder(dataset)?;
         for (record, folder) in records {
             match self.require_own_file(&record, &folder) {
                 Ok(()) => found.originals.push(original(&record, folder, &mut finder)),
@@ -135,27 +135,44 @@ impl Deployment {
         Ok(found)
     }
 
+    fn companion_finder(&self, dataset: DatasetId) -> Result<CompanionFinder, StoreError> {
+        let mut finder = CompanionFinder::default();
+        self.for_each_file(dataset, |folder, path| finder.note_media(folder.join(path)))?;
+        Ok(finder)
+    }
+
     /// Returns the other pictures and videos of a dataset with the name of an original.
     fn namesakes(
         &self,
         dataset: DatasetId,
         originals: &[Original],
-    ) -> Result<Vec<PathBuf>, ServiceError> {
+    ) -> Result<Vec<PathBuf>, StoreError> {
         let paths: HashSet<&Path> = originals.iter().map(|it| it.path.as_path()).collect();
         let names: HashSet<_> = paths.iter().filter_map(|path| path.file_name()).collect();
         let mut namesakes = Vec::new();
+        self.for_each_file(dataset, |folder, path| {
+            if path.file_name().is_some_and(|name| names.contains(name)) {
+                namesakes.push(folder.join(path));
+            }
+        })?;
+        namesakes.retain(|path| !paths.contains(path.as_path()));
+        Ok(namesakes)
+    }
+
+    /// Calls `each` with the folder and the path of every picture and video of a dataset.
+    fn for_each_file(
+        &self,
+        dataset: DatasetId,
+        mut each: impl FnMut(&Path, &Path),
+    ) -> Result<(), StoreError> {
         for source in self.store.read(|c| source::all(c, dataset))? {
             self.store.read(|c| {
                 media::for_each_path(c, source.row, |path| {
-                    let path = Path::new(OsStr::from_bytes(path));
-                    if path.file_name().is_some_and(|name| names.contains(name)) {
-                        namesakes.push(source.folder.join(path));
-                    }
+                    each(&source.folder, Path::new(OsStr::from_bytes(path)));
                 })
             })?;
         }
-        namesakes.retain(|path| !paths.contains(path.as_path()));
-        Ok(namesakes)
+        Ok(())
     }
 
     /// Fails unless a media item is a whole file in a folder that the user has opened.
@@ -180,8 +197,9 @@ impl Deployment {
         dataset: DatasetId,
         originals: &[Original],
     ) -> Result<Vec<PathBuf>, ServiceError> {
-        let sidecars = originals.iter().flat_map(Original::all_sidecars);
-        let sidecars: HashSet<&Path> = sidecars.collect();
+        // A file that several pictures share can name further ones.
+        let sidecars = originals.iter().flat_map(|it| &it.sidecars);
+        let sidecars: HashSet<&Path> = sidecars.map(PathBuf::as_path).collect();
         let names = originals.iter().filter_map(|original| original.path.file_name());
         let names = FileNames::new(names.map(OsStr::as_encoded_bytes));
         let touched: HashSet<&Path> =
@@ -215,7 +233,7 @@ impl Deployment {
         min_similarity: f64,
     ) -> Result<Vec<SimilarImages>, LocalError> {
         let mut sets = Vec::new();
-        let mut finder = CompanionFinder::default();
+        let mut finder = self.companion_finder(dataset)?;
         let mut cluster: Vec<SimilarImage> = Vec::new();
         self.store.read(|c| {
             let mut finish = |cluster: &mut Vec<SimilarImage>| {
@@ -393,7 +411,6 @@ fn object_in_image(object: LabeledRegion) -> ObjectInImage {
         annotation.mask.is_some(),
         !annotation.keypoints.is_empty(),
     ];
-    let outlines = outlines.into_iter().filter(|is_given| *is_given).count();
     ObjectInImage { label, region, outlines }
 }
 

@@ -356,14 +356,16 @@ fn add_annotation(
             None => Err("it has neither bbox nor segmentation nor category nor caption"),
         };
     }
-    let extent = annotation_extent(annotation, segmentation.as_ref())?;
+    let extent = annotation_extent(annotation, segmentation.as_ref());
     let label = annotation.category_id.and_then(|key| categories.get(&*parse_id(key)));
-    let label = label.ok_or("its category_id is not in categories")?;
-    let Some(extent) = extent else {
-        // Datasets of classification have neither a box nor a segmentation.
+    // Datasets of classification have neither a box nor a segmentation.
+    let is_of_picture = !has_box && segmentation.is_none() && !matches!(extent, Ok(Some(_)));
+    if let Some(label) = label.filter(|_| is_of_picture) {
         push_name(&mut description.labels, label);
-        return Ok(());
-    };
+    }
+    let extent = extent?;
+    let label = label.ok_or("its category_id is not in categories")?;
+    let Some(extent) = extent else { return Ok(()) };
     let details = read_details(annotation, segmentation);
     let end = details.as_ref().map(drop).map_err(|why| *why);
     description.push_annotated(label.clone(), extent, details.unwrap_or_default()).and(end)

@@ -147,8 +147,6 @@ fn read_table(
     table: CsvTable<'_>,
 ) -> Option<String> {
     let CsvTable { reader: mut table, names, file_name, mut lines, delimiter, has_classes } = table;
-    // Numbers may have a decimal comma where it does not separate columns.
-    let has_decimal_commas = delimiter != b',';
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, which is allowed.
@@ -180,7 +178,7 @@ fn read_table(
                 let (description, is_export) = if has_classes {
                     (describe_classes(columns), false)
                 } else {
-                    describe_cells(columns, has_decimal_commas, &mut diagnostics)
+                    describe_cells(columns, delimiter, &mut diagnostics)
                 };
                 reader.add_row(media, sidecar, description, is_export);
             }
@@ -236,9 +234,11 @@ fn describe_classes<'a>(columns: impl Iterator<Item = (&'a str, &'a str)>) -> Me
 /// Converts a row. Returns whether it is a row of an export, too.
 fn describe_cells<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
-    has_decimal_commas: bool,
+    delimiter: u8,
     diagnostics: &mut SidecarDiagnostics,
 ) -> (MediaDescription, bool) {
+    // Numbers may have a decimal comma where it does not separate columns.
+    let has_decimal_commas = delimiter != b',';
     let mut description = MediaDescription::default();
     let mut columns: Vec<_> = columns.filter(|(_, cell)| !cell.trim().is_empty()).collect();
     let is_export = columns.iter().any(|(name, _)| *name == EXPORT_MARK);
@@ -264,7 +264,8 @@ fn describe_cells<'a>(
             column,
             cell,
             is_export,
-            has_decimal_commas,
+            // A cell such as `1,10` is a list elsewhere.
+            delimiter == b';',
             &mut diagnostics.refused,
         );
         match column {

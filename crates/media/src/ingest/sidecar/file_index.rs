@@ -69,7 +69,7 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Indexes files. `is_recognized` says which of those whose name says nothing are media.
-    fn with_media(scan: &'a FolderScan, is_recognized: impl Fn(&Path) -> bool) -> Self {
+    pub(crate) fn with_media(scan: &'a FolderScan, is_recognized: impl Fn(&Path) -> bool) -> Self {
         let paths = || scan.files.iter().map(|file| file.path.as_path());
         let media = paths().filter(|path| kind_of(path) == FileKind::Other && is_recognized(path));
         Self {
@@ -218,10 +218,15 @@ impl<'a> FileIndex<'a> {
         Err(NOT_IN_FOLDER.into())
     }
 
-    /// Returns the media files beside a sidecar that have its name.
+    /// Returns the media files beside a sidecar that have its name, or are of its sample.
     pub(crate) fn pictures_beside(&self, sidecar: &Path) -> Vec<&'a Path> {
-        let beside = in_folder_of(sidecar, &self.named_like(sidecar));
+        let beside = self.same_name_beside(sidecar);
         if beside.is_empty() { self.sample_of(sidecar) } else { beside }
+    }
+
+    /// Returns the media files beside a sidecar that have its name.
+    pub(crate) fn same_name_beside(&self, sidecar: &Path) -> Vec<&'a Path> {
+        in_folder_of(sidecar, &self.named_like(sidecar))
     }
 
     /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs: those of `0.jpg` or `0.left.jpg`
@@ -231,8 +236,7 @@ impl<'a> FileIndex<'a> {
         if let Some(sample) = self.samples().get(&named) {
             return sample.clone();
         }
-        let part = named.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        if !SAMPLE_PARTS.contains(&part.as_str()) {
+        if !has_sample_part(sidecar) {
             return Vec::new();
         }
         // `frame.0001.caption.txt` belongs to `frame.0001.jpg` alone.
@@ -243,8 +247,7 @@ impl<'a> FileIndex<'a> {
         if !same_name.is_empty() {
             return same_name;
         }
-        let key = up_to_first_dot(sidecar).map(|key| sidecar.with_file_name(key));
-        key.and_then(|key| self.samples().get(&key).cloned()).unwrap_or_default()
+        self.samples().get(&whole_name).cloned().unwrap_or_default()
     }
 
     /// Returns the media files whose path ends like the path of a sidecar in as many parts as possible. The name of a
@@ -440,6 +443,14 @@ const SAMPLE_PARTS: [&str; 13] = [
     "prompt",
     "text",
 ];
+
+/// Whether a sidecar is called like a part of a sample of `WebDataset` that describes the pictures of the sample.
+pub(crate) fn has_sample_part(sidecar: &Path) -> bool {
+    let named = sidecar.with_extension("");
+    let part = named.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    SAMPLE_PARTS.contains(&part.as_str())
+}
+
 /// Extensions of the same format.
 const SAME_EXTENSIONS: [[&str; 2]; 3] = [["jpg", "jpeg"], ["tif", "tiff"], ["heic", "heif"]];
 /// Extensions of files that are not media, and of which a dataset can have one for each picture. These files are not

@@ -40,7 +40,7 @@ pub use stated_size::{StatedSize, place_boxes};
 
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use extra_columns::file_column;
-pub(crate) use file_index::{FileIndex, has_media, parallel_folder};
+pub(crate) use file_index::{FileIndex, has_media, has_sample_part, parallel_folder};
 pub(crate) use photo_files::TakeoutNames;
 pub(crate) use sidecar_names::describes_many;
 

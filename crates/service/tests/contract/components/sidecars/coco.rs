@@ -504,7 +504,10 @@ fn labeled_keypoints_without_a_box_are_an_object() {
     assert_eq!(folder.annotations("1.jpg")[0].keypoints.len(), 9);
     assert_eq!(read("null", "[0, 0, 0]"), (vec![], vec!["man".to_owned()], None));
     let why = "annotation 1: a point or line marks no part of the picture, so it is not read";
-    assert_eq!(read("null", "[20, 30, 2]"), (vec![], none(), Some(why.to_owned())));
+    let man = || vec!["man".to_owned()];
+    assert_eq!(read("null", "[20, 30, 2]"), (vec![], man(), Some(why.to_owned())));
+    let why = "annotation 1: its score or keypoints are not numbers";
+    assert_eq!(read("null", "[\"x\"]"), (vec![], man(), Some(why.to_owned())));
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn boxes_have_decimal_commas_where_the_comma_separates_no_columns() {
 }
 
 #[test]
-fn columns_of_the_user_have_decimal_commas_like_boxes() {
+fn columns_of_the_user_have_decimal_commas_only_between_semicolons() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for (table, expected) in [
         ("file_name;caption;score\n1.jpg;x;0,75\n", ColumnValue::Number(0.75)),
@@ -67,6 +67,8 @@ fn columns_of_the_user_have_decimal_commas_like_boxes() {
         ("file_name;caption;score\n1.jpg;x;1,2,3\n", ColumnValue::Text("1,2,3".to_owned())),
         ("file_name;caption;score\n1.jpg;x;01,5\n", ColumnValue::Text("01,5".to_owned())),
         ("file_name,caption,score\n1.jpg,x,\"0,75\"\n", ColumnValue::Text("0,75".to_owned())),
+        ("file_name\tcaption\tscore\n1.jpg\tx\t1,10\n", ColumnValue::Text("1,10".to_owned())),
+        ("file_name|caption|score\n1.jpg|x|12,345\n", ColumnValue::Text("12,345".to_owned())),
     ] {
         folder.write("metadata.csv", table);
         let found = folder.read_sidecars().descriptions.into_values().next().unwrap();
