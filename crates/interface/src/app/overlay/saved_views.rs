@@ -78,8 +78,8 @@ impl Dialog for ViewNameInput {
         let inside = ctx.dialog(area, if is_new { "Save as a view" } else { "Rename the view" });
         let theme = ctx.theme;
         let name = self.trimmed_name();
-        let replaced = ctx.app.service_data().saved_view(&name);
-        let replaces = replaced
+        let existing = ctx.app.service_data().saved_view(&name);
+        let replaces = existing
             .is_some_and(|view| !self.renamed_from.as_ref().is_some_and(|old| view.is_named(old)));
         ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
             let row = rows.reserve(1);
