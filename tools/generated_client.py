@@ -88,10 +88,12 @@ def use(service):
     dataset = wait_for("indexing", only_dataset)
     require(dataset.n_images == IMAGES, f"expected {IMAGES} images, not {dataset.n_images}")
 
+    def explore(**filters):
+        entity_type = models.ExploreEntityType.IMAGES
+        return operation("explore")(dataset.id, client=client, entity_type=entity_type, **filters)
+
     def found(**filters):
-        page = operation("explore")(
-            dataset.id, client=client, entity_type=models.ExploreEntityType.IMAGES, **filters
-        )
+        page = explore(**filters)
         require(isinstance(page, models.ExploreBody), f"{filters}: {page}")
         return sum(cluster.n_images for cluster in page.clusters)
 
@@ -101,7 +103,8 @@ def use(service):
     deserts = found(vql=vql)
     require(0 < deserts < IMAGES, f"{vql} finds {deserts} of {IMAGES} images")
     require(found(labels='["desert"]') == deserts, "the parameter labels finds other images")
-    require(found(tags=f'["{dataset.id}"]') == 0, "an unknown tag finds images")
+    refused = explore(tags=f'["{dataset.id}"]')
+    require(isinstance(refused, models.InvalidBody), f"an unknown tag is accepted: {refused}")
 
     task = operation("export_context_async")(
         dataset.id,
