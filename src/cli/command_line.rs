@@ -52,7 +52,7 @@ pub enum CliCommand {
     Config(config::ConfigCommand),
     /// Check the terminal, the settings, the logins, the programs and the disk, and report problems.
     ///
-    /// Also checks the models, the profiles and the store. Each problem is reported with what to do about it.
+    /// The models, the profiles and the store are checked, too. Each problem is reported with what to do about it.
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),

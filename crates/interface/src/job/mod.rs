@@ -31,7 +31,7 @@ pub struct Job {
     pub dataset_name: SafeText,
     pub kind: JobKind,
     pub started_at: Timestamp,
-    /// When the work ended. The download of an archive is no part of it.
+    /// When the work ended. A later download of the archive does not change this time.
     ended_at: Option<Timestamp>,
     /// Whether the job was active when its state was recorded last.
     was_active: bool,

@@ -95,7 +95,7 @@ impl MediaDescription {
 
     /// Adds a description of lower precedence like [`MediaDescription::merge_missing`]. If a part is in both, it is
     /// extended if `extends` says so, and else kept. Returns which of the parts of the lower description are not used,
-    /// although they differ, and the number of objects that there is no room for.
+    /// although they differ, and the number of objects above the limit.
     pub(super) fn merge(&mut self, lower: Self, extends: [bool; 3]) -> ([bool; 3], usize) {
         let [extends_caption, extends_labels, extends_objects] = extends;
         let ([mut caption, mut labels, mut objects], mut further) = ([false; 3], 0);
@@ -135,7 +135,7 @@ impl MediaDescription {
     }
 
     /// Adds objects. An object with the same label and box adds only what is not yet known of it, such as keypoints.
-    /// Returns the number of objects that there is no room for.
+    /// Returns the number of objects above the limit.
     fn extend_objects(&mut self, others: &[LabeledBox]) -> usize {
         let mut further = 0;
         for other in others {

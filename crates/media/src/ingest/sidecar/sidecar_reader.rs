@@ -230,7 +230,7 @@ impl<'a> SidecarReader<'a> {
         }
     }
 
-    /// Drops the columns for which there is no room beside those of other rows and sidecars.
+    /// Drops the columns that exceed the limit together with those of other rows and sidecars.
     fn limit_columns(&mut self, description: &mut MediaDescription) {
         description.extra_columns.retain(|name, _| {
             let is_kept =
