@@ -160,3 +160,20 @@ fn a_picked_member_of_a_rejected_cluster_is_rejected_and_an_excluded_one_is_tagg
     desk.press("x");
     assert_eq!(shown(&desk), both(&["rejected"]), "the whole cluster");
 }
+
+#[test]
+fn a_tag_on_this_machine_is_renamed_and_deleted() {
+    let mut desk = tagging();
+    desk.press("p l x t f2 ctrl-u k e e p enter");
+    assert_eq!(desk.notice(), "renamed the tag picked to keep; u undoes this");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "keep")), (0, 1));
+    desk.press("t f2 ctrl-u r e j e c t e d enter");
+    assert_eq!((with_tag(&desk, "keep"), with_tag(&desk, "rejected")), (0, 2));
+    desk.press("t delete");
+    assert_eq!(
+        (desk.notice(), saved(&desk).len()),
+        ("deleted the tag rejected; u undoes this".into(), 0)
+    );
+    desk.press("u u u");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
+}

@@ -260,3 +260,46 @@ fn the_mode_ends_with_esc() {
     desk.app.setup_mut().read_only = true;
     assert!(unavailable_reason(&desk.app, Action::Pick).unwrap().contains("--read-only"));
 }
+
+/// Returns the definition of a tag that was sent.
+fn defined(desk: &Desk) -> (String, TagDefinition) {
+    match desk.requests()[..] {
+        [Request::DefineTag(id, name, definition)] if *id == open().id => {
+            (name.clone(), definition.clone())
+        }
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_list_of_tags_renames_recolors_and_deletes() {
+    let mut desk = tagging();
+    desk.press("t f2 ctrl-u d a r k enter");
+    assert_eq!(defined(&desk), ("night".into(), TagDefinition::Rename("dark".into())));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 3));
+    assert_eq!(desk.notice(), "renamed the tag night to dark; u undoes this");
+
+    let mut desk = tagging();
+    desk.press("t 2 b l u enter");
+    let blue = TagDefinition::Create(Some(TagColor::Blue));
+    assert_eq!(defined(&desk), ("wet".into(), blue));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 0));
+    assert_eq!(desk.notice(), "the tag wet is blue; u undoes this");
+
+    // The tags with keys of their own are below those with digits, and tags of sidecars are not listed.
+    let mut desk = tagging();
+    desk.press("t down down down delete");
+    assert_eq!(defined(&desk), ("picked".into(), TagDefinition::Delete));
+    desk.answer(Lane::ChangeTags(open().id), change(1, 3));
+    assert_eq!(desk.notice(), "deleted the tag picked of 3 media items; u undoes this");
+}
+
+#[test]
+fn tags_are_listed_only_after_they_are_loaded() {
+    let mut desk = Desk::new();
+    desk.app.setup_mut().deployment = DeploymentKind::Local;
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![open()], 0));
+    desk.answer_page(page(0, 3));
+    desk.press("2 ;");
+    assert_eq!(unavailable_reason(&desk.app, Action::ManageTags).unwrap(), "the tags are loading");
+}

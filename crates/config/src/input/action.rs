@@ -161,6 +161,7 @@ actions! {
     Rate5, "rate-5", "rate 5", Tagging, "Rate with 5 of 5";
     TagWholeSearch, "tag-whole-search", "whole search", Tagging, "Let the next key change everything that the search finds (toggle)";
     NewTag, "new-tag", "new tag", Tagging, "Create a tag of the dataset";
+    ManageTags, "manage-tags", "tags", Tagging, "Show the tags of the dataset: rename, recolor, delete";
     UndoTags, "undo-tags", "undo", Tagging, "Undo the last change of tags and ratings";
     Relax, "relax", "relax", Searching, "Relax the strictest condition and search again";
     RunQuery, "run-query", "run", QueryBuilder, "Run the query";

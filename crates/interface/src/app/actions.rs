@@ -39,6 +39,7 @@ use crate::app::{
         score_histogram::ScoreHistogram,
         sort_filter::{FilterInput, open_sort_list},
         split::SplitForm,
+        tag_list::open_tag_list,
     },
     pane::cycle,
     query::QueryDraft,
@@ -171,6 +172,7 @@ impl App {
             Action::TagMode => tagging::toggle_tagging(self),
             Action::TagWholeSearch => tagging::toggle_whole_search(self),
             Action::NewTag => TextPrompt::open(&mut self.overlays, PromptPurpose::NewTag),
+            Action::ManageTags => open_tag_list(self),
             Action::UndoTags => tagging::undo_tags(self),
             Action::Pick
             | Action::Reject

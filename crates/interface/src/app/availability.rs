@@ -13,7 +13,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        App, Baskets, Job, JobState, Pane, Results, copy, kept_tags, model_offer,
+        App, Baskets, Job, JobState, Pane, Remote, Results, copy, kept_tags, model_offer,
         query::diagnostics,
         view::sort_filter::can_sort_by_score,
         viewer::{full_size_reason, other_picture_reason, viewer_reason},
@@ -267,7 +267,13 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
     if app.setup.read_only {
         return Some(READ_ONLY.to_owned());
     }
-    let kept = if kept_tags::are_kept(app) { kept_tags_reason(app, action) } else { None };
+    let kept = match action {
+        _ if kept_tags::are_kept(app) => kept_tags_reason(app, action),
+        Action::ManageTags => {
+            loaded_reason(app.tagging().tags.get(&app.results.view()?.search.dataset))
+        }
+        _ => None,
+    };
     let can_undo = app.dataset().is_some_and(|dataset| app.tagging().can_undo(dataset.id));
     let nothing_made = action == Action::UndoTags && !can_undo;
     dataset_open(app)
@@ -283,7 +289,11 @@ fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
                 .to_owned(),
         );
     }
-    let tags = app.tagging().kept.remote(app.results.view()?.search.dataset);
+    loaded_reason(app.tagging().kept.remote(app.results.view()?.search.dataset))
+}
+
+/// Returns why the tags of a dataset are not known.
+fn loaded_reason<T>(tags: Option<&Remote<T>>) -> Option<String> {
     match tags.map(|tags| (tags.value(), tags.failure())) {
         Some((Some(_), _)) => None,
         Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),

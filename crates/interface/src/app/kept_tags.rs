@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tessera_model::{
-    Basket, ClusterId, KeptTags, MediaId, Selection, StateKey, StateValue,
+    Basket, ClusterId, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinition,
     tag::{PICKED, REJECTED},
     text::count_with_noun,
 };
@@ -147,16 +147,33 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     app.outbox.notify(Level::Success, text);
 }
 
-pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
+/// Creates, renames or deletes a tag. Tags on this machine have no colors.
+pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefinition) {
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
     let Some(mut tags) = app.tagging.kept.get(dataset).cloned() else { return };
     let name = SafeText::name(name);
-    if tags.contains_key(&name) {
-        return app.outbox.notify(Level::Warning, format!("the tag {name} exists already"));
-    }
-    tags.insert(name.clone(), Selection::default());
+    let text = match definition {
+        TagDefinition::Create(_) => {
+            if tags.contains_key(&name) {
+                return app.outbox.notify(Level::Warning, format!("the tag {name} exists already"));
+            }
+            tags.insert(name.clone(), Selection::default());
+            format!("the tag {name} exists on this machine")
+        }
+        TagDefinition::Rename(to) => {
+            let Some(renamed) = tags.remove(&name) else { return };
+            let to = SafeText::name(to);
+            let selection = tags.entry(to.clone()).or_default();
+            *selection = changed(selection, &renamed, true);
+            format!("renamed the tag {name} to {to}; u undoes this")
+        }
+        TagDefinition::Delete => {
+            tags.remove(&name);
+            format!("deleted the tag {name}; u undoes this")
+        }
+    };
     app.tagging.kept.change(dataset, tags, &mut app.outbox);
-    app.outbox.notify(Level::Success, format!("the tag {name} exists on this machine"));
+    app.outbox.notify(Level::Success, text);
 }
 
 pub(in crate::app) fn undo(app: &mut App) {

@@ -221,13 +221,13 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
     (Some(TagTarget::Selection(items)), Some(item), has_tag)
 }
 
-pub(in crate::app) fn create_tag(app: &mut App, name: &str) {
+/// Creates, recolors, renames or deletes a tag.
+pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefinition) {
     if kept_tags::are_kept(app) {
-        return kept_tags::create_tag(app, name);
+        return kept_tags::define_tag(app, name, &definition);
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
-    let define = TagDefinition::Create(None);
-    let request = Request::DefineTag(dataset, name.to_owned(), define);
+    let request = Request::DefineTag(dataset, name.to_owned(), definition);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });
 }
@@ -282,7 +282,15 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
             Some(undone) => format!("undone: {undone}{kept}"),
             None => format!("undone for {media}{kept}"),
         },
-        Request::DefineTag(_, name, _) => format!("created the tag {name}"),
+        Request::DefineTag(_, name, definition) => {
+            let done = match definition {
+                TagDefinition::Create(None) => format!("created the tag {name}"),
+                TagDefinition::Create(Some(color)) => format!("the tag {name} is {color}"),
+                TagDefinition::Rename(to) => format!("renamed the tag {name} to {to}{kept}"),
+                TagDefinition::Delete => format!("deleted the tag {name} of {media}{kept}"),
+            };
+            format!("{done}; u undoes this")
+        }
         _ => format!("{}: {media}{kept}", describe(&change.edit)),
     };
     app.outbox.notify(Level::Success, text);

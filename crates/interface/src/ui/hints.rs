@@ -112,9 +112,9 @@ fn tagging_hint(app: &App) -> Option<String> {
     let tags: Vec<String> =
         (1..).zip(tags).map(|(key, name): (usize, _)| format!("{key} {name}")).collect();
     let keys = if app.has_local_service() {
-        "p pick   x reject   Alt-0…5 rate   + new tag   a whole search   u undo   Esc leave"
+        "p pick   x reject   Alt-0…5 rate   + new tag   t tags   a whole search   u undo   Esc leave"
     } else {
-        "p pick   x reject   + new tag   u undo   Esc leave   (kept on this machine)"
+        "p pick   x reject   + new tag   t tags   u undo   Esc leave   (kept on this machine)"
     };
     let parts = [format!("{target}:")].into_iter().chain(tags).chain([keys.to_owned()]);
     Some(parts.collect::<Vec<_>>().join("   "))

@@ -2,6 +2,7 @@
 //! what a command does when it is picked.
 
 use tessera_config::text_enum;
+use tessera_model::TagDefinition;
 use tessera_picture::Protocol;
 
 use crate::app::overlay::prelude::*;
@@ -19,12 +20,15 @@ text_enum! {
         Actions = "type to filter   ↑ ↓ select   Enter run   Esc close",
         Combinations = "↑ ↓ select   Enter combine in a new tab   Esc close",
         FilterKinds = "type to filter   ↑ ↓ select   Enter or 1-9 add   Esc close",
+        KeptTags = "Enter rename   Delete delete   type to filter   Esc close",
         History = "type to filter   ↑ ↓ select   Enter search again   Esc close",
         Log = "type to filter   ↑ ↓ select   Enter show details   Esc close",
         Models = "↑ ↓ select   Enter show what is downloaded   Esc close",
         Palette = "type to filter   ↑ ↓ select, ↑ at the top for earlier input   Enter run   Esc close",
         Profiles = "Enter open   Esc close",
         SortOrders = "↑ ↓ select   Enter sort   Esc close",
+        TagColors = "↑ ↓ select   Enter use the color   Esc close",
+        Tags = "Enter recolor   F2 rename   Delete delete   type to filter   Esc close",
         Views = "Enter open   F2 rename   Delete delete   type to filter   Esc close",
     }
 }
@@ -38,7 +42,7 @@ impl ListKind {
             Self::Models => 160,
             Self::Palette => 96,
             Self::Profiles => 86,
-            Self::SortOrders => 76,
+            Self::SortOrders | Self::TagColors | Self::Tags | Self::KeptTags => 76,
         }
     }
 }
@@ -89,11 +93,18 @@ impl CommandList {
         }
     }
 
-    fn view_command(&self, key: Key) -> Option<Command> {
-        let Some(Command::OpenView(name)) = self.list.selected() else { return None };
-        Some(match key {
-            Key::F(2) => Command::RenameView(name.clone()),
-            _ => Command::DeleteView(name.clone()),
+    /// Returns what a key does with the selected view or tag, apart from `Enter`.
+    fn alternative_of(&self, key: Key) -> Option<Command> {
+        Some(match (self.list.selected()?, key) {
+            (Command::OpenView(name), Key::F(2)) => Command::RenameView(name.clone()),
+            (Command::OpenView(name), Key::Delete) => Command::DeleteView(name.clone()),
+            (Command::ChooseTagColor(name) | Command::RenameTag(name), Key::F(2)) => {
+                Command::RenameTag(name.clone())
+            }
+            (Command::ChooseTagColor(name) | Command::RenameTag(name), Key::Delete) => {
+                Command::DefineTag(name.clone(), TagDefinition::Delete)
+            }
+            _ => return None,
         })
     }
 }
@@ -102,13 +113,12 @@ impl Dialog for CommandList {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
         let (history, position) = (&app.overlays.palette_history, self.history_position);
         match (self.kind, chord.key) {
-            (ListKind::Views, Key::F(2) | Key::Delete) => {
-                self.alternative = self.view_command(chord.key);
-                return if self.alternative.is_some() {
-                    KeyResult::Accept
-                } else {
-                    KeyResult::Stay
-                };
+            (_, Key::F(2) | Key::Delete) => {
+                self.alternative = self.alternative_of(chord.key);
+                if self.alternative.is_some() {
+                    return KeyResult::Accept;
+                }
+                return self.list.handle_key(chord);
             }
             (ListKind::Palette, Key::Up) if self.list.cursor == 0 => {
                 self.show_history(history, position + 1);

@@ -40,6 +40,7 @@ pub mod score_histogram;
 pub(crate) mod selection_rows;
 pub mod sort_filter;
 pub mod split;
+pub mod tag_list;
 
 use std::{any::Any, mem, time::Duration};
 
@@ -57,9 +58,12 @@ use crate::app::{
         palette::run_or_explain_action,
         path_fields::{path_field_key, typed_path},
         pick_list::Command,
+        prompt::{PromptPurpose, TextPrompt},
         saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
         sort_filter::{sort_by, sort_files},
+        tag_list::open_tag_colors,
     },
+    tagging,
 };
 
 /// A form that changes a dataset is sent only if the status of the dataset was loaded within this time.
@@ -133,7 +137,10 @@ impl App {
         let keeps_viewer = matches!(
             command,
             Command::Action(_)
+                | Command::ChooseTagColor(_)
                 | Command::CustomCommand(_)
+                | Command::DefineTag(..)
+                | Command::RenameTag(_)
                 | Command::SetTheme(_)
                 | Command::ShowFacts(_)
         );
@@ -143,7 +150,11 @@ impl App {
         match command {
             Command::Action(action) => run_or_explain_action(self, action),
             Command::AddFilter(kind) => self.add_filter(kind),
+            Command::ChooseTagColor(name) => open_tag_colors(self, &name),
             Command::CombineTabs(combination) => self.combine_tabs(combination),
+            Command::DefineTag(name, definition) => {
+                tagging::define_tag(self, name.received(), definition);
+            }
             Command::DeleteView(name) => self.overlays.open(ViewDeletion(name)),
             Command::OpenDataset(dataset) => {
                 self.open_dataset(dataset);
@@ -156,6 +167,10 @@ impl App {
             Command::OpenView(name) => open_saved_view(self, &name),
             Command::CustomCommand(position) => run_custom_command(self, position),
             Command::PlanModel(name) => get_model::plan(self, name),
+            Command::RenameTag(name) => {
+                let text = name.received().to_owned();
+                self.overlays.open(TextPrompt::new(PromptPurpose::RenameTag(name), &text));
+            }
             Command::RenameView(name) => ViewNameInput::open(&mut self.overlays, Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.panes.theme = theme,

@@ -4,7 +4,9 @@
 use std::cmp::Reverse;
 
 use tessera_config::{Destination, ThemeChoice, TileSize};
-use tessera_model::{FileOrder, HistoryEntry, search_form, set_algebra::SetOperator};
+use tessera_model::{
+    FileOrder, HistoryEntry, TagDefinition, search_form, set_algebra::SetOperator,
+};
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -22,7 +24,10 @@ use crate::{
 pub enum Command {
     Action(Action),
     AddFilter(FilterKind),
+    /// Asks for the color of a tag.
+    ChooseTagColor(SafeText),
     CombineTabs(Combination),
+    DefineTag(SafeText, TagDefinition),
     DeleteView(SafeText),
     OpenDataset(DatasetId),
     OpenDeployment(Destination),
@@ -32,6 +37,7 @@ pub enum Command {
     CustomCommand(usize),
     /// Asks what getting the model of this name would download.
     PlanModel(&'static str),
+    RenameTag(SafeText),
     RenameView(SafeText),
     RerunSearch(Box<HistoryEntry>),
     SetTheme(ThemeChoice),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use tessera_curation::duplicates::DuplicateGroup;
-use tessera_model::{Selection, tag::tag_name};
+use tessera_model::{Selection, TagDefinition, tag::tag_name};
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -33,6 +33,7 @@ pub enum PromptPurpose {
     /// The folder for the images of these groups that are not kept.
     MoveDuplicates(Vec<DuplicateGroup>),
     NewTag,
+    RenameTag(SafeText),
     /// The number of media of the search to select that differ most from each other.
     DiverseMedia,
 }
@@ -50,6 +51,7 @@ impl PromptPurpose {
             Self::TargetFolder(_) => "Move the files of the selection",
             Self::MoveDuplicates(_) => "Move the duplicates that go",
             Self::NewTag => "Create a tag",
+            Self::RenameTag(_) => "Rename the tag",
             Self::DiverseMedia => "Select the media that differ most",
         }
     }
@@ -64,6 +66,7 @@ impl PromptPurpose {
             Self::TargetFolder(_) | Self::MoveDuplicates(_) => {
                 "a folder; sidecars go along, and nothing is replaced"
             }
+            Self::RenameTag(_) => "the new name; an existing tag of this name takes over the media",
             Self::NewTag => "a name of at most 100 characters",
             Self::DiverseMedia => "how many of the search; they replace the current selection",
         }
@@ -101,6 +104,10 @@ impl TextPrompt {
         let lane = Lane::DiverseMedia(search.dataset);
         app.outbox.send(lane, Request::ChooseDiverse(search, number));
         Ok(())
+    }
+
+    fn tag_name(&self) -> Result<String, String> {
+        tag_name(self.text.value()).ok_or_else(|| "type a name of 1 to 100 characters".to_owned())
     }
 
     fn target_folder(&self, setup: &Setup) -> Result<PathBuf, String> {
@@ -165,7 +172,9 @@ impl Dialog for TextPrompt {
                 "Tab complete   Ctrl-F browse   Enter replace the selection   Esc close"
             }
             PromptPurpose::GoToPage => "Enter go there   Esc close",
-            PromptPurpose::RenameDataset(_) => "Enter rename   Esc close",
+            PromptPurpose::RenameDataset(_) | PromptPurpose::RenameTag(_) => {
+                "Enter rename   Esc close"
+            }
             PromptPurpose::TargetFolder(_) | PromptPurpose::MoveDuplicates(_) => {
                 "Tab complete   Ctrl-F browse   Enter preview   Esc close"
             }
@@ -215,13 +224,12 @@ impl Dialog for TextPrompt {
                 let action = file_actions::to_folder(Action::MoveFiles, folder);
                 file_actions::plan_duplicates(app, groups.clone(), action);
             }),
-            PromptPurpose::NewTag => match tag_name(self.text.value()) {
-                Some(name) => {
-                    tagging::create_tag(app, &name);
-                    Ok(())
-                }
-                None => Err("type a name of 1 to 100 characters".to_owned()),
-            },
+            PromptPurpose::NewTag => self.tag_name().map(|name| {
+                tagging::define_tag(app, &name, TagDefinition::Create(None));
+            }),
+            PromptPurpose::RenameTag(from) => self.tag_name().map(|name| {
+                tagging::define_tag(app, from.received(), TagDefinition::Rename(name));
+            }),
             PromptPurpose::DiverseMedia => self.diverse_media(app),
             _ => self
                 .request(app)
