@@ -2,7 +2,7 @@
 //! and users get messages.
 
 use std::{
-    io,
+    io, mem,
     time::{Instant, SystemTime},
 };
 
@@ -46,6 +46,8 @@ pub struct Poller<'a> {
     limit: Option<Duration>,
     events: EventTarget,
     consecutive_failures: u32,
+    /// The pause that the service has requested before the next request.
+    requested_pause: Duration,
     /// How far this process has encoded the media of the dataset.
     encoding: Option<EncodingProgress>,
     /// The last reported status, percentage, and counts of images, videos and encoded media.
@@ -68,6 +70,7 @@ impl<'a> Poller<'a> {
             limit: Some(context.global.timeout.unwrap_or(DEFAULT_TIMEOUT)),
             events: EventTarget::Messages,
             consecutive_failures: 0,
+            requested_pause: Duration::ZERO,
             encoding: None,
             last_reported: None,
             last_change: now,
@@ -104,6 +107,7 @@ impl<'a> Poller<'a> {
                 regular.mul_f64(1.0 - 0.2 * jitter())
             }
         };
+        wait = wait.max(mem::take(&mut self.requested_pause));
         if let Some(limit) = self.limit {
             let left = limit.checked_sub(self.elapsed()).ok_or_else(|| timeout_error(limit))?;
             wait = wait.min(left);
@@ -157,6 +161,7 @@ impl<'a> Poller<'a> {
             }
             Err(failure) if failure.is_connection_failure() => {
                 self.consecutive_failures += 1;
+                self.requested_pause = failure.retry_after.unwrap_or_default();
                 if self.consecutive_failures == 1 {
                     let fields = json!({ "message": failure.message.as_str() });
                     self.emit("lost", fields, &format!("no response, retrying: {failure}"))?;
@@ -168,7 +173,7 @@ impl<'a> Poller<'a> {
     }
 
     pub(super) fn report_recovery(&mut self) -> CliResult<()> {
-        if std::mem::take(&mut self.consecutive_failures) == 0 {
+        if mem::take(&mut self.consecutive_failures) == 0 {
             return Ok(());
         }
         self.emit("back", json!({}), "the service responds again")

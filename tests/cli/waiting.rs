@@ -195,6 +195,20 @@ async fn a_connection_loss_is_reported_and_survived() {
 }
 
 #[tokio::test]
+async fn the_pause_that_the_service_requests_is_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let service = answers(|look| match look {
+        0 => record("INDEXING", 5),
+        _ => Reply::new(429, &[("retry-after", "600")], "{}"),
+    })
+    .await;
+    let line = ["dataset", "wait", "--interval", "100ms", "--timeout", "3s"];
+    let (code, _, err) = ask(&service, home.path(), &line).await;
+    // The last request is sent when the time is over.
+    assert_eq!((code, service.count()), (124, 3), "{err}");
+}
+
+#[tokio::test]
 async fn the_timeout_applies_during_an_outage() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {

@@ -1,5 +1,7 @@
 //! Tests scheduled reads: what is requested and when, and what happens to stale responses.
 
+use std::time::Duration;
+
 use tessera_interface::{
     app::Event,
     message::{Lane, Payload, Request},
@@ -99,6 +101,22 @@ fn a_page_that_cannot_be_loaded_shows_an_outage_at_once() {
     desk.respond(ticket, Err(Failure::new(FailureKind::Unreachable, "connection refused")));
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
     assert!(desk.app.outage().is_some());
+}
+
+#[test]
+fn nothing_is_requested_again_before_the_pause_that_the_service_requests() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("f");
+    desk.wait(15);
+    let busy = Failure::new(FailureKind::RateLimited, "the service is limiting requests");
+    let busy = Failure { retry_after: Some(Duration::from_mins(10)), ..busy };
+    while let Some((ticket, _)) = desk.open.pop_front() {
+        desk.respond(ticket, Err(busy.clone()));
+    }
+    desk.wait(599);
+    assert!(desk.requests().is_empty());
+    desk.wait(1);
+    assert!(matches!(desk.requests()[..], [Request::Datasets, Request::Explore(_)]));
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub(super) const PROXY_LOGIN_REMEDY: &str =
     "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
 
 const LATER: &str = "Try again later";
-/// The longest pause that is stated. A longer one is a mistake of the service.
-const MAX_STATED_WAIT: Duration = Duration::from_hours(24 * 365);
+/// The longest requested pause that counts. A longer one is a mistake of the service.
+const MAX_REQUESTED_PAUSE: Duration = Duration::from_hours(24 * 365);
 
 #[derive(Debug)]
 pub(super) enum AttemptError {
@@ -225,11 +225,13 @@ impl FailureContext<'_> {
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
             format!("cannot {}: {reason} ({status})", self.request.endpoint.retry_rule().purpose);
-        let wait = retry_after(&rejection).filter(|wait| !wait.is_zero());
+        let is_pause = |pause: &Duration| !pause.is_zero() && *pause <= MAX_REQUESTED_PAUSE;
+        let retry_after = retry_after(&rejection).filter(is_pause);
         let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
-        match (remedy, wait) {
-            (None | Some(LATER), Some(wait)) if wait <= MAX_STATED_WAIT => {
-                failure.with_remedy(format!("Try again in {}", format_wait(wait)))
+        let failure = Failure { retry_after, ..failure };
+        match (remedy, retry_after) {
+            (None | Some(LATER), Some(pause)) => {
+                failure.with_remedy(format!("Try again in {}", format_wait(pause)))
             }
             (Some(remedy), _) => failure.with_remedy(remedy),
             (None, _) => failure,

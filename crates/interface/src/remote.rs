@@ -76,11 +76,13 @@ impl<T> Remote<T> {
     }
 
     /// Returns when the value is due: at once if it was never tried or was invalidated, otherwise
-    /// `interval` after the last attempt. Without an interval, the value is not loaded again.
+    /// `interval` after the last attempt, or after the pause that the service requests if that is longer. Without an
+    /// interval, the value is not loaded again.
     pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
+        let pause = self.failure.as_ref().and_then(|failure| failure.retry_after);
         match self.tried_at {
             None => Some(Uptime::ZERO),
-            Some(tried) => interval.map(|interval| tried + interval),
+            Some(tried) => interval.map(|interval| tried + interval.max(pause.unwrap_or_default())),
         }
     }
 }

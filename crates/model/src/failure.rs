@@ -45,6 +45,8 @@ pub struct Failure {
     /// A machine-readable code for known messages of the service.
     pub code: Option<&'static str>,
     pub status: Option<u16>,
+    /// The pause that the service requests before the next request.
+    pub retry_after: Option<Duration>,
     /// The request that failed: `GET /api/v1/datasets`.
     pub request: Option<SafeText>,
 }
@@ -58,6 +60,7 @@ impl Failure {
             detail: None,
             code: None,
             status: None,
+            retry_after: None,
             request: None,
         }
     }

@@ -122,18 +122,19 @@ async fn a_requested_pause_is_respected_and_announced() {
 
 #[tokio::test]
 async fn a_pause_above_the_limit_ends_the_request_at_once_and_is_stated() {
-    for (status, wait, remedy) in [
-        (429, "3600", ". Try again in 1 h"),
-        (503, "7200", ". Try again in 2 h"),
-        (429, "1000000000000", ". Try again later"),
-        (429, "99999999999999999999999999", ". Try again later"),
-        (429, "Fri, 01 Jan 2100 00:00:00 GMT", ". Try again later"),
+    for (status, wait, remedy, hours) in [
+        (429, "3600", ". Try again in 1 h", Some(1)),
+        (503, "7200", ". Try again in 2 h", Some(2)),
+        (429, "1000000000000", ". Try again later", None),
+        (429, "99999999999999999999999999", ". Try again later", None),
+        (429, "Fri, 01 Jan 2100 00:00:00 GMT", ". Try again later", None),
     ] {
         let busy = move |_: &ReceivedRequest| Reply::new(status, &[("retry-after", wait)], "{}");
         let server = ScriptedServer::start(busy).await;
         let client = hosted(&server.url(), ClientPolicy::default());
-        let failure = client.list_datasets().await.unwrap_err().to_string();
-        assert!(failure.ends_with(remedy), "{failure}");
+        let failure = client.list_datasets().await.unwrap_err();
+        assert!(failure.to_string().ends_with(remedy), "{failure}");
+        assert_eq!(failure.retry_after, hours.map(Duration::from_hours), "{wait}");
         assert_eq!(server.count(), 1, "{wait}");
     }
 }
