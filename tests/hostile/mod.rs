@@ -164,6 +164,7 @@ impl Stage {
             text: text.to_owned(),
         };
         let exchange = |outcome| RequestRecord {
+            purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail(text),
             attempt: 1,

@@ -443,6 +443,7 @@ fn the_connection_shows_service_login_and_failures() {
     let mut desk = browsing(200, 60);
     let request = |outcome| {
         Event::Exchange(RequestRecord {
+            purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
             attempt: 1,

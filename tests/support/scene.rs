@@ -337,6 +337,7 @@ pub fn log(columns: u16, rows: u16) -> Desk {
     for outcome in outcomes {
         desk.wait(3);
         desk.happen(Event::Exchange(RequestRecord {
+            purpose: "list the datasets",
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
             attempt: 1,

@@ -17,10 +17,12 @@ use tessera_interface::{
             pick_list::{Command, PickItem},
             reindex::ReindexConfirmation,
         },
+        results_header::results_notice,
     },
     message::{Lane, Payload, Request},
 };
 use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};
+use tessera_wire::endpoints::Endpoint;
 
 use crate::support::desk::{Desk, dataset, page};
 
@@ -303,6 +305,7 @@ fn the_record_shows_unknown_fields() {
 
 fn exchange(attempt: u32) -> Event {
     Event::Exchange(RequestRecord {
+        purpose: "list the datasets",
         method: "GET",
         target: SafeText::detail("/api/v1/datasets"),
         attempt,
@@ -318,7 +321,7 @@ fn exchange(attempt: u32) -> Event {
 
 #[test]
 fn what_is_loading_names_the_pause_before_the_next_try() {
-    let mut desk = with_status(Status::Ready);
+    let mut desk = Desk::new();
     assert_eq!(desk.app.loading_text(), "loading");
     let Event::Exchange(record) = exchange(1) else { panic!("a request") };
     let failed = |seconds| {
@@ -330,6 +333,27 @@ fn what_is_loading_names_the_pause_before_the_next_try() {
     desk.happen(failed(30));
     desk.happen(failed(10));
     assert_eq!(desk.app.loading_text(), "loading: 409, next try in 30 s");
+}
+
+#[test]
+fn only_the_pause_of_the_awaited_request_is_shown_above_the_results() {
+    let mut desk = Desk::with_clusters(3);
+    let Event::Exchange(record) = exchange(1) else { panic!("a request") };
+    let failed = |purpose, seconds| {
+        let retry_in = Some(Duration::from_secs(seconds));
+        Event::Exchange(RequestRecord { purpose, retry_in, ..record.clone() })
+    };
+    let page = Endpoint::Explore.retry_rule().purpose;
+    desk.happen(failed(page, 50));
+    desk.wait(1);
+    desk.press("f");
+    desk.happen(failed(Endpoint::Picture.retry_rule().purpose, 40));
+    desk.wait(2);
+    let waits = "waiting for a response since 2 s";
+    assert_eq!(results_notice(&desk.app).unwrap(), waits);
+    desk.happen(failed(page, 30));
+    assert_eq!(results_notice(&desk.app).unwrap(), format!("{waits}: 409, next try in 30 s"));
+    assert_eq!(desk.app.log().pending_retry(desk.now).unwrap(), "409, next try in 47 s");
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl<'a> Attempt<'a> {
 
     fn record(&self, outcome: RequestOutcome, retry_in: Option<Duration>) -> RequestRecord {
         RequestRecord {
+            purpose: self.request.endpoint.retry_rule().purpose,
             method: self.request.method(),
             target: printable_target(&self.request.url, self.request.endpoint.follows_link()),
             attempt: self.number,

@@ -153,6 +153,8 @@ pub fn login_check_text(http_status: u16, by_dataset: bool) -> Option<&'static s
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestRecord {
+    /// What the request does, as the table of endpoints says.
+    pub purpose: &'static str,
     pub method: &'static str,
     /// Path and query, preceded by the host if the host is not that of the service.
     pub target: SafeText,

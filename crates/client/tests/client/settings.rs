@@ -138,6 +138,7 @@ fn only_a_service_with_a_login_takes_another_one() {
 fn a_recorded_request_is_written_as_json() {
     let record = |outcome, retry_in| {
         let record = RequestRecord {
+            purpose: "list the datasets",
             method: "GET",
             target: SafeText::name("/api/v1/datasets"),
             attempt: 2,

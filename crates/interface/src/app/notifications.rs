@@ -115,7 +115,18 @@ impl RequestLog {
 
     /// Describes the request that is repeated after the longest pause, unless all pauses are short.
     pub fn pending_retry(&self, now: Uptime) -> Option<String> {
-        let pending = self.exchanges.iter().filter_map(|(at, record)| {
+        self.pending_retry_of(now, |_, _| true)
+    }
+
+    /// Describes the one of these requests that is repeated after the longest pause. `is_counted` gets the time at which
+    /// an attempt ended, and its record.
+    pub(in crate::app) fn pending_retry_of(
+        &self,
+        now: Uptime,
+        is_counted: impl Fn(Uptime, &RequestRecord) -> bool,
+    ) -> Option<String> {
+        let exchanges = self.exchanges.iter().filter(|(at, record)| is_counted(*at, record));
+        let pending = exchanges.filter_map(|(at, record)| {
             let pause = record.retry_in.filter(|pause| *pause >= Self::MIN_SHOWN_PAUSE)?;
             let left = (*at + pause).checked_sub(now).filter(|left| !left.is_zero())?;
             Some((left, &record.outcome))

@@ -7,8 +7,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use tessera_model::{Dataset, FailureKind, StateKey, polling::PollTarget, text::count_with_noun};
+use tessera_model::{
+    Dataset, FailureKind, RequestRecord, StateKey, polling::PollTarget, text::count_with_noun,
+};
 use tessera_picture::Protocol;
+use tessera_wire::endpoints::Endpoint;
 
 use crate::app::prelude::*;
 use crate::app::{
@@ -375,9 +378,30 @@ impl App {
         })
     }
 
-    /// Says that something is loading, and when a request for it is repeated.
+    /// Describes the pause before a request that the results wait for is repeated.
+    pub(in crate::app) fn results_retry(&self) -> Option<String> {
+        let mut lanes = self.results.awaited_lanes(&self.outbox);
+        lanes.find_map(|lane| self.retry_of(&lane))
+    }
+
+    /// Describes the pause before the request of a lane is repeated. Attempts before the lane was opened are those of
+    /// cancelled requests.
+    fn retry_of(&self, lane: &Lane) -> Option<String> {
+        let endpoint = match lane {
+            Lane::Datasets => Endpoint::Datasets,
+            Lane::Page(_) => Endpoint::Explore,
+            Lane::Anchor => Endpoint::RegisterAnchor,
+            _ => return None,
+        };
+        let (purpose, since) =
+            (endpoint.retry_rule().purpose, self.outbox.tickets.opened_at(lane)?);
+        let is_of_lane = |at, record: &RequestRecord| at >= since && record.purpose == purpose;
+        self.log.pending_retry_of(self.outbox.now, is_of_lane)
+    }
+
+    /// Says that the datasets are loading, and when the request for them is repeated.
     pub fn loading_text(&self) -> String {
-        let retry = self.log.pending_retry(self.outbox.now);
+        let retry = self.retry_of(&Lane::Datasets);
         retry.map_or_else(|| "loading".to_owned(), |retry| format!("loading: {retry}"))
     }
 

@@ -15,7 +15,7 @@ pub fn results_notice(app: &App) -> Option<String> {
             Some(search) => format!("page {}", u64::from(search.page) + 1),
             None => "a response".to_owned(),
         };
-        let retry = app.log.pending_retry(app.outbox.now);
+        let retry = app.results_retry();
         let retry = retry.map_or_else(String::new, |retry| format!(": {retry}"));
         return Some(format!("waiting for {target} since {} s{retry}{stop}", waited.as_secs()));
     }

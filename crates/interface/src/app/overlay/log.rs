@@ -67,7 +67,7 @@ fn log_entries(
 }
 
 fn request_entry(request: &RequestRecord) -> LogEntry {
-    let RequestRecord { method, target, attempt, duration, bytes_sent, outcome, retry_in } =
+    let RequestRecord { method, target, attempt, duration, bytes_sent, outcome, retry_in, .. } =
         request;
     let (result, name, detail) = match outcome {
         RequestOutcome::Succeeded { status, bytes } => {
