@@ -1,7 +1,7 @@
 //! Draws a tile of the results for a cluster or a member: a picture above two lines, or a single
 //! line.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ratatui::{
     layout::Margin,
@@ -297,6 +297,12 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
 /// file. Labels that no member of the result has are last or, if the search excludes them, left out.
 pub(super) fn subject(cluster: &Cluster, search: &Search) -> String {
     let first = cluster.previews.first();
+    if let Some(caption) = cluster.caption() {
+        return format!("“{}”", truncate(caption.as_str(), 200));
+    }
+    if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
+        return frame.title().to_string();
+    }
     let is_excluded = |label: &SafeText| {
         search.filters.iter().any(|filter| match filter {
             Filter::Labels(LabelRule::NotOneOf, labels) => {
@@ -307,15 +313,13 @@ pub(super) fn subject(cluster: &Cluster, search: &Search) -> String {
     };
     let labels = cluster.labels.iter().filter(|label| !is_metadata_label(label.as_str()));
     let mut labels: Vec<&SafeText> = labels.filter(|label| !is_excluded(label)).collect();
-    labels.sort_by_key(|label| !cluster.previews.iter().any(|it| it.labels.contains(label)));
+    // Thousands of members may be loaded, so their labels are collected once.
+    let of_members: HashSet<&SafeText> =
+        cluster.previews.iter().flat_map(|it| &it.labels).collect();
+    labels.sort_by_key(|label| !of_members.contains(label));
     let labels: Vec<&str> = labels.into_iter().take(3).map(SafeText::as_str).collect();
-    if let Some(caption) = cluster.caption() {
-        format!("“{}”", truncate(caption.as_str(), 200))
-    } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
-        frame.title().to_string()
-    } else if !labels.is_empty() {
-        format!("# {}", labels.join(", "))
-    } else {
-        first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string())
+    if labels.is_empty() {
+        return first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string());
     }
+    format!("# {}", labels.join(", "))
 }
