@@ -70,10 +70,12 @@ fn an_export_ends_before_its_archive_is_downloaded() {
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
     desk.wait(600);
+    let ended = |desk: &Desk| desk.app.jobs().get(JOB).unwrap().ended_at().is_some();
+    assert!(!ended(&desk), "the archive is being downloaded");
     let path = PathBuf::from("/downloads/set-1.zip");
     let archive = Archive { path, bytes: 10, entries: 4, images: 3 };
     desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
-    assert!(desk.notice().contains("set-1.zip"), "{}", desk.notice());
+    assert!(ended(&desk) && desk.notice().contains("set-1.zip"), "{}", desk.notice());
     let took = |desk: &Desk| {
         let job = desk.app.jobs().iter().next().unwrap();
         let last = job.history().transitions().last().unwrap().entered_at;

@@ -31,7 +31,7 @@ pub struct Job {
     pub dataset_name: SafeText,
     pub kind: JobKind,
     pub started_at: Timestamp,
-    /// When the work ended. A later download of the archive does not change this time.
+    /// When the service had finished the work. A later download of the archive does not change this time.
     ended_at: Option<Timestamp>,
     /// Whether the job was active when its state was recorded last.
     was_active: bool,
@@ -147,8 +147,9 @@ impl Job {
         self.tracker.as_ref()
     }
 
+    /// Returns when the service had finished the work, unless the archive is being downloaded.
     pub fn ended_at(&self) -> Option<Timestamp> {
-        self.ended_at
+        self.ended_at.filter(|_| !self.is_active())
     }
 
     /// Returns the state as shown on screen. The service's own status is used if there is one.
@@ -285,7 +286,7 @@ impl Job {
             state: resumed_state(record.state, &job.kind),
             ..job
         };
-        if let Some(ended) = job.ended_at.filter(|_| !job.is_active()) {
+        if let Some(ended) = job.ended_at() {
             let label = job.label().to_owned();
             job.history.record(ended, &label, None);
         }

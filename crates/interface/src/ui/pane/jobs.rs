@@ -124,7 +124,7 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
 
 /// Returns when the next poll of a job is due, or when the job ended.
 fn when_text(app: &App, job: &Job) -> String {
-    if let Some(ended) = job.ended_at().filter(|_| !job.is_active()) {
+    if let Some(ended) = job.ended_at() {
         return format_age(app.clock().saturating_sub(ended));
     }
     let due = job.next_poll(app.clock(), app.setup().polling);
