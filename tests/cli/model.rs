@@ -128,6 +128,8 @@ fn a_model_is_added_only_if_it_works_and_its_name_is_free() {
     assert!(code == 2 && err.contains("tessera model remove clip"), "{err}");
     let (_, out, _) = run(home.path(), &["model", "list"]);
     assert!(out.contains("clip") && !out.contains("blind") && !out.contains("partial"), "{out}");
+    let (_, out, _) = run(home.path(), &["doctor", "--offline"]);
+    assert!(out.contains("take: clip") && !out.contains("starter model"), "{out}");
 }
 
 #[test]

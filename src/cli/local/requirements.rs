@@ -11,7 +11,7 @@ use crate::{
 };
 use tessera_encoder::has_model;
 use tessera_media::ingest::disk_quota::RESERVED_BYTES;
-use tessera_model::{STARTER, text::format_bytes};
+use tessera_model::text::format_bytes;
 use tessera_service::DeploymentSettings;
 
 /// Below this free space in bytes, exports and indexes of usual size may not fit.
@@ -69,8 +69,8 @@ fn check_models(chosen: Option<&Path>) -> Vec<CheckResult> {
             CheckResult::passed("model", message)
         }
     };
-    let is_made = names.iter().any(|name| name == STARTER);
-    std::iter::once(model).chain((!is_made).then(check_starter)).collect()
+    let has_none = chosen.is_none() && names.is_empty();
+    std::iter::once(model).chain(has_none.then(check_starter)).collect()
 }
 
 /// Checks the programs that make the starter model.
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn less_space_than_the_program_reserves_is_trouble() {
+    fn less_space_than_the_program_reserves_fails() {
         for (free, exit) in [
             (0, Some(Exit::Failed)),
             (RESERVED_BYTES - 1, Some(Exit::Failed)),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_the_settings_that_is_not_there_is_trouble() {
+    fn a_model_of_the_settings_that_is_not_there_fails() {
         let folder = tempfile::tempdir().unwrap();
         let exit = |model| check_models(Some(model))[0].exit();
         assert_eq!(exit(folder.path()), Some(Exit::Usage));
