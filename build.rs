@@ -1,5 +1,5 @@
-//! Passes on to the program what only cargo knows, for `tessera version --verbose`. The commit is not among it, because
-//! the program would be built again after each one.
+//! Passes facts to the program that only cargo knows, for `tessera version --verbose`. The commit is not one of these
+//! facts, because every commit would rebuild the program.
 
 use std::{env, process::Command};
 

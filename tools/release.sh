@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
         *) targets+=("$1"); shift ;;
     esac
 done
-# Optimized as one unit, the program is a quarter smaller. This takes too long for those who build it from source.
+# Optimized as one unit, the program is a quarter smaller. The linking takes too long for users who build from source.
 [ "$profile" = dev ] || export CARGO_PROFILE_RELEASE_LTO=fat
 system=$(uname -s)
 if [ ${#targets[@]} = 0 ]; then

@@ -192,7 +192,9 @@ fn check_secrets() -> Vec<CheckResult> {
         }));
         findings.push(match secrets.check_file() {
             Ok(()) => passed(format!("otherwise {}", secrets.describe(SecretLocation::File))),
-            Err(reason) if keyring.is_ok() => passed(format!("only there, because of {reason}")),
+            Err(reason) if keyring.is_ok() => {
+                passed(format!("stored only in the keyring, because {reason}"))
+            }
             Err(reason) => {
                 let message = format!(
                     "cannot be stored in {reason}; make its folder writable, or set {SECRET_VARIABLE} or \

@@ -82,7 +82,7 @@ impl Client {
     }
 
     /// Reports each request that the service has not responded to after [`ClientPolicy::slow_response`], and each pause
-    /// of this length before a request is repeated, in a sentence. `listener` must not block.
+    /// of at least this length before a request is repeated, in a sentence. `listener` must not block.
     pub fn with_slow_listener(self, listener: impl Fn(String) + Send + Sync + 'static) -> Self {
         self.changed(|transport| transport.slow_listener = Some(Arc::new(listener)))
     }
