@@ -243,6 +243,15 @@ fn without_pictures_it_says_how_to_get_them() {
 }
 
 #[test]
+fn a_picture_of_the_basket_stays_open_without_a_warning_if_the_cluster_under_the_cursor_is_gone() {
+    let mut desk = browsing(Protocol::Kitty);
+    desk.press("l space 5 s r");
+    desk.answer_page(page(20, 3));
+    assert!(desk.app.viewer().is_some());
+    assert_eq!((desk.app.panes().focus, desk.notice()), (Pane::Basket, ""));
+}
+
+#[test]
 fn neighbors_that_would_displace_the_picture_are_not_loaded() {
     let mut desk = browsing(Protocol::Kitty);
     desk.happen(Event::Resize(400, 110));

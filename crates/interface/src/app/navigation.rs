@@ -51,7 +51,14 @@ impl App {
     }
 
     fn shows_single_pictures(&self) -> bool {
-        self.viewer.is_some() || self.panes.focus == Pane::Detail || self.results.shows_members()
+        self.viewer.is_some() || self.shows_open_cluster()
+    }
+
+    /// Returns whether the pictures of the cluster under the cursor are shown, in a pane or at full size.
+    pub(in crate::app) fn shows_open_cluster(&self) -> bool {
+        self.viewer.as_ref().is_some_and(Viewer::shows_open_cluster)
+            || self.panes.focus == Pane::Detail
+            || self.results.shows_members()
     }
 
     pub(in crate::app) fn move_cursor(&mut self, action: Action) {
@@ -296,10 +303,10 @@ impl App {
         self.datasets.cursor = Some(id);
     }
 
-    /// Finds what is under the cursor again and scrolls to it. If the cluster whose pictures are shown is gone, the
-    /// pictures are closed, so that no key applies to a picture that the user has not chosen.
+    /// Finds what is under the cursor again and scrolls to it. If the cluster whose pictures are shown is gone or
+    /// hidden, the pictures are closed, so that no key applies to a picture that the user has not chosen.
     pub(in crate::app) fn restore_cursor(&mut self) {
-        if self.results.restore_cluster() && self.shows_single_pictures() {
+        if self.results.restore_cluster() && self.shows_open_cluster() {
             self.close_lost_cluster();
         }
         let is_list = focused_list(self.panes.focus, &self.results) == PictureList::Members;
@@ -313,8 +320,7 @@ impl App {
     }
 
     fn close_lost_cluster(&mut self) {
-        let shows_other = |it: &Viewer| it.comparison.is_some() || it.list == PictureList::Basket;
-        self.viewer = self.viewer.take().filter(shows_other);
+        self.viewer = self.viewer.take().filter(|viewer| !viewer.shows_open_cluster());
         self.results.edit_view(|view| view.members_top_row = None);
         if self.panes.focus == Pane::Detail {
             self.panes.focus = Pane::Results;

@@ -42,6 +42,11 @@ impl Viewer {
         }
     }
 
+    /// Returns whether the picture is that of the cluster under the cursor of the results.
+    pub(in crate::app) fn shows_open_cluster(&self) -> bool {
+        self.comparison.is_none() && self.list != PictureList::Basket
+    }
+
     /// Returns to the pictures side by side. Returns `false` if they are side by side already.
     fn leave_arrangement(&mut self) -> bool {
         let comparison = self.comparison.as_mut();
