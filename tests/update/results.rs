@@ -326,6 +326,38 @@ fn a_filter_that_hides_the_open_cluster_closes_its_members() {
 }
 
 #[test]
+fn a_cluster_is_opened_although_the_selected_one_is_hidden() {
+    for key in ["enter", "i", "s"] {
+        let mut desk = Desk::with_clusters(30);
+        desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+        desk.press("l l /");
+        desk.type_text("121");
+        desk.press("enter");
+        desk.press(key);
+        let pane = if key == "i" { Pane::Detail } else { Pane::Results };
+        assert_eq!(member(&desk), (key == "enter", 12, "120.jpg".to_owned()), "{key}");
+        assert_eq!((desk.app.panes().focus, desk.app.viewer().is_some()), (pane, key == "s"));
+        assert_eq!(desk.notice(), "", "{key}");
+    }
+    let mut desk = searched(&[0.1, 0.2, 0.2, 0.2, 0.3]);
+    desk.press("l l l C enter");
+    assert_eq!(member(&desk), (true, 1, "10.jpg".to_owned()));
+}
+
+#[test]
+fn the_detail_is_left_if_a_filter_hides_its_cluster_after_a_reload() {
+    let mut desk = Desk::with_clusters(30);
+    desk.press("l l /");
+    desk.type_text("20");
+    desk.press("enter i r");
+    let mut changed = page(0, 30);
+    changed.clusters[2].previews = cluster(3).previews;
+    desk.answer_page(changed);
+    assert_eq!((here(&desk), desk.app.panes().focus), (12, Pane::Results));
+    assert_eq!(desk.notice(), "the open cluster is no longer among these results");
+}
+
+#[test]
 fn no_other_picture_is_under_the_cursor_until_a_member_is_loaded_again() {
     let mut desk = opened_large_cluster();
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Members(..)));

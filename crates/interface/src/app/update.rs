@@ -47,7 +47,11 @@ impl App {
     #[must_use]
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.outbox.now = now;
+        let showed_open_cluster = self.shows_open_cluster();
         self.handle_event(event);
+        if !showed_open_cluster && self.shows_open_cluster() {
+            self.results.select_cluster_at_cursor();
+        }
         self.open_requested_review();
         self.hold_layout();
         self.outbox.notifications.remove_expired(now);

@@ -126,8 +126,15 @@ impl Results {
 }
 
 impl Results {
+    /// Selects the cluster under the cursor. The cluster that was selected before may be hidden or folded.
+    pub(in crate::app) fn select_cluster_at_cursor(&mut self) {
+        if let Some(cluster) = self.cluster().map(|cluster| cluster.id) {
+            self.edit_view(|view| view.cluster = Some(cluster));
+        }
+    }
+
     /// Finds the selected cluster again after a change, or else the one with the selected picture. Returns whether the
-    /// cursor is on another cluster now, because there is neither.
+    /// cursor is on another cluster now, because there is neither, or because the found one is hidden or folded.
     pub(in crate::app) fn restore_cluster(&mut self) -> bool {
         let (Some(page), Some(view)) = (self.page(), self.view()) else { return false };
         let (clusters, visible) = (&page.clusters, self.visible_clusters());
@@ -137,8 +144,7 @@ impl Results {
         let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
         let cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
         let shown = visible.get(cursor).map(|it| it.index);
-        let is_other = index.is_none() || self.shows_members() && shown != index;
-        let is_other = is_other && view.cluster.is_some();
+        let is_other = view.cluster.is_some() && (index.is_none() || shown != index);
         // A cluster that only a filter hides is found again when the filter is cleared.
         let cluster = view.cluster.and(index.or(shown)).map(|index| clusters[index].id);
         self.edit_view(|view| (view.cursor, view.cluster) = (cursor, cluster));
