@@ -86,11 +86,10 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
                 let items = list.descendants().filter(|node| node.has_tag_name((RDF, "li")));
                 let (default, others): (Vec<_>, Vec<_>) = items.partition(is_default_language);
                 let items = default.into_iter().chain(others);
-                items.filter_map(|item| item.text()).map(str::to_owned).collect()
+                items.filter_map(text_of).map(str::to_owned).collect()
             };
-            let list = property.children().find(Node::is_element);
-            match list {
-                None => values.extend(property.text().map(str::to_owned)),
+            match property.descendants().find(is_list) {
+                None => values.extend(text_of(property).map(str::to_owned)),
                 Some(list) if list.has_tag_name((RDF, "Alt")) => {
                     values.extend(items(list).into_iter().next());
                 }
@@ -99,6 +98,26 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
         }
     }
     values
+}
+
+fn is_list(node: &Node) -> bool {
+    ["Alt", "Bag", "Seq"].iter().any(|name| node.has_tag_name((RDF, *name)))
+}
+
+/// Returns the text of a value, which may have qualifiers. The text is an attribute or an element then.
+fn text_of<'a>(value: Node<'a, '_>) -> Option<&'a str> {
+    let mut node = value;
+    loop {
+        if let Some(text) = node.attribute((RDF, "value")) {
+            return Some(text);
+        }
+        let is_inner =
+            |it: &Node| ["value", "Description"].iter().any(|name| it.has_tag_name((RDF, *name)));
+        match node.children().find(is_inner) {
+            Some(inner) => node = inner,
+            None => return node.text(),
+        }
+    }
 }
 
 fn is_default_language(item: &Node) -> bool {

@@ -181,6 +181,22 @@ fn xmp_gives_caption_keywords_persons_rating_and_date() {
 }
 
 #[test]
+fn xmp_texts_with_qualifiers_are_read() {
+    let packet = r#"<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+ xmlns:dc="http://purl.org/dc/elements/1.1/"><rdf:Description>
+  <dc:title rdf:parseType="Resource"><rdf:value><rdf:Alt><rdf:li xml:lang="de">Hafen</rdf:li>
+   <rdf:li xml:lang="x-default">Harbor</rdf:li></rdf:Alt></rdf:value></dc:title>
+  <dc:description><rdf:Alt><rdf:li rdf:value="Evening"/></rdf:Alt></dc:description>
+  <dc:subject><rdf:Bag><rdf:li>plain</rdf:li>
+   <rdf:li rdf:parseType="Resource"><rdf:value>boat</rdf:value></rdf:li>
+   <rdf:li><rdf:Description rdf:value="sea"/></rdf:li></rdf:Bag></dc:subject>
+ </rdf:Description></rdf:RDF>"#;
+    let read = read_xmp(packet.as_bytes());
+    assert_eq!(read.caption.as_deref(), Some("Harbor Evening"));
+    assert_eq!(read.keywords, ["plain", "boat", "sea"]);
+}
+
+#[test]
 fn xmp_over_the_limits_is_ignored() {
     let entities = r#"<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>"#.to_owned();
     let namespaces: Vec<String> =

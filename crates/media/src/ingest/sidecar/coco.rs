@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tessera_model::Mask;
 
 use super::{
-    description::POINT_OR_LINE,
+    description::{POINT_OR_LINE, turned_box},
     file_index::FileIndex,
     sidecar_reader::unreadable,
     streamed_json::{ListEnd, MAX_STREAMED_BYTES, earlier_lists, read_list},
@@ -64,8 +64,26 @@ struct CocoAnnotation<'a> {
     score: Option<&'a RawValue>,
     keypoints: Option<&'a RawValue>,
     iscrowd: Option<&'a RawValue>,
+    attributes: Option<&'a RawValue>,
     /// The objects of a picture, in annotations that cover the whole picture (panoptic).
     segments_info: Option<&'a RawValue>,
+}
+
+/// What CVAT adds to an annotation.
+#[derive(Deserialize)]
+struct CvatAttributes<'a> {
+    /// The degrees by which the box is turned about its center, clockwise.
+    #[serde(borrow)]
+    rotation: Option<&'a RawValue>,
+}
+
+impl CocoAnnotation<'_> {
+    /// Returns the box and the degrees by which it is turned.
+    fn turned_box(&self) -> Option<([f64; 4], f64)> {
+        let attributes: CvatAttributes<'_> = documents::parse_object(self.attributes?.get())?;
+        let degrees = documents::parse_number(attributes.rotation?).filter(|it| *it != 0.0)?;
+        Some((documents::parse_box(self.bbox?)?, degrees))
+    }
 }
 
 const IMAGES: &str = "images";
@@ -347,8 +365,12 @@ fn add_annotation(
         description
             .push_caption(&documents::parse_name(caption).ok_or("its caption is not a string")?);
     }
-    let segmentation =
-        annotation.segmentation.filter(|value| !is_blank(value)).map(read_segmentation);
+    let turned = || {
+        let (sides, degrees) = annotation.turned_box()?;
+        Some(Ok(Segmentation::Polygons(vec![turned_box(sides, degrees).into_flattened()])))
+    };
+    let segmentation = annotation.segmentation.filter(|value| !is_blank(value));
+    let segmentation = segmentation.map(read_segmentation).or_else(turned);
     let has_box = annotation.bbox.is_some_and(|bbox| !is_blank(bbox));
     if !has_box && segmentation.is_none() && annotation.category_id.is_none() {
         return match annotation.caption {
@@ -383,7 +405,8 @@ fn annotation_extent(
     segmentation: Option<&Result<Segmentation, &'static str>>,
 ) -> Result<Option<BoundingBox>, &'static str> {
     let outlined = || segmentation.and_then(|it| it.as_ref().ok()?.extent());
-    let Some(bbox) = annotation.bbox.filter(|bbox| !is_blank(bbox)) else {
+    let is_box = |bbox: &&RawValue| !is_blank(bbox) && annotation.turned_box().is_none();
+    let Some(bbox) = annotation.bbox.filter(is_box) else {
         return match segmentation {
             Some(_) => outlined().ok_or(WRONG_SEGMENTATION).map(Some),
             None => extent_of_keypoints(annotation),

@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 
 use super::prelude::*;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use tessera_model::{table_delimiters, text::without_apostrophe};
 
 use super::{
@@ -249,14 +251,19 @@ fn describe_cells<'a>(
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
-    let has_box = BOX_COLUMNS.iter().all(|name| find(name).is_some());
-    if has_box {
-        let sides = BOX_COLUMNS.map(|name| number(name).unwrap_or(f64::NAN));
-        diagnostics.check(push_box(&mut description, find("label"), sides));
-        description.stated_size = StatedSize::new(number("width"), number("height"));
+    let box_columns = box_columns(&columns);
+    if let Some(names) = box_columns {
+        let [left, top, mut right, mut bottom] = names.map(|name| number(name).unwrap_or(f64::NAN));
+        if names != CORNERS {
+            (right, bottom) = (left + right, top + bottom);
+        }
+        diagnostics.check(push_box(&mut description, find("label"), [left, top, right, bottom]));
+        if names != SIDES {
+            description.stated_size = StatedSize::new(number("width"), number("height"));
+        }
     }
     for &(column, cell) in &columns {
-        if has_box && (column == "label" || BOX_COLUMNS.contains(&column)) {
+        if box_columns.is_some_and(|names| column == "label" || names.contains(&column)) {
             continue;
         }
         push_cell(
@@ -270,7 +277,7 @@ fn describe_cells<'a>(
         );
         match column {
             "label" if is_export => push_name(&mut description.labels, cell),
-            "label" => push_labels(&mut description.labels, cell),
+            "label" => diagnostics.check(push_labels(&mut description.labels, cell)),
             "labels" if collect_cell_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
@@ -290,8 +297,21 @@ fn describe_cells<'a>(
     (description, is_export)
 }
 
-/// The columns of a table with a row for each box, in pixels.
-const BOX_COLUMNS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
+// The columns of a table with a row for each box, in pixels: two corners, or a corner and the lengths of the sides.
+const CORNERS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
+const NAMED_SIDES: [&str; 4] = ["bbox_x", "bbox_y", "bbox_width", "bbox_height"];
+const SIDES: [&str; 4] = ["x", "y", "width", "height"];
+
+/// Returns the columns of the box in a row. The usual names of a box are those of a point and of the size of the picture,
+/// too, so they must stand together beside a label.
+fn box_columns(columns: &[(&str, &str)]) -> Option<[&'static str; 4]> {
+    let names = || columns.iter().map(|(name, _)| *name);
+    let has = |name: &&str| names().any(|column| column == *name);
+    let stands_together =
+        || columns.windows(4).any(|it| it.iter().map(|(name, _)| *name).eq(SIDES));
+    let known = [CORNERS, NAMED_SIDES].into_iter().find(|box_columns| box_columns.iter().all(has));
+    known.or_else(|| (has(&"label") && stands_together()).then_some(SIDES))
+}
 
 fn push_box(
     description: &mut MediaDescription,
@@ -310,17 +330,29 @@ const EMPTY_VALUES: [&str; 18] = [
     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
 ];
 
-/// Adds a label, or the labels in a JSON list.
-fn push_labels(labels: &mut Vec<String>, cell: &str) {
+/// The cell of a choice of several labels in tables of Label Studio.
+#[derive(Deserialize)]
+struct Choices<'a> {
+    #[serde(borrow)]
+    choices: &'a RawValue,
+}
+
+/// Adds a label, or the labels in a JSON list. The error says that the cell is JSON, but not a list of labels.
+fn push_labels(labels: &mut Vec<String>, cell: &str) -> Result<(), &'static str> {
+    let cell = cell.trim();
     let mut names = Vec::new();
-    let is_list = cell.trim_start().starts_with('[');
-    if is_list && collect_cell_names(cell, &mut names).is_some() {
+    let choices = documents::parse_object::<Choices<'_>>(cell);
+    let list = choices.map_or(cell, |choices| choices.choices.get());
+    if list.starts_with('[') && collect_cell_names(list, &mut names).is_some() {
         for name in &names {
             push_name(labels, name);
         }
+    } else if cell.starts_with(['[', '{']) && serde_json::from_str::<&RawValue>(cell).is_ok() {
+        return Err("its label is not a text");
     } else {
-        push_name(labels, documents::whole_number(cell.trim()).unwrap_or(cell));
+        push_name(labels, documents::whole_number(cell).unwrap_or(cell));
     }
+    Ok(())
 }
 
 /// The column that marks the rows of an export of this program.

@@ -8,7 +8,7 @@ use roxmltree::Node;
 use tessera_model::Mask;
 
 use super::{
-    description::{POINT_OR_LINE, TOO_MANY_OBJECTS, turned_corners},
+    description::{POINT_OR_LINE, TOO_MANY_OBJECTS, turned_box},
     mask_reader::MaskReader,
 };
 
@@ -150,21 +150,19 @@ const MAX_ELEMENT_CHARS: usize = 32;
 /// Returns the box around a shape, and the outline of a polygon or of a turned box, or the mask.
 fn parse_shape(shape: Node<'_, '_>, masks: &mut MaskReader) -> Option<(BoundingBox, Annotation)> {
     let number = |name: &str| number(shape, name);
-    // The angle is in degrees, and clockwise.
-    let angle = number("rotation").unwrap_or(0.0).to_radians();
+    let degrees = number("rotation").unwrap_or(0.0);
     let extent = match shape.tag_name().name() {
         "box" => {
             let corners = [[number("xtl")?, number("ytl")?], [number("xbr")?, number("ybr")?]];
-            if angle != 0.0 {
+            if degrees != 0.0 {
                 let [[left, top], [right, bottom]] = corners;
-                let center = [left.midpoint(right), top.midpoint(bottom)];
-                return outline(turned_corners(center, [right - left, bottom - top], angle));
+                return outline(turned_box([left, top, right - left, bottom - top], degrees));
             }
             BoundingBox::around(&corners)
         }
         "ellipse" => {
             let (x, y, across, down) = (number("cx")?, number("cy")?, number("rx")?, number("ry")?);
-            let (sin, cos) = angle.sin_cos();
+            let (sin, cos) = degrees.to_radians().sin_cos();
             let (half_width, half_height) =
                 ((across * cos).hypot(down * sin), (across * sin).hypot(down * cos));
             BoundingBox::pixels([

@@ -326,6 +326,12 @@ fn trimmed_to(text: &str, limit: usize) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// Returns the corners of the box `[x, y, width, height]` that is turned about its center by degrees, clockwise, as CVAT
+/// states it.
+pub(super) fn turned_box([x, y, width, height]: [f64; 4], degrees: f64) -> Vec<[f64; 2]> {
+    turned_corners([x + width / 2.0, y + height / 2.0], [width, height], degrees.to_radians())
+}
+
 /// Returns the corners of a box that is turned about its center. The angle is in radians, and clockwise because y
 /// points downwards.
 pub(super) fn turned_corners(

@@ -2,7 +2,7 @@
 //! `file_name`, `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`. A row of an export also
 //! has a `media_id` and a `user_rating`, and its boxes are in pixels of a picture of its `width` and `height`.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ptr};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -113,7 +113,12 @@ pub(crate) fn describe_row(
     let is_export = row.get("media_id").is_some();
     let rating = row.get(USER_RATING).filter(|_| is_export);
     description.push_rating(rating.and_then(documents::parse_number));
+    let captions = row.caption().filter(|value| value.get().starts_with('['));
     for (name, value) in &row.0 {
+        // A list of captions is no value of a column of the user's own.
+        if captions.is_some_and(|captions| ptr::eq(captions, *value)) {
+            continue;
+        }
         push_json(&mut description.extra_columns, name, value, is_export, &mut diagnostics.refused);
     }
     description

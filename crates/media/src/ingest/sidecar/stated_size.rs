@@ -111,6 +111,7 @@ fn fit_to_picture(
 ) -> Vec<String> {
     let stated = description.stated_size.take();
     let (across, down) = stated.map_or((width.into(), height.into()), StatedSize::size);
+    let in_fractions = leave_out_fractions(description);
     let count = description.objects.len();
     description.objects.retain(|it| it.bounding_box.clipped_to((across, down)).is_some());
     let outside = match count - description.objects.len() {
@@ -123,7 +124,25 @@ fn fit_to_picture(
     let placed = placed.map_or(Ok(()), |stated| {
         place(description, stated, (width, height), is_stored, orientation)
     });
-    outside.into_iter().chain(placed.err()).collect()
+    in_fractions.into_iter().chain(outside).chain(placed.err()).collect()
+}
+
+/// Leaves out the boxes if all of them are within the first pixel, and says why.
+fn leave_out_fractions(description: &mut MediaDescription) -> Option<String> {
+    let is_fraction = |object: &LabeledBox| match object.bounding_box {
+        BoundingBox::Pixels { x, y, width, height } => {
+            let sides = [x, y, width, height];
+            sides.iter().all(|side| (0.0..=1.0).contains(side))
+                && sides.iter().any(|side| side.fract() != 0.0)
+        }
+        BoundingBox::Normalized(_) => false,
+    };
+    let are_fractions =
+        !description.objects.is_empty() && description.objects.iter().all(is_fraction);
+    if are_fractions {
+        description.objects.clear();
+    }
+    are_fractions.then(|| "its boxes are in fractions of the picture, and not in pixels".to_owned())
 }
 
 /// Places the boxes of a picture. `is_stored` says that other boxes of the sidecar were drawn in stored pictures. The

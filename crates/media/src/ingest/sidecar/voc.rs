@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use roxmltree::Node;
 
 use super::prelude::*;
-use super::{annotation_files::PictureAnnotations, description::turned_corners};
+use super::{
+    annotation_files::PictureAnnotations,
+    description::{turned_box, turned_corners},
+};
 
 /// The folders, parallel to the image folder, in which VOC keeps its documents.
 pub(crate) const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
@@ -37,7 +40,7 @@ fn add_object(
     let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
     let outline = outline(object);
     let outlined = || BoundingBox::around(outline.as_ref().ok()?);
-    let extent = match child(object, "bndbox") {
+    let extent = match child(object, "bndbox").filter(|_| rotation(object).is_none()) {
         Some(bndbox) => bndbox_extent(bndbox).or_else(|why| outlined().ok_or(why)),
         None if outline == Ok(Vec::new()) => Err("it has no bndbox"),
         None => outline.clone().and(outlined().ok_or("it is empty or outside the picture")),
@@ -48,13 +51,28 @@ fn add_object(
 }
 
 fn bndbox_extent(bndbox: Node<'_, '_>) -> Result<BoundingBox, &'static str> {
+    BoundingBox::around(&bndbox_corners(bndbox)?)
+        .ok_or("its bndbox is empty or outside the picture")
+}
+
+fn bndbox_corners(bndbox: Node<'_, '_>) -> Result<[[f64; 2]; 2], &'static str> {
     let corner = |tag| number(bndbox, tag).ok_or("its bndbox does not have four numbers");
-    let corners = [[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]];
-    BoundingBox::around(&corners).ok_or("its bndbox is empty or outside the picture")
+    Ok([[corner("xmin")?, corner("ymin")?], [corner("xmax")?, corner("ymax")?]])
+}
+
+/// Returns the degrees by which CVAT turns the bndbox of an object.
+fn rotation(object: Node<'_, '_>) -> Option<f64> {
+    let attributes = child(object, "attributes")?.children();
+    let mut turned = attributes.filter(|it| child_text(*it, "name") == Some("rotation"));
+    number(turned.next()?, "value").filter(|degrees| *degrees != 0.0)
 }
 
 /// Returns the corners of the turned box or polygon of an object. They are empty if the object has neither.
 fn outline(object: Node<'_, '_>) -> Result<Vec<[f64; 2]>, &'static str> {
+    if let (Some(degrees), Some(bndbox)) = (rotation(object), child(object, "bndbox")) {
+        let [[left, top], [right, bottom]] = bndbox_corners(bndbox)?;
+        return Ok(turned_box([left, top, right - left, bottom - top], degrees));
+    }
     if let Some(turned) = child(object, "robndbox") {
         let number = |tag| number(turned, tag).ok_or("its robndbox does not have five numbers");
         let center = [number("cx")?, number("cy")?];

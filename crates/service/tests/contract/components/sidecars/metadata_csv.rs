@@ -48,6 +48,20 @@ fn a_label_may_be_a_list() {
 }
 
 #[test]
+fn a_label_is_never_json() {
+    for cell in [
+        r#"[{""x"": 3.1, ""y"": 8.3, ""width"": 31.2, ""rectanglelabels"": [""bolt""]}]"#,
+        r#"{""taxonomy"": [[""a"", ""b""]]}"#,
+        r#"{""choices"": 7}"#,
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+        folder.write("project.csv", format!("image,label\n1.jpg,\"{cell}\"\n2.jpg,{{odd}}\n"));
+        assert_eq!(folder.descriptions(), [describe("2.jpg", "", "{odd}", "", "")]);
+        assert_eq!(folder.problem_of("project.csv"), "line 2: its label is not a text");
+    }
+}
+
+#[test]
 fn boxes_have_decimal_commas_where_the_comma_separates_no_columns() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     for (separator, number) in [(";", "10,5"), ("\t", "10,5"), (";", "10.5"), (",", "\"10.5\"")] {
@@ -203,6 +217,20 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
              1.jpg,64,48,bolt,1,2,4,6\n1.jpg,64,48,nut,1,2,3,4\n",
             "",
             "bolt nut",
+        ),
+        (
+            "boxes.csv",
+            "file,class,x,y,width,height\n1.jpg,bolt,1,2,3,4\n1.jpg,nut,5,6,3,4\n",
+            "",
+            "bolt nut",
+        ),
+        ("b.csv", "file,label,bbox_x,bbox_y,bbox_width,bbox_height\n1.jpg,a,1,2,3,4\n", "", "a"),
+        ("points.csv", "file,width,height,label,x,y\n1.jpg,64,48,cat,5,6\n", "cat", ""),
+        (
+            "s.csv",
+            "image,id,label\n1.jpg,1,\"{\"\"choices\"\": [\"\"cat\"\", \"\"dog\"\"]}\"\n",
+            "cat dog",
+            "",
         ),
     ] {
         let folder = TestFolder::with_media(&["images/1.jpg"]);

@@ -45,6 +45,17 @@ fn invalid_rows_are_reported_and_the_others_used() {
 }
 
 #[test]
+fn a_list_of_captions_is_no_column_that_is_not_kept() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    let rows = ["1.jpg", "2.jpg"]
+        .map(|name| format!(r#"{{"file_name": "{name}", "captions": ["one", "two"]}}"#));
+    folder.write("metadata.jsonl", rows.join("\n"));
+    let expected = ["1.jpg", "2.jpg"].map(|name| describe(name, "one two", "", "", ""));
+    assert_eq!(folder.descriptions(), expected);
+    assert!(folder.read_sidecars().problems.is_empty());
+}
+
+#[test]
 fn a_sidecar_describes_its_folder_and_parent_sidecars_win() {
     let folder = TestFolder::with_media(&["1.jpg", "train/1.jpg", "train/2.jpg"]);
     folder.write(

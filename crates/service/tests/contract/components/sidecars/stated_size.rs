@@ -230,6 +230,24 @@ fn boxes_beyond_any_side_of_the_picture_are_reported() {
 }
 
 #[test]
+fn boxes_in_fractions_instead_of_pixels_are_reported() {
+    let row = |cells: &str| format!("file_name,label,xmin,ymin,xmax,ymax\n{cells}");
+    for (text, boxes_left) in [
+        (row("a.jpg,a,0.1,0.1,0.4,0.5\n"), 0),
+        (row("a.jpg,a,0.1,0.1,0.4,0.5\na.jpg,b,10,10,20,20\n"), 2),
+        (row("a.jpg,a,0,0,1,1\n"), 1),
+    ] {
+        let folder = TestFolder::with_media(&["a.jpg"]);
+        folder.write("x.csv", &text);
+        let data = place(&folder, (320, 240));
+        let why = "a.jpg: its boxes are in fractions of the picture, and not in pixels";
+        let reported = data.problems.get(Path::new("x.csv")).map(String::as_str);
+        assert_eq!(reported, (boxes_left == 0).then_some(why), "{text}");
+        assert_eq!(boxes(&data, (320, 240)).len(), boxes_left, "{text}");
+    }
+}
+
+#[test]
 fn boxes_outside_a_picture_of_another_size_are_counted_per_sidecar() {
     let folder = TestFolder::with_media(&["a.jpg", "b.jpg"]);
     let header = "file_name,width,height,label,xmin,ymin,xmax,ymax";

@@ -122,6 +122,30 @@ fn invalid_objects_are_reported_and_other_xml_ignored() {
 }
 
 #[test]
+fn a_box_of_cvat_is_turned_by_its_rotation() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder.write(
+        "1.xml",
+        "<annotation><object><name>a</name><bndbox><xmin>60</xmin><ymin>100</ymin><xmax>160</xmax>\
+         <ymax>120</ymax></bndbox><attributes><attribute><name>rotation</name><value>90.0</value>\
+         </attribute></attributes></object></annotation>",
+    );
+    folder.write(
+        "instances.json",
+        r#"{"images": [{"id": 1, "file_name": "2.jpg"}], "categories": [{"id": 1, "name": "a"}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [60, 100, 100, 20], "segmentation": [],
+        "attributes": {"occluded": false, "rotation": 90.0}}]}"#,
+    );
+    for picture in ["1.jpg", "2.jpg"] {
+        let object = &folder.read_sidecars().descriptions[Path::new(picture)].objects[0];
+        assert_eq!(rounded(&object.bounding_box), [100.0, 60.0, 20.0, 100.0]);
+        let region = object.in_picture(320, 240).unwrap();
+        let outline = [120.0, 60.0, 120.0, 160.0, 100.0, 160.0, 100.0, 60.0];
+        assert_eq!(region.annotation.polygons, [outline]);
+    }
+}
+
+#[test]
 fn deep_xml_and_many_attributes_are_handled_quickly() {
     let folder = TestFolder::with_media(&["1.jpg"]);
     let namespaces: Vec<_> = (0..50_000).map(|n| format!("<a xmlns:a{n}='b'>")).collect();
