@@ -424,11 +424,8 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             originals.iter().partition(|original| refused.contains(&*original.path));
         let leaving: HashSet<&Path> =
             leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
-        let shares = |original: &&Original| {
-            let mut others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
-            others.any(|other| leaving.contains(other.as_path()))
-        };
-        if self.plan.action.removes() && stay.iter().any(shares) {
+        let shared = stay.iter().flat_map(|it| &it.shared_sidecars);
+        if self.plan.action.removes() && is_of_any(shared, |picture| leaving.contains(picture)) {
             self.acted_on = leaving;
             self.plan.steps.clear();
             self.needed.clear();
@@ -540,6 +537,17 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the form in which names are compared.
     fn name_of(&self, target: &Path) -> PathBuf {
         match self.rule {
+/// Whether one of the pictures that these sidecars describe fits. Each list of pictures is searched only once, because
+/// thousands of pictures can share it.
+fn is_of_any<'a>(
+    sidecars: impl Iterator<Item = &'a SharedSidecar>,
+    fits: impl Fn(&Path) -> bool,
+) -> bool {
+    let mut known = HashSet::new();
+    let mut sidecars = sidecars.filter(|sidecar| known.insert(sidecar.pictures.as_ptr()));
+    sidecars.any(|sidecar| sidecar.pictures.iter().any(|picture| fits(picture)))
+}
+
             NameRule::Exact => target.to_owned(),
             NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
         }
@@ -569,6 +577,27 @@ fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option
 fn check_place(original: &Original) -> Result<(), String> {
     let folder = original.path.parent().unwrap_or(Path::new("/"));
     match fs::canonicalize(folder) {
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_pictures_of_a_shared_sidecar_are_searched_only_once() {
+        let pictures: Arc<[PathBuf]> = (0..100).map(|number| number.to_string().into()).collect();
+        let sidecars = vec![SharedSidecar { path: "scene.txt".into(), pictures }; 100];
+        let searched = Cell::new(0);
+        let fits = |_: &Path| {
+            searched.set(searched.get() + 1);
+            false
+        };
+        assert!(!is_of_any(sidecars.iter(), fits));
+        assert_eq!(searched.get(), 100);
+        assert!(is_of_any(sidecars.iter(), |picture| picture == Path::new("99")));
+    }
+}
         Ok(real) if real == folder => Ok(()),
         Ok(_) => Err("its folder is reached through a symbolic link".to_owned()),
         Err(error) => Err(format!("its folder cannot be opened: {error}")),
