@@ -363,29 +363,23 @@ impl Plan {
         self.files().filter(|step| !step.is_companion).count()
     }
 
-    /// Returns the sidecars that go from a parallel folder to the folder of their picture.
-    pub(crate) fn sidecars_put_beside(&self) -> Vec<PathBuf> {
-        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
-            return Vec::new();
-        };
+    /// Returns the sidecars that go from a parallel folder to `folder`, to which their pictures go.
+    pub(crate) fn sidecars_put_beside(&self, folder: &Path) -> Vec<PathBuf> {
         let (mut pictures, mut sidecars) = (Path::new(""), Vec::new());
         for Step { source, target, is_companion, .. } in self.files() {
             if !is_companion {
                 pictures = parent_dir(source);
-            } else if parent_dir(source) != pictures && parent_dir(target) == layout.folder {
+            } else if parent_dir(source) != pictures && parent_dir(target) == folder {
                 sidecars.push(source.clone());
             }
         }
         sidecars
     }
 
-    /// Returns the folders other than the target to which sidecars go, and the number of these sidecars.
-    pub(crate) fn parallel_targets(&self) -> (Vec<PathBuf>, usize) {
-        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
-            return (Vec::new(), 0);
-        };
+    /// Returns the folders other than `target`, to which the pictures go, and the number of sidecars that go there.
+    pub(crate) fn parallel_targets(&self, target: &Path) -> (Vec<PathBuf>, usize) {
         let folders = self.files().map(|step| parent_dir(&step.target));
-        let mut folders: Vec<_> = folders.filter(|folder| *folder != layout.folder).collect();
+        let mut folders: Vec<_> = folders.filter(|folder| *folder != target).collect();
         let count = folders.len();
         folders.sort();
         folders.dedup();
