@@ -44,11 +44,11 @@ pub struct CompanionFinder {
 }
 
 impl CompanionFinder {
-    /// Notes a media file of the dataset. A file whose name says nothing counts as media only if it was noted, because
-    /// opening all such files of a folder can take minutes.
-    pub fn note_media(&mut self, path: PathBuf) {
-        if FileKind::from_name(&path.to_string_lossy()) == FileKind::Other {
-            self.recognized.insert(path);
+    /// Notes a media file of the dataset, which is given by its path below a folder. A file whose name says nothing
+    /// counts as media only if it was noted, because opening all such files of a folder can take minutes.
+    pub fn note_media(&mut self, folder: &Path, file: &Path) {
+        if FileKind::from_name(&file.to_string_lossy()) == FileKind::Other {
+            self.recognized.insert(folder.join(file));
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(names(&b.pair, root), ["b.nef", "b.nef.json"]);
         assert_eq!(finder.find(root, Path::new("c.jpg")), Companions::default(), "a program");
         let mut finder = CompanionFinder::default();
-        finder.note_media(root.join("c.ts"));
+        finder.note_media(root, Path::new("c.ts"));
         assert_eq!(names(&finder.find(root, Path::new("c.jpg")).pair, root), ["c.ts"]);
         for many in ["classes.jpg", "metadata.png"] {
             assert_eq!(finder.find(root, Path::new(many)), Companions::default(), "{many}");
