@@ -96,6 +96,8 @@ CREATE INDEX media_inside ON media (parent) WHERE parent IS NOT NULL;
 -- Each read of the record of a dataset asks whether it has captions or labels.
 CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
 CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
+-- Each rename of a tag asks whether a sidecar gives a tag with one of the names.
+CREATE INDEX media_with_tags ON media (dataset) WHERE tags <> '[]';
 
 -- The language of the captions of each dataset.
 CREATE TABLE caption_language (
