@@ -531,6 +531,12 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the form in which names are compared.
     fn name_of(&self, target: &Path) -> PathBuf {
         match self.rule {
+            NameRule::Exact => target.to_owned(),
+            NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
+        }
+    }
+}
+
 /// Whether one of the pictures that these sidecars describe fits. Each list of pictures is searched only once, because
 /// thousands of pictures can share it.
 fn is_of_any<'a>(
@@ -540,12 +546,6 @@ fn is_of_any<'a>(
     let mut known = HashSet::new();
     let mut sidecars = sidecars.filter(|sidecar| known.insert(sidecar.pictures.as_ptr()));
     sidecars.any(|sidecar| sidecar.pictures.iter().any(|picture| fits(picture)))
-}
-
-            NameRule::Exact => target.to_owned(),
-            NameRule::IgnoresCase => target.to_string_lossy().to_lowercase().into(),
-        }
-    }
 }
 
 /// Returns the folder that is to `target` as the folder of a sidecar is to the folder of its picture: `labels/val` for
@@ -561,7 +561,8 @@ fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option
         // The folder of the dataset can itself be in a folder `images`.
         root.starts_with(&picture.folder)
     } else {
-        // Any folder can be called `images`, and nobody looks for labels beside it.
+        // Any folder can be called `images`, and training programs find labels beside it only if there is such a
+        // folder.
         root.is_dir()
     };
     is_accepted.then(|| parts.into_iter().collect())
@@ -571,6 +572,11 @@ fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option
 fn check_place(original: &Original) -> Result<(), String> {
     let folder = original.path.parent().unwrap_or(Path::new("/"));
     match fs::canonicalize(folder) {
+        Ok(real) if real == folder => Ok(()),
+        Ok(_) => Err("its folder is reached through a symbolic link".to_owned()),
+        Err(error) => Err(format!("its folder cannot be opened: {error}")),
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -590,10 +596,5 @@ mod tests {
         assert!(!is_of_any(sidecars.iter(), fits));
         assert_eq!(searched.get(), 100);
         assert!(is_of_any(sidecars.iter(), |picture| picture == Path::new("99")));
-    }
-}
-        Ok(real) if real == folder => Ok(()),
-        Ok(_) => Err("its folder is reached through a symbolic link".to_owned()),
-        Err(error) => Err(format!("its folder cannot be opened: {error}")),
     }
 }

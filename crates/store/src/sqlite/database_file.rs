@@ -93,7 +93,8 @@ impl DatabaseFile {
         Err(StoreError::FileVersion { data: self.data.clone(), found_version })
     }
 
-    /// Refuses a file of a program that has other tables of the same version. Nothing that was released does.
+    /// Refuses a file of a program that has other tables of the same version. No released program wrote
+    /// such a file.
     fn require_known(&self, connection: &SqliteConnection) -> Result<(), StoreError> {
         if schema::is_known(connection)? {
             return Ok(());
@@ -301,14 +302,14 @@ mod tests {
         let sql = "UPDATE setting SET value = ?1 WHERE name = 'definitions'";
         let hash = schema::hash_of_definitions(&connection).unwrap();
         connection.execute(sql, [hash]).unwrap();
-        drop(connection);
         connection.execute("INSERT INTO setting VALUES ('note', ?1)", [&b"unharmed"[..]]).unwrap();
-        let refusal = Store::open(data.path()).err().unwrap().to_string();
+        drop(connection);
         let file = data.path().join(recovery::DATABASE_FILES[0]);
         let mut bytes = fs::read(&file).unwrap();
         let row = bytes.windows(8).position(|found| found == b"unharmed").unwrap();
         bytes[row] = b'U';
         fs::write(&file, bytes).unwrap();
+        let refusal = Store::open(data.path()).err().unwrap().to_string();
         assert!(refusal.contains("of another version of tessera (its tables differ)"), "{refusal}");
     }
 }
