@@ -265,7 +265,7 @@ async fn an_index_that_cannot_be_opened_on_a_full_disk_names_the_disk() {
     let (code, out, err) =
         run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
-    assert!(err.contains("the disk of the store is full"), "{err}");
+    assert!(err.contains("the disk of the store or of temporary files is full"), "{err}");
 }
 
 /// Starts a world whose data folder is this folder.

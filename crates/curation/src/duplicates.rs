@@ -49,7 +49,7 @@ pub struct DuplicateImage {
 pub struct ObjectInImage {
     pub label: String,
     pub region: Region,
-    /// Whether the object has polygons, a mask, and keypoints.
+    /// Whether the object has polygons, whether it has a mask, and whether it has keypoints.
     pub outlines: [bool; 3],
 }
 

@@ -363,29 +363,23 @@ impl Plan {
         self.files().filter(|step| !step.is_companion).count()
     }
 
-    /// Returns the sidecars that go from a parallel folder to the folder of their picture.
-    pub(crate) fn sidecars_put_beside(&self) -> Vec<PathBuf> {
-        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
-            return Vec::new();
-        };
+    /// Returns the sidecars that go from a parallel folder to `folder`, to which their pictures go.
+    pub(crate) fn sidecars_put_beside(&self, folder: &Path) -> Vec<PathBuf> {
         let (mut pictures, mut sidecars) = (Path::new(""), Vec::new());
         for Step { source, target, is_companion, .. } in self.files() {
             if !is_companion {
                 pictures = parent_dir(source);
-            } else if parent_dir(source) != pictures && parent_dir(target) == layout.folder {
+            } else if parent_dir(source) != pictures && parent_dir(target) == folder {
                 sidecars.push(source.clone());
             }
         }
         sidecars
     }
 
-    /// Returns the folders other than the target to which sidecars go, and the number of these sidecars.
-    pub(crate) fn parallel_targets(&self) -> (Vec<PathBuf>, usize) {
-        let Some(layout) = self.action.layout().filter(|layout| !layout.keeps_folders) else {
-            return (Vec::new(), 0);
-        };
+    /// Returns the folders other than `target`, to which the pictures go, and the number of sidecars that go there.
+    pub(crate) fn parallel_targets(&self, target: &Path) -> (Vec<PathBuf>, usize) {
         let folders = self.files().map(|step| parent_dir(&step.target));
-        let mut folders: Vec<_> = folders.filter(|folder| *folder != layout.folder).collect();
+        let mut folders: Vec<_> = folders.filter(|folder| *folder != target).collect();
         let count = folders.len();
         folders.sort();
         folders.dedup();
@@ -424,11 +418,8 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             originals.iter().partition(|original| refused.contains(&*original.path));
         let leaving: HashSet<&Path> =
             leave.iter().flat_map(|it| it.pictures(self.with_pairs)).collect();
-        let shares = |original: &&Original| {
-            let mut others = original.shared_sidecars.iter().flat_map(|it| it.pictures.iter());
-            others.any(|other| leaving.contains(other.as_path()))
-        };
-        if self.plan.action.removes() && stay.iter().any(shares) {
+        let shared = stay.iter().flat_map(|it| &it.shared_sidecars);
+        if self.plan.action.removes() && is_of_any(shared, |picture| leaving.contains(picture)) {
             self.acted_on = leaving;
             self.plan.steps.clear();
             self.needed.clear();
@@ -546,6 +537,17 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     }
 }
 
+/// Whether one of the pictures that these sidecars describe fits. Each list of pictures is searched only once, because
+/// thousands of pictures can share it.
+fn is_of_any<'a>(
+    sidecars: impl Iterator<Item = &'a SharedSidecar>,
+    fits: impl Fn(&Path) -> bool,
+) -> bool {
+    let mut known = HashSet::new();
+    let mut sidecars = sidecars.filter(|sidecar| known.insert(sidecar.pictures.as_ptr()));
+    sidecars.any(|sidecar| sidecar.pictures.iter().any(|picture| fits(picture)))
+}
+
 /// Returns the folder that is to `target` as the folder of a sidecar is to the folder of its picture: `labels/val` for
 /// `images/val`, as `labels/train` for `images/train`. Programs that train models look for labels only there.
 fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option<PathBuf> {
@@ -559,7 +561,8 @@ fn parallel_folder(picture: &Original, sidecars: &Path, target: &Path) -> Option
         // The folder of the dataset can itself be in a folder `images`.
         root.starts_with(&picture.folder)
     } else {
-        // Any folder can be called `images`, and nobody looks for labels beside it.
+        // Any folder can be called `images`, and training programs find labels beside it only if there is such a
+        // folder.
         root.is_dir()
     };
     is_accepted.then(|| parts.into_iter().collect())
@@ -572,5 +575,26 @@ fn check_place(original: &Original) -> Result<(), String> {
         Ok(real) if real == folder => Ok(()),
         Ok(_) => Err("its folder is reached through a symbolic link".to_owned()),
         Err(error) => Err(format!("its folder cannot be opened: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_pictures_of_a_shared_sidecar_are_searched_only_once() {
+        let pictures: Arc<[PathBuf]> = (0..100).map(|number| number.to_string().into()).collect();
+        let sidecars = vec![SharedSidecar { path: "scene.txt".into(), pictures }; 100];
+        let searched = Cell::new(0);
+        let fits = |_: &Path| {
+            searched.set(searched.get() + 1);
+            false
+        };
+        assert!(!is_of_any(sidecars.iter(), fits));
+        assert_eq!(searched.get(), 100);
+        assert!(is_of_any(sidecars.iter(), |picture| picture == Path::new("99")));
     }
 }

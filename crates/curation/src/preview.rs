@@ -140,16 +140,17 @@ impl FileActionPreview {
     /// Says which sidecars of parallel folders go to a folder other than the target, and which go beside their
     /// pictures.
     fn places_of_sidecars(&self) -> Vec<String> {
-        let Some(layout) = self.plan.action.layout() else { return Vec::new() };
-        let target = layout.folder.display();
+        let layout = self.plan.action.layout().filter(|layout| !layout.keeps_folders);
+        let Some(folder) = layout.map(|layout| &layout.folder) else { return Vec::new() };
+        let target = folder.display();
         let mut places = Vec::new();
-        let (folders, count) = self.plan.parallel_targets();
+        let (folders, count) = self.plan.parallel_targets(folder);
         if count > 0 {
             let sidecars = count_with_noun(count, "sidecar goes", "sidecars go");
             let named = first_paths(&folders);
             places.push(format!("{sidecars} to {named}, parallel to {target}"));
         }
-        let beside = self.plan.sidecars_put_beside();
+        let beside = self.plan.sidecars_put_beside(folder);
         if !beside.is_empty() {
             let sidecars = count_with_noun(
                 beside.len(),

@@ -76,8 +76,8 @@ impl SearchContext<'_> {
         }
         let dataset = self.dataset.id;
         // What users have given is stored, so only tags of sidecars are left.
-        let is_such = |name: &str| ids.of(dataset, name) == tag;
-        let is_known = self.store.read(|c| captions::has_sidecar_tag(c, dataset, is_such))?;
+        let matches = |name: &str| ids.of(dataset, name) == tag;
+        let is_known = self.store.read(|c| captions::has_sidecar_tag(c, dataset, matches))?;
         if is_known { Ok(()) } else { Err(RetrievalError::UnknownTag(tag)) }
     }
 

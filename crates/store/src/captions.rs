@@ -204,17 +204,18 @@ pub fn tag_counts(
     count_values(connection, dataset, entity, &columns, |row| read_joined_names(row, 1))
 }
 
-/// Whether a sidecar gives a tag with such a name to any media item.
+const SIDECAR_TAGS: &str =
+    "SELECT DISTINCT tags, require(intact) FROM media WHERE dataset = ?1 AND tags <> '[]'";
+
+/// Whether a sidecar gives any media item a tag whose name satisfies `matches`.
 pub fn has_sidecar_tag(
     connection: &Connection,
     dataset: DatasetId,
-    is_such: impl Fn(&str) -> bool,
+    matches: impl Fn(&str) -> bool,
 ) -> Result<bool> {
-    let sql =
-        "SELECT DISTINCT tags, require(intact) FROM media WHERE dataset = ?1 AND tags <> '[]'";
     let mut is_found = false;
-    query::for_each(connection, sql, params![dataset.0], |row| {
-        is_found = is_found || from_json::<Vec<String>>(row, 0)?.iter().any(|name| is_such(name));
+    query::for_each(connection, SIDECAR_TAGS, params![dataset.0], |row| {
+        is_found = is_found || from_json::<Vec<String>>(row, 0)?.iter().any(|name| matches(name));
         Ok::<_, QueryError>(())
     })?;
     Ok(is_found)
@@ -261,4 +262,21 @@ pub(crate) fn count_values(
     let mut counts: Counts = counts.into_iter().collect();
     counts.sort_by_key(|&(_, count)| Reverse(count));
     Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn tags_of_sidecars_are_found_without_reading_all_media() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let explained = format!("EXPLAIN QUERY PLAN {SIDECAR_TAGS}");
+        let plan: Vec<String> = store
+            .read(|c| query::all(c, &explained, params![uuid::Uuid::nil()], |row| row.get(3)))
+            .unwrap();
+        assert_eq!(plan[0], "SEARCH media USING INDEX media_with_tags (dataset=?)", "{plan:?}");
+    }
 }

@@ -150,9 +150,10 @@ impl fmt::Display for StoreError {
                  uses {VERSION}); remove its schema or rename it, run `tessera store init`, then open \
                  each folder again; uploads are kept"
             ),
-            Self::Query(QueryError::StorageFull(_)) => {
-                f.write_str("the disk of the store is full; free some space")
-            }
+            Self::Query(QueryError::StorageFull(cause)) => write!(
+                f,
+                "the disk of the store or of temporary files is full ({cause}); free some space"
+            ),
             Self::Query(cause) => {
                 write!(f, "the store failed ({cause}); check free space and permissions")
             }
@@ -178,7 +179,8 @@ mod tests {
             StoreError::Query(error).or_full_disk(|| is_full).to_string()
         };
         let failed = || QueryError::Failed("disk I/O error".into());
-        assert!(text(failed(), true).contains("disk of the store is full"));
+        let full = "the disk of the store or of temporary files is full (disk I/O error)";
+        assert!(text(failed(), true).contains(full));
         assert!(text(failed(), false).contains("disk I/O error"));
         assert!(text(QueryError::Damaged("malformed".into()), true).contains("malformed"));
     }

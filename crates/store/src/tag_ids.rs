@@ -1,5 +1,6 @@
 //! The identifiers of tags, by which searches filter. A tag gets an identifier from its name and keeps it when it is
-//! renamed, so that saved searches find the renamed tag. Indexes know tags by the identifiers of their names.
+//! renamed, so that saved searches find the renamed tag, unless a sidecar gives a tag with the old or the new name.
+//! Indexes know tags by the identifiers of their names.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use crate::tags::TagDefinition;
 use tessera_model::{DatasetId, TagId};
 
-/// Returns the identifier that a tag with this name has until it is renamed.
+/// Returns the identifier that a tag gets from its name.
 pub fn name_id(dataset: DatasetId, name: &str) -> TagId {
     TagId(Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
 }

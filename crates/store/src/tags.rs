@@ -132,7 +132,8 @@ struct ChangedGroup {
     media: Vec<Uuid>,
 }
 
-/// What a change did to the tags of the dataset itself. A renamed tag has the identifier that it had before.
+/// What a change did to the tags of the dataset itself. `Renamed` keeps the former identifier, so that undo restores
+/// it.
 #[derive(Serialize, Deserialize)]
 enum DefinitionChange {
     Created { name: String },

@@ -254,7 +254,8 @@ impl LocalService {
     }
 
     /// Stops the server after it has finished open responses, and then the background work. A task that takes long to
-    /// stop is left to its thread. If the process ends before the task stops, the next start resumes the task.
+    /// stop is left to its thread. If the process ends before the task stops, the next start resumes the task. Tags that
+    /// are not written beside their folder by then are written when the folder is opened again.
     pub async fn stop(self) -> CliResult<()> {
         self.stop_within(TASKS_TIMEOUT).await
     }
@@ -265,15 +266,17 @@ impl LocalService {
     }
 
     async fn stop_within(self, limit: Duration) -> CliResult<()> {
-        drop(self.folder_watch);
+        let Self { deployment, folder_watch, stop, server_task, .. } = self;
         // The receiver is gone only if the server has stopped by itself.
-        let _ = self.stop.send(());
-        let served = self.server_task.await;
-        let deployment = self.deployment;
-        let writing = deployment.clone();
+        let _ = stop.send(());
+        let served = server_task.await;
+        let stopping = spawn_blocking(move || {
+            drop(folder_watch);
+            deployment.write_tag_files();
+            drop(deployment);
+        });
         // A panic was already reported by the panic hook.
-        let _ = spawn_blocking(move || writing.write_tag_files()).await;
-        let _ = timeout(limit, spawn_blocking(move || drop(deployment))).await;
+        let _ = timeout(limit, stopping).await;
         served.map_err(|error| CliError::failed(error.to_string()))?.map_err(CliError::from)
     }
 }
@@ -422,7 +425,10 @@ fn storage_settings() -> CliResult<StorageSettings> {
 
 #[cfg(test)]
 mod tests {
-    use tessera_model::FileKind;
+    use std::fs::{self, File};
+
+    use tessera_model::{FileKind, TagDefinition};
+    use tessera_testing::pictures::write_noise;
 
     use super::*;
 
@@ -449,5 +455,24 @@ mod tests {
         let sentence = sentence(&many).unwrap_or_default();
         assert!(sentence.starts_with("cannot index 5 files: 0.jpg (broken picture), "));
         assert!(sentence.ends_with("2.jpg (broken picture), …; more are listed after you quit"));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn stopping_does_not_wait_for_tags_that_cannot_be_written() {
+        let [folder, data] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        write_noise(folder.path(), 1);
+        let tags = folder.path().join(".tessera");
+        fs::create_dir(&tags).unwrap();
+        let (folders, data) = ([folder.path().to_owned()], Some(data.path().to_owned()));
+        let opening = FolderOpening::AsIndexed;
+        let local = LocalService::open_folders(&folders, opening, data, LocalSettings::default());
+        let local = local.await.unwrap();
+        local.wait_until_indexed().await.unwrap();
+        let tags = File::open(tags).unwrap();
+        tessera_files::lock(&tags).unwrap();
+        let (client, dataset) = (local.client().unwrap(), local.first_dataset().unwrap());
+        client.define_tag(dataset, "night", &TagDefinition::Create(None)).await.unwrap();
+        let stopping = local.stop_within(Duration::from_millis(100));
+        assert!(timeout(Duration::from_secs(20), stopping).await.is_ok_and(|it| it.is_ok()));
     }
 }

@@ -1,6 +1,7 @@
 //! Finds the files that go with a picture or video when it is moved: its sidecars, and files with the same name and
-//! another extension, such as the raw file of a JPEG. The index by which sidecars are read decides which pictures a
-//! sidecar describes.
+//! another extension, such as the raw file of a JPEG. The index by which sidecars are read says which pictures a
+//! sidecar describes by its name. JSON and XML with the name of a sample alone is opened, because it can be an
+//! annotation file of many pictures.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -14,9 +15,10 @@ use std::{
 use tessera_model::FileKind;
 
 use super::{
-    FolderScan,
+    FolderScan, SandboxedDir,
     sidecar::{
-        FileIndex, PARALLEL_FOLDERS, TakeoutNames, describes_many, has_sample_part, parallel_folder,
+        FileIndex, PARALLEL_FOLDERS, TakeoutNames, describes_many, has_sample_part,
+        may_describe_sample, parallel_folder,
     },
 };
 
@@ -44,11 +46,11 @@ pub struct CompanionFinder {
 }
 
 impl CompanionFinder {
-    /// Notes a media file of the dataset. A file whose name says nothing counts as media only if it was noted, because
-    /// opening all such files of a folder can take minutes.
-    pub fn note_media(&mut self, path: PathBuf) {
-        if FileKind::from_name(&path.to_string_lossy()) == FileKind::Other {
-            self.recognized.insert(path);
+    /// Notes a media file of the dataset, which is given by its path below a folder. A file whose name says nothing
+    /// counts as media only if it was noted, because opening all such files of a folder can take minutes.
+    pub fn note_media(&mut self, folder: &Path, file: &Path) {
+        if FileKind::from_name(&file.to_string_lossy()) == FileKind::Other {
+            self.recognized.insert(folder.join(file));
         }
     }
 
@@ -80,10 +82,11 @@ fn companions_in(
         let sidecar = parent.join(&name);
         // A document of another program can have the name that Takeout gives to the one of another picture.
         let mut pictures = takeout.pictures_of(&files, &sidecar);
-        pictures.extend(if may_be_of_sample(&sidecar) {
-            files.pictures_beside(&sidecar)
+        let beside = files.same_name_beside(&sidecar);
+        pictures.extend(if beside.is_empty() {
+            described_sample(&files, root, &sidecar)
         } else {
-            files.same_name_beside(&sidecar)
+            beside
         });
         pictures.sort();
         pictures.dedup();
@@ -108,12 +111,18 @@ fn parallel_folders(root: &Path, parent: &Path) -> Vec<PathBuf> {
     folders.map(|folder| root.join(folder)).filter(|folder| known.insert(id(folder))).collect()
 }
 
-/// Whether a sidecar may describe all pictures of a sample. JSON and XML with the name of a sample alone can be an
-/// annotation file of many pictures.
-fn may_be_of_sample(sidecar: &Path) -> bool {
-    let extension = sidecar.extension().unwrap_or_default();
-    let may_list = ["json", "xml"].iter().any(|it| extension.eq_ignore_ascii_case(it));
-    !may_list || has_sample_part(sidecar)
+/// Returns the pictures of the sample that a sidecar describes. JSON and XML with the name of a sample alone is opened,
+/// because an annotation file can have this name.
+fn described_sample<'a>(files: &FileIndex<'a>, root: &Path, sidecar: &Path) -> Vec<&'a Path> {
+    let mut sample = files.sample_of(sidecar);
+    let is_described = || {
+        let folder = SandboxedDir::open(root);
+        folder.is_ok_and(|folder| may_describe_sample(&folder, sidecar))
+    };
+    if !(sample.is_empty() || has_sample_part(sidecar) || is_described()) {
+        sample.clear();
+    }
+    sample
 }
 
 /// Adds the media files of the same name to each other.
@@ -220,7 +229,7 @@ mod tests {
         assert_eq!(names(&b.pair, root), ["b.nef", "b.nef.json"]);
         assert_eq!(finder.find(root, Path::new("c.jpg")), Companions::default(), "a program");
         let mut finder = CompanionFinder::default();
-        finder.note_media(root.join("c.ts"));
+        finder.note_media(root, Path::new("c.ts"));
         assert_eq!(names(&finder.find(root, Path::new("c.jpg")).pair, root), ["c.ts"]);
         for many in ["classes.jpg", "metadata.png"] {
             assert_eq!(finder.find(root, Path::new(many)), Companions::default(), "{many}");
@@ -300,6 +309,32 @@ mod tests {
         let own = ["images/scene.0001.json", "annotations/scene.0001.xml"];
         assert_eq!(names(&found.sidecars, root), own);
         assert_eq!(shared_names(&found, root), ["images/scene.meta.json", "images/scene.txt"]);
+    }
+
+    #[test]
+    fn json_and_xml_with_the_name_of_a_sample_goes_with_it_unless_it_lists_pictures() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = &folder.path().canonicalize().unwrap();
+        for (file, is_of_sample) in [
+            (("a.json", r#"{"caption": "a van", "score": NaN}"#), true),
+            (("b.JSON", r#"{"imagePath": "b.left.jpg", "shapes": []}"#), true),
+            (("c.xml", "<annotation><object/></annotation>"), true),
+            (("d.json", r#"{"images": [], "annotations": []}"#), false),
+            (("e.json", r#"[{"image": "e.left.jpg", "annotations": []}]"#), false),
+            (("f.json", r#"{"g.jpg": {"filename": "g.jpg", "regions": []}}"#), false),
+            (("g.xml", "<annotations><image/></annotations>"), false),
+            (("h.json", "{"), false),
+        ] {
+            let (name, text) = file;
+            let pictures = ["left", "right"].map(|part| format!("{}.{part}.jpg", &name[..1]));
+            fs::write(root.join(name), text).unwrap();
+            for picture in &pictures {
+                fs::write(root.join(picture), picture).unwrap();
+            }
+            let found = CompanionFinder::default().find(root, Path::new(&pictures[0]));
+            let expected: &[&str] = if is_of_sample { &[name] } else { &[] };
+            assert_eq!(shared_names(&found, root), expected);
+        }
     }
 
     #[test]

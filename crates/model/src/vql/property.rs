@@ -105,11 +105,16 @@ impl Property {
         }
     }
 
-    /// Reads a value as users type it, which is a text if the property has no other values.
+    /// Reads a value as users type it: a text or a number if the property has only such values. A number of a file is
+    /// never a code, so it may begin with a zero or a plus sign.
     pub fn from_typed(&self, typed: &str) -> ColumnValue {
         match self {
-            Self::File(property) if !property.is_number() => ColumnValue::Text(typed.to_owned()),
-            _ => ColumnValue::from_typed(typed),
+            Self::File(property) if property.is_number() => match typed.trim().parse() {
+                Ok(number) => ColumnValue::Number(number),
+                Err(_) => ColumnValue::Text(typed.to_owned()),
+            },
+            Self::File(_) => ColumnValue::Text(typed.to_owned()),
+            Self::Column(_) => ColumnValue::from_typed(typed),
         }
     }
 

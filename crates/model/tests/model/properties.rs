@@ -180,6 +180,20 @@ fn a_typed_value_is_read_like_a_cell_of_a_table() {
 }
 
 #[test]
+fn a_number_of_a_file_may_be_typed_like_a_code() {
+    for (typed, number) in [("0800", 800.0), ("+3", 3.0), (" 1.5 ", 1.5)] {
+        let width = Property::File(FileProperty::Width).from_typed(typed);
+        assert_eq!(width, ColumnValue::Number(number));
+    }
+    for typed in ["wide", "1 000", "inf"] {
+        let width = Property::File(FileProperty::Width).from_typed(typed);
+        assert_eq!(file(FileProperty::Width, Operator::Is, &[width]).unwrap_err().field, "value");
+    }
+    let column = Property::Column(ColumnName::new("zip").unwrap());
+    assert_eq!(column.from_typed("0800"), text("0800"));
+}
+
+#[test]
 fn filters_contain_filters_to_a_bounded_depth() {
     let path = || file(FileProperty::Path, Operator::Is, &[text("a")]).unwrap();
     let either = Filter::any_of(vec![path()]).unwrap();

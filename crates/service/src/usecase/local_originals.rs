@@ -137,7 +137,7 @@ impl Deployment {
 
     fn companion_finder(&self, dataset: DatasetId) -> Result<CompanionFinder, StoreError> {
         let mut finder = CompanionFinder::default();
-        self.for_each_file(dataset, |folder, path| finder.note_media(folder.join(path)))?;
+        self.for_each_file(dataset, |folder, path| finder.note_media(folder, path))?;
         Ok(finder)
     }
 

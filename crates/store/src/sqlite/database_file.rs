@@ -93,7 +93,8 @@ impl DatabaseFile {
         Err(StoreError::FileVersion { data: self.data.clone(), found_version })
     }
 
-    /// Refuses a file of a program that has other tables of the same version. Nothing that was released does.
+    /// Refuses a file of a program that has other tables of the same version. No released program wrote
+    /// such a file.
     fn require_known(&self, connection: &SqliteConnection) -> Result<(), StoreError> {
         if schema::is_known(connection)? {
             return Ok(());
@@ -148,13 +149,13 @@ impl DatabaseFile {
             0 => return Ok(None),
             found_version => self.require_version(found_version)?,
         }
-        if is_intact {
-            // The definitions are always checked, because nothing can be read without them, and the check is cheap.
-            recovery::check_definitions(&existing)?;
-        } else {
+        // The definitions are always checked, because nothing can be read without them, and the check is cheap. A file
+        // of another build is refused before the rest is checked, which can take minutes.
+        recovery::check_definitions(&existing)?;
+        self.require_known(&existing)?;
+        if !is_intact {
             recovery::check(&existing)?;
         }
-        self.require_known(&existing)?;
         Ok(Some(existing))
     }
 
@@ -293,7 +294,7 @@ mod tests {
     use crate::Store;
 
     #[test]
-    fn a_file_with_other_tables_of_the_same_version_is_refused() {
+    fn a_file_with_other_tables_of_the_same_version_is_refused_before_its_rows_are_checked() {
         let data = tempfile::tempdir().unwrap();
         drop(Store::open(data.path()).unwrap());
         let connection = DatabaseFile::new(data.path(), None).unwrap().open_connection().unwrap();
@@ -301,7 +302,13 @@ mod tests {
         let sql = "UPDATE setting SET value = ?1 WHERE name = 'definitions'";
         let hash = schema::hash_of_definitions(&connection).unwrap();
         connection.execute(sql, [hash]).unwrap();
+        connection.execute("INSERT INTO setting VALUES ('note', ?1)", [&b"unharmed"[..]]).unwrap();
         drop(connection);
+        let file = data.path().join(recovery::DATABASE_FILES[0]);
+        let mut bytes = fs::read(&file).unwrap();
+        let row = bytes.windows(8).position(|found| found == b"unharmed").unwrap();
+        bytes[row] = b'U';
+        fs::write(&file, bytes).unwrap();
         let refusal = Store::open(data.path()).err().unwrap().to_string();
         assert!(refusal.contains("of another version of tessera (its tables differ)"), "{refusal}");
     }

@@ -10,14 +10,17 @@ use std::{
 use super::prelude::*;
 use super::{
     coco, cvat,
-    file_index::StatedName,
+    file_index::{FileIndex, StatedName},
     labelme,
     metadata_row::{SidecarRow, describe_row},
     sidecar_reader::MAX_SHARED_SIDECAR_BYTES,
     streamed_json::MAX_STREAMED_BYTES,
     voc,
 };
-use crate::ingest::documents::{XmlLimits, parse_xml};
+use crate::ingest::{
+    FolderScan, OriginalFiles,
+    documents::{XmlLimits, parse_xml},
+};
 use serde_json::value::RawValue;
 
 /// Maximum size of an XML document. Parsing takes several times as much memory.
@@ -145,6 +148,29 @@ fn add_pictures(reader: &mut SidecarReader<'_>, pictures: Vec<(&Path, PictureAnn
             }
             Err(why) => reader.report_problem(sidecar, why.into_owned()),
         }
+    }
+}
+
+/// Whether a sidecar can describe the pictures of the sample whose name it has. JSON and XML can also be an annotation
+/// file that lists pictures.
+pub(crate) fn may_describe_sample(folder: &dyn OriginalFiles, sidecar: &Path) -> bool {
+    let scan = FolderScan::default();
+    let mut reader = SidecarReader::new(folder, FileIndex::of_media(&scan));
+    let is_of_sample = |text: String| {
+        let is_object = SidecarRow::parse(&text).is_some();
+        is_object && coco::parse(&text).is_none() && unread_format(&text).is_none()
+    };
+    let is_of_picture = |text: String| {
+        let document = parse_xml(&text, XML_LIMITS);
+        document.is_ok_and(|it| it.root_element().has_tag_name("annotation"))
+    };
+    let extension = sidecar.extension().unwrap_or_default();
+    if extension.eq_ignore_ascii_case("json") {
+        reader.read_json(sidecar, MAX_SHARED_SIDECAR_BYTES).is_some_and(is_of_sample)
+    } else if extension.eq_ignore_ascii_case("xml") {
+        reader.read_text(sidecar, MAX_XML_BYTES).is_some_and(is_of_picture)
+    } else {
+        true
     }
 }
 

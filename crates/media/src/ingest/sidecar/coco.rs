@@ -381,8 +381,8 @@ fn add_annotation(
     let extent = annotation_extent(annotation, segmentation.as_ref());
     let label = annotation.category_id.and_then(|key| categories.get(&*parse_id(key)));
     // Datasets of classification have neither a box nor a segmentation.
-    let is_of_picture = !has_box && segmentation.is_none() && !matches!(extent, Ok(Some(_)));
-    if let Some(label) = label.filter(|_| is_of_picture) {
+    let has_area = has_box || segmentation.is_some() || matches!(extent, Ok(Some(_)));
+    if let (false, Some(label)) = (has_area, label) {
         push_name(&mut description.labels, label);
     }
     let extent = extent?;

@@ -231,7 +231,7 @@ impl<'a> FileIndex<'a> {
 
     /// Returns the pictures of the sample of `WebDataset` to which a sidecar belongs: those of `0.jpg` or `0.left.jpg`
     /// for `0.txt` and `0.caption.txt`.
-    fn sample_of(&self, sidecar: &Path) -> Vec<&'a Path> {
+    pub(crate) fn sample_of(&self, sidecar: &Path) -> Vec<&'a Path> {
         let named = sidecar.with_extension("");
         if let Some(sample) = self.samples().get(&named) {
             return sample.clone();

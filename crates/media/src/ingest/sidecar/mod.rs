@@ -38,6 +38,7 @@ pub use sidecar_names::unused_sidecar;
 pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
 
+pub(crate) use annotation_files::may_describe_sample;
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use extra_columns::file_column;
 pub(crate) use file_index::{FileIndex, has_media, has_sample_part, parallel_folder};
