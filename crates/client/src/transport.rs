@@ -33,7 +33,7 @@ use reqwest::{
     redirect,
 };
 use rustls::ClientConfig;
-use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
+use tessera_model::{Failure, FailureKind, Link, text::format_wait};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
 /// Receives a sentence about each request that the service has not responded to for some time, and about each long pause
@@ -163,7 +163,6 @@ impl Transport {
         let response = async {
             let response = self.open_response(request).await?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let media_type = media_type(&response);
             let body = if request.endpoint.follows_link() {
                 BodyReader::transfer(response, policy.idle_timeout)
             } else {
@@ -174,7 +173,7 @@ impl Transport {
             // The API client has decoded what it requested, and removed the header.
             let body = decode_body(&headers, body, request.max_bytes)?
                 .ok_or_else(|| response_too_large(request))?;
-            Ok(ApiResponse::new(request, status, headers, media_type, body))
+            Ok(ApiResponse::new(request, status, headers, body))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".into());
         tokio::time::timeout(deadline, response).await.map_err(late)?
@@ -305,11 +304,6 @@ fn response_too_large(request: &ApiRequest) -> AttemptError {
         request.max_bytes >> 20
     );
     AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence))
-}
-
-fn media_type(response: &Response) -> SafeText {
-    let value = response.headers().get(CONTENT_TYPE);
-    SafeText::name(value.and_then(|value| value.to_str().ok()).unwrap_or("no type"))
 }
 
 tokio::task_local! {
