@@ -21,7 +21,7 @@ use crate::{
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
-    request::{self, ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
+    request::{ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
     response::{ApiResponse, FieldWarnings},
     retry::{ClientPolicy, RetryEngine, RetryState},
     service_config::{BaseUrl, ServiceConfig},
@@ -281,20 +281,17 @@ impl Transport {
             RequestBody::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
-            RequestBody::Image(image) => post_form(client, url, image.multipart_body()),
-            RequestBody::Form(parts) => post_form(client, url, request::multipart_of_parts(parts)),
-            RequestBody::Media(media) => post_form(client, url, media.multipart_body()),
+            RequestBody::Form(form) => {
+                let MultipartBody { content_type, length, body } = form.multipart_body();
+                let request = client.post(url).header(CONTENT_TYPE, content_type);
+                request.header(CONTENT_LENGTH, length).body(body)
+            }
         };
         if let Some(auth_header) = auth_header {
             builder = builder.header(auth_header.name.clone(), auth_header.value.clone());
         }
         builder.headers(request.headers.clone())
     }
-}
-
-fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest::RequestBuilder {
-    let request = client.post(url).header(CONTENT_TYPE, form.content_type);
-    request.header(CONTENT_LENGTH, form.length).body(form.body)
 }
 
 fn response_too_large(request: &ApiRequest) -> AttemptError {
