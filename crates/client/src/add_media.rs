@@ -2,14 +2,14 @@
 
 use std::{
     pin::pin,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use crate::{
     client::Client,
     download::ProgressCallback,
-    media_form::MediaForm,
+    media_form::media_form,
+    multipart::Form,
     request::{ApiRequest, RequestBody},
     response::ApiResponse,
     service_config::AuthMethod,
@@ -56,19 +56,18 @@ impl Client {
             let accepted = self.process_folder(dataset, path, addition.force).await?;
             return Ok(AddedMedia { accepted, preflight: Preflight::default() });
         }
-        let form = Arc::new(MediaForm::open(addition).await?);
+        let (form, preflight) = media_form(addition).await?;
         // The status is checked first, because the response of an early rejection is often lost during a long upload.
         let previous = self.require_addable(dataset, addition.force).await?;
         let url =
             self.service().base_url().url_for(&endpoints::add_media(dataset), &Parameters::new());
-        let request =
-            ApiRequest::new(Endpoint::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
+        let request = ApiRequest::new(Endpoint::AddMedia, url, RequestBody::Form(form.clone()));
         let response = self.upload(&request, &form, report).await;
         let accepted = match response.and_then(|response| response.read_accepted()) {
             Ok(accepted) => accepted,
             Err(failure) => self.resolve_lost_upload(&previous, Some(&form), failure).await?,
         };
-        Ok(AddedMedia { accepted, preflight: form.preflight.clone() })
+        Ok(AddedMedia { accepted, preflight })
     }
 
     /// Adds a folder that the pipeline can read, by `GET process/add_media` of the pipeline.
@@ -111,12 +110,12 @@ impl Client {
     async fn upload(
         &self,
         request: &ApiRequest,
-        form: &MediaForm,
+        form: &Form,
         report: ProgressCallback<'_>,
     ) -> Result<ApiResponse, Failure> {
         let policy = self.transport.retry_engine.policy();
         let storing =
-            policy.header_timeout + Duration::from_secs(form.total_bytes / MIN_STORE_RATE);
+            policy.header_timeout + Duration::from_secs(form.content_bytes / MIN_STORE_RATE);
         let mut reporter = UploadReporter { form, report };
         let mut response = pin!(self.transport.fetch(request));
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
@@ -132,7 +131,7 @@ impl Client {
                 latest = (sent, Instant::now());
             }
             let idle = policy.upload_idle_timeout;
-            let timeout = if sent < form.total_bytes { idle } else { storing };
+            let timeout = if sent < form.content_bytes { idle } else { storing };
             if latest.1.elapsed() > timeout {
                 let sentence = "the upload stalled: the service accepts no more data";
                 return Err(Failure::new(FailureKind::NoResponse, sentence));
@@ -144,10 +143,10 @@ impl Client {
     async fn resolve_lost_upload(
         &self,
         previous: &Dataset,
-        form: Option<&MediaForm>,
+        form: Option<&Form>,
         failure: Failure,
     ) -> Result<Accepted, Failure> {
-        if let Some(error) = form.and_then(MediaForm::file_error) {
+        if let Some(error) = form.and_then(Form::file_error) {
             return Err(Failure::local(format!("nothing was added: {error}"))
                 .with_remedy("Send it again when the files no longer change"));
         }
@@ -157,7 +156,7 @@ impl Client {
         let Ok(now) = self.dataset(previous.id).await else { return Err(failure) };
         let accepted = accepted_since(previous, &now);
         let word = now.status.as_str();
-        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes));
+        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.content_bytes));
         match (sent == total, accepted) {
             (true, Some(accepted)) => Ok(accepted),
             (true, None) => Err(failure),
@@ -182,13 +181,13 @@ impl Client {
 /// Reports the progress once more when it is dropped, because the outcome is reported differently if everything was
 /// sent.
 struct UploadReporter<'a> {
-    form: &'a MediaForm,
+    form: &'a Form,
     report: ProgressCallback<'a>,
 }
 
 impl UploadReporter<'_> {
     fn report_progress(&mut self) {
-        (self.report)(self.form.sent_bytes(), Some(self.form.total_bytes));
+        (self.report)(self.form.sent_bytes(), Some(self.form.content_bytes));
     }
 }
 

@@ -5,11 +5,9 @@
 //! and proxies compress them all the same.
 
 use std::{
-    collections::hash_map::RandomState,
     error::Error,
     fmt,
     fs::File,
-    hash::BuildHasher as _,
     io::{self, BufReader, ErrorKind, Read as _, Seek as _, Write},
     mem,
     path::Path,
@@ -50,7 +48,7 @@ pub(super) struct VerifiedArchive {
 pub(super) struct ArchiveEntry<'a> {
     /// The name as stored, which is neither printable nor a safe path.
     pub name: String,
-    entry: ZipFileEntry<'static>,
+    pub header: ZipFileEntry<'static>,
     contents: &'a mut BufReader<File>,
     /// The packed bytes of all entries so far. `unpacked` counts the bytes that were unpacked from them.
     packed: u64,
@@ -108,7 +106,7 @@ pub(super) fn for_each_entry(
         let name = entry.name().unwrap_or_else(|_| String::from_utf8_lossy(entry.name_raw()));
         let name = name.into_owned();
         let (contents, unpacked) = (&mut contents, &mut unpacked);
-        visit(ArchiveEntry { name, entry, contents, packed, unpacked })?;
+        visit(ArchiveEntry { name, header: entry, contents, packed, unpacked })?;
     }
     Ok(())
 }
@@ -119,7 +117,7 @@ pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
     for_each_entry(file, |entry| {
         let name = entry.name.clone();
         contents.entries += 1;
-        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.is_dir());
+        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.header.is_dir());
         let read = entry.copy_to(&mut io::sink(), u64::MAX);
         read.map_err(|error| format!("entry {name}: {error}"))?;
         Ok(())
@@ -136,27 +134,10 @@ pub(super) fn is_web_page(mut file: &File) -> io::Result<bool> {
 }
 
 impl ArchiveEntry<'_> {
-    pub(super) fn is_dir(&self) -> bool {
-        self.entry.is_dir()
-    }
-
     /// Whether the entry is a regular file, and not a link or a device.
     pub(super) fn is_plain(&self) -> bool {
-        let kind = self.entry.unix_mode().map_or(0, |mode| mode & 0o170_000);
-        !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
-    }
-
-    pub(super) fn comment(&self) -> &str {
-        self.entry.comment()
-    }
-
-    pub(super) fn size(&self) -> u64 {
-        self.entry.size()
-    }
-
-    /// Returns the CRC-32 of the unpacked bytes, as the archive declares it.
-    pub(super) fn checksum(&self) -> u32 {
-        self.entry.crc32()
+        let kind = self.header.unix_mode().map_or(0, |mode| mode & 0o170_000);
+        !self.header.is_symlink() && matches!(kind, 0 | 0o100_000)
     }
 
     /// Copies at most `max_bytes` and verifies the checksum. Returns the size.
@@ -164,9 +145,9 @@ impl ArchiveEntry<'_> {
         let fair =
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
         let left = fair(self.packed).min(MAX_UNPACKED_BYTES).saturating_sub(*self.unpacked);
-        let limit = fair(self.entry.compressed_size()).min(left);
+        let limit = fair(self.header.compressed_size()).min(left);
         let damaged = |error: &dyn Error| EntryError::Invalid(error.to_string());
-        let content = self.entry.with_reader(self.contents, ZipReadOptions::default());
+        let content = self.header.with_reader(self.contents, ZipReadOptions::default());
         let mut content = content.map_err(|error| damaged(&error))?;
         let (mut block, mut size) = (vec![0; COPY_BUFFER_BYTES], 0);
         loop {
@@ -188,16 +169,6 @@ impl ArchiveEntry<'_> {
             out.write_all(&block[..length]).map_err(EntryError::Disk)?;
         }
         Ok(size)
-    }
-}
-
-/// Hashes names with a random key, so that nobody can make an archive whose names collide.
-#[derive(Default)]
-pub(super) struct NameHasher(RandomState);
-
-impl NameHasher {
-    pub(super) fn hash(&self, name: &str) -> u64 {
-        self.0.hash_one(name)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
     curl::DryRun,
     errors::AttemptError,
     manage_dataset::{LocalAddition, selection_parameters},
+    multipart::{Form, FormPart},
     picture_key::PictureKey,
     query_image::QueryImageUpload,
     recorder::{Attempt, RequestRecorder},
@@ -301,7 +302,7 @@ impl Client {
         ];
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = endpoints::search_image_similarity(dataset);
-        let body = RequestBody::Image(image);
+        let body = RequestBody::Form(image.into_form());
         let request = self.request(Endpoint::RegisterAnchor, &path, &parameters, body);
         let reply = self.transport.fetch(&request).await?;
         if reply.is_pending_anchor() {
@@ -414,7 +415,9 @@ impl Client {
             RawBody::Get => RequestBody::Get,
             RawBody::Post => RequestBody::Post,
             RawBody::Json(body) => RequestBody::Json(body),
-            RawBody::Form(parts) => RequestBody::Form(parts),
+            RawBody::Form(parts) => {
+                RequestBody::Form(Form::new(parts.into_iter().map(FormPart::from)))
+            }
         };
         let request = ApiRequest::new(Endpoint::Raw, url, body);
         let attempt = Attempt::new(&request, 1);

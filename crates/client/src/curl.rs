@@ -10,8 +10,8 @@ use std::{
 use reqwest::header::{COOKIE, HeaderName};
 
 use crate::{
-    multipart::FormField,
-    request::{ApiRequest, RawPart, RequestBody},
+    multipart::{FormContent, FormPart},
+    request::{ApiRequest, RequestBody},
 };
 use tessera_model::{Failure, ShellCommand};
 use tessera_wire::endpoints::Endpoint;
@@ -31,35 +31,33 @@ impl ApiRequest {
             RequestBody::Json(body) => curl
                 .text("-H 'Content-Type: application/json'")
                 .option("-d", OsStr::from_bytes(body)),
-            RequestBody::Image(image) => add_form_field(curl, image.form_field()),
-            RequestBody::Form(parts) => {
-                parts.iter().map(RawPart::form_field).fold(curl, add_form_field)
-            }
-            RequestBody::Media(media) => media.form_fields().fold(curl, add_form_field),
+            RequestBody::Form(form) => form.parts().iter().fold(curl, add_form_part),
         };
         curl.word(self.url.as_str())
     }
 }
 
-/// Appends a field of a form as an option.
-fn add_form_field(curl: ShellCommand, field: FormField) -> ShellCommand {
-    match field {
-        // With `-F`, `@` and `<` would read a file, and a semicolon would start an option.
-        FormField::Text(text) if text.contains(['@', '<', ';']) => {
-            curl.option("--form-string", text)
+/// Appends a part of a form as an option.
+fn add_form_part(curl: ShellCommand, part: &FormPart) -> ShellCommand {
+    let field = &part.field;
+    let (path, name) = match &part.content {
+        FormContent::Text(bytes) => {
+            let text = format!("{field}={}", String::from_utf8_lossy(bytes));
+            // With `-F`, `@` and `<` would read a file, and a semicolon would start an option.
+            let is_literal = text.contains(['@', '<', ';']);
+            return curl.option(if is_literal { "--form-string" } else { "-F" }, text);
         }
-        FormField::Text(text) => curl.option("-F", text),
-        FormField::File { field, path, name } => {
-            let mut option = format!("{field}=@").into_bytes();
-            push_curl_word(&mut option, path.as_os_str().as_bytes());
-            // Without a name, `curl` sends that of the file.
-            if path.file_name() != Some(OsStr::new(&name)) {
-                option.extend_from_slice(b";filename=");
-                push_curl_word(&mut option, name.as_bytes());
-            }
-            curl.option("-F", OsStr::from_bytes(&option))
-        }
+        FormContent::File { path, name, .. } => (path, name),
+        FormContent::OnDisk(file) => (&file.path, &file.name),
+    };
+    let mut option = format!("{field}=@").into_bytes();
+    push_curl_word(&mut option, path.as_os_str().as_bytes());
+    // Without a name, `curl` sends that of the file.
+    if path.file_name() != Some(OsStr::new(name)) {
+        option.extend_from_slice(b";filename=");
+        push_curl_word(&mut option, name.as_bytes());
     }
+    curl.option("-F", OsStr::from_bytes(&option))
 }
 
 /// Appends a path or a name as `curl -F` reads it: in quotes, if it contains what would end it.

@@ -2,8 +2,9 @@
 //! link can lead elsewhere.
 
 use std::{
-    collections::HashSet,
+    collections::{HashSet, hash_map::RandomState},
     fs::{self, File},
+    hash::BuildHasher as _,
     io::{self, Write as _},
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -18,8 +19,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::{
     bounded_unpack::{
-        ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, NameHasher, for_each_entry,
-        into_failure,
+        ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, for_each_entry, into_failure,
     },
     image_folder_row::image_folder_row,
     inspect::{export_format, write_joined_rows},
@@ -173,9 +173,9 @@ fn check_contents(
     }
     for_each_entry(file, |entry| {
         if let Ok(path) = safe_relative_path(&entry.name)
-            && !entry.is_dir()
+            && !entry.header.is_dir()
         {
-            contents.size = contents.size.saturating_add(entry.size());
+            contents.size = contents.size.saturating_add(entry.header.size());
             contents.has_pictures |= path.starts_with(IMAGES_PREFIX);
             contents.has_packed_pictures |= export_format(&entry.name).embeds_images();
             contents.has_json |= path == Path::new(METADATA_FILE);
@@ -252,7 +252,7 @@ impl<'a> TargetFolder<'a> {
     ) -> Result<Option<ExtractedFile>, EntryError> {
         let invalid = |reason: &str| EntryError::Invalid(reason.to_owned());
         let path = safe_relative_path(&entry.name).map_err(invalid)?;
-        if entry.is_dir() {
+        if entry.header.is_dir() {
             return Ok(None);
         }
         if path.as_os_str().is_empty() {
@@ -272,11 +272,11 @@ impl<'a> TargetFolder<'a> {
             error => EntryError::Disk(error.into()),
         };
         let directory = self.create_directory(&path).map_err(refused)?;
-        let content = (entry.size(), entry.checksum());
+        let content = (entry.header.size(), entry.header.crc32());
         if let Some(sharing) = &self.sharing
             && sharing.share(&entry.name, content, &directory, &path)
         {
-            return Ok(Some(ExtractedFile { bytes: entry.size(), is_shared: true }));
+            return Ok(Some(ExtractedFile { bytes: entry.header.size(), is_shared: true }));
         }
         let mut file = create_file(&directory, &path).map_err(refused)?;
         let copied = entry.copy_to(&mut file, u64::MAX);
@@ -330,21 +330,22 @@ impl<'a> TargetFolder<'a> {
     }
 }
 
-/// A set of names. An archive can have millions, so only their hashes are in memory.
+/// A set of names. An archive can have millions, so only their hashes are in memory. The key of the hashes is random, so
+/// that nobody can make an archive whose names collide.
 #[derive(Default)]
 struct NameSet {
-    hasher: NameHasher,
+    hasher: RandomState,
     hashes: HashSet<u64>,
 }
 
 impl NameSet {
     /// Adds a name. Returns whether the name is new.
     fn insert(&mut self, name: &str) -> bool {
-        self.hashes.insert(self.hasher.hash(name))
+        self.hashes.insert(self.hasher.hash_one(name))
     }
 
     fn contains(&self, name: &str) -> bool {
-        self.hashes.contains(&self.hasher.hash(name))
+        self.hashes.contains(&self.hasher.hash_one(name))
     }
 }
 

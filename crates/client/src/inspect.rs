@@ -2,15 +2,19 @@
 //! counterpart, joins rows with their pictures, and reads single pictures. Nothing is written to paths from the
 //! archive.
 
-use std::{collections::HashSet, fs::File, io::Write, path::Path};
+use std::{
+    collections::{HashSet, hash_map::RandomState},
+    fs::File,
+    hash::BuildHasher as _,
+    io::Write,
+    path::Path,
+};
 
 use bytes::Bytes;
 use serde_json::Value;
 
 use crate::{
-    bounded_unpack::{
-        ArchiveEntry, ArchiveError, IMAGES_PREFIX, NameHasher, for_each_entry, into_failure,
-    },
+    bounded_unpack::{ArchiveEntry, ArchiveError, IMAGES_PREFIX, for_each_entry, into_failure},
     image_folder_row::image_folder_row,
     metadata_rows::{INSPECTED_COLUMNS, MetadataFile, SCORE_COLUMN, find_picture},
     part_file::disk_failure,
@@ -47,14 +51,15 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
     let Some(metadata) = listing.metadata else { return Ok(inspection) };
     listing.image_hashes.sort_unstable();
     listing.image_hashes.dedup();
-    let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
+    let index =
+        |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash_one(name)).ok();
     let mut has_row = vec![false; listing.image_hashes.len()];
     let mut videos = HashSet::new();
     let columns = metadata.for_each_row(Some(INSPECTED_COLUMNS), |row| {
         inspection.rows += 1;
         if let Some(frame) = read_row_frame(&row) {
             inspection.frames += 1;
-            videos.insert(listing.hasher.hash(frame.video.as_str()));
+            videos.insert(listing.hasher.hash_one(frame.video.as_str()));
         }
         count_score(&mut inspection, number(&row, SCORE_COLUMN));
         match find_picture(&row, index) {
@@ -107,7 +112,7 @@ pub(super) struct ArchiveListing {
     pub first_images: Vec<String>,
     /// The hashes of the names of all files below `images/`.
     pub image_hashes: Vec<u64>,
-    pub hasher: NameHasher,
+    pub hasher: RandomState,
     pub rejected: NameSample,
 }
 
@@ -126,7 +131,7 @@ impl ArchiveListing {
     }
 
     fn add(&mut self, entry: ArchiveEntry<'_>) -> Result<(), ArchiveError> {
-        if entry.is_dir() {
+        if entry.header.is_dir() {
             return Ok(());
         }
         if let Some(image) = image_name(&entry) {
@@ -134,7 +139,7 @@ impl ArchiveListing {
             if self.first_images.len() < Inspection::MAX_NAMED {
                 self.first_images.push(image.to_owned());
             }
-            self.image_hashes.push(self.hasher.hash(image));
+            self.image_hashes.push(self.hasher.hash_one(image));
         } else if !is_usable(&entry) {
             self.rejected.add(&entry.name);
         } else if !export_format(&entry.name).is_in_api() {
@@ -180,7 +185,7 @@ fn is_usable(entry: &ArchiveEntry<'_>) -> bool {
 /// Returns the name of a picture below `images/`.
 pub(super) fn image_name<'a>(entry: &'a ArchiveEntry<'_>) -> Option<&'a str> {
     let image = entry.name.strip_prefix(IMAGES_PREFIX)?;
-    (!entry.is_dir() && is_usable(entry)).then_some(image)
+    (!entry.header.is_dir() && is_usable(entry)).then_some(image)
 }
 
 fn metadata_of(archive: &Path) -> Result<MetadataFile, ArchiveError> {

@@ -117,8 +117,8 @@ impl<'a> PictureSharing<'a> {
         let open = || File::open(archive).map_err(ArchiveError::from);
         let read = open().and_then(|file| {
             for_each_entry(file, |entry| {
-                if let (Some(_), Ok(id)) = (image_name(&entry), entry.comment().parse()) {
-                    let size = entry.size();
+                if let (Some(_), Ok(id)) = (image_name(&entry), entry.header.comment().parse()) {
+                    let size = entry.header.size();
                     media.insert(entry.name, (id, size));
                 }
                 Ok(())

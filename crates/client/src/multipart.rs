@@ -1,14 +1,60 @@
-//! Encodes multipart forms.
+//! Multipart forms, which can be sent again as long as their files do not change. Files are streamed from disk, one
+//! after the other, in constant memory.
 //!
 //! The form of `reqwest` is not used, because it nests one stream per part, which overflows the stack with 100,000
 //! files.
 
-use std::{io, path::PathBuf};
+use std::{
+    borrow::Cow,
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use bytes::Bytes;
-use futures_util::stream;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt as _, stream};
 use reqwest::Body;
+use tokio::{fs::File, io::AsyncReadExt as _};
 use uuid::Uuid;
+
+use crate::preflight::{FileFingerprint, UploadFile};
+use tessera_model::SafeText;
+
+pub(super) const OCTET_STREAM: &str = "application/octet-stream";
+const PART_END: &str = "\r\n";
+const CHUNK_BYTES: usize = 128 << 10;
+
+#[derive(Clone)]
+pub(super) struct Form {
+    parts: Arc<[FormPart]>,
+    /// The size of the contents.
+    pub content_bytes: u64,
+    progress: Arc<FileProgress>,
+}
+
+pub(super) struct FormPart {
+    pub field: Cow<'static, str>,
+    pub content: FormContent,
+}
+
+pub(super) enum FormContent {
+    /// A short text.
+    Text(Bytes),
+    /// A file whose bytes are in memory. Its name is escaped for a part header.
+    File { path: PathBuf, name: String, media_type: &'static str, bytes: Bytes },
+    /// A file that is read when it is sent.
+    OnDisk(UploadFile),
+}
+
+/// What was sent of the files on disk.
+#[derive(Default)]
+struct FileProgress {
+    sent_bytes: AtomicU64,
+    error: Mutex<Option<String>>,
+}
 
 pub(super) struct MultipartBody {
     pub content_type: String,
@@ -16,60 +62,144 @@ pub(super) struct MultipartBody {
     pub body: Body,
 }
 
-#[derive(Clone)]
-pub(super) struct Boundary(String);
-
-pub(super) struct PartHeader<'a> {
-    /// The name of the field, already escaped.
-    pub field: &'a str,
-    /// The escaped file name and its media type, or `None` for a short text.
-    pub file: Option<(&'a str, &'a str)>,
-}
-
-/// A field with what it contains, before it is encoded.
-pub(super) enum FormField {
-    /// `name=text`
-    Text(String),
-    File {
-        field: String,
-        path: PathBuf,
-        /// The name that is sent, escaped for a part header.
-        name: String,
-    },
-}
-
-pub(super) const OCTET_STREAM: &str = "application/octet-stream";
-pub(super) const PART_END: &str = "\r\n";
-
-pub(super) fn in_memory<'a>(
-    parts: impl IntoIterator<Item = (PartHeader<'a>, Bytes)>,
-) -> MultipartBody {
-    let boundary = Boundary::new();
-    let mut pieces = Vec::new();
-    for (head, content) in parts {
-        let head = Bytes::from(boundary.part_header(&head));
-        pieces.extend([head, content, Bytes::from_static(PART_END.as_bytes())]);
+impl Form {
+    pub(super) fn new(parts: impl IntoIterator<Item = FormPart>) -> Self {
+        let parts: Arc<[FormPart]> = parts.into_iter().collect();
+        let content_bytes = parts.iter().map(FormPart::content_bytes).sum();
+        Self { parts, content_bytes, progress: Arc::default() }
     }
-    pieces.push(boundary.closing_delimiter().into());
-    let length = pieces.iter().map(|piece| piece.len() as u64).sum();
-    let body = Body::wrap_stream(stream::iter(pieces.into_iter().map(Ok::<_, io::Error>)));
-    MultipartBody { content_type: boundary.content_type(), length, body }
+
+    pub(super) fn parts(&self) -> &[FormPart] {
+        &self.parts
+    }
+
+    /// Returns the number of bytes of files on disk that were sent.
+    pub(super) fn sent_bytes(&self) -> u64 {
+        self.progress.sent_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Returns the first error that occurred while a file was sent.
+    pub(super) fn file_error(&self) -> Option<String> {
+        self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn multipart_body(&self) -> MultipartBody {
+        self.progress.sent_bytes.store(0, Ordering::Relaxed);
+        let boundary = Boundary::new();
+        let (content_type, end) = (boundary.content_type(), boundary.closing_delimiter());
+        let encoded_bytes = |part: &FormPart| {
+            (part.header(&boundary).len() + PART_END.len()) as u64 + part.content_bytes()
+        };
+        let length = end.len() as u64 + self.parts.iter().map(encoded_bytes).sum::<u64>();
+        let (parts, progress) = (Arc::clone(&self.parts), Arc::clone(&self.progress));
+        let parts = stream::iter(0..parts.len()).flat_map(move |index| {
+            let part = &parts[index];
+            let content = match &part.content {
+                FormContent::Text(bytes) | FormContent::File { bytes, .. } => {
+                    once(bytes.clone()).left_stream()
+                }
+                FormContent::OnDisk(file) => {
+                    file_stream(file.clone(), Arc::clone(&progress)).right_stream()
+                }
+            };
+            once(part.header(&boundary)).chain(content).chain(once(PART_END))
+        });
+        MultipartBody { content_type, length, body: Body::wrap_stream(parts.chain(once(end))) }
+    }
 }
+
+impl FormPart {
+    fn content_bytes(&self) -> u64 {
+        match &self.content {
+            FormContent::Text(bytes) | FormContent::File { bytes, .. } => bytes.len() as u64,
+            FormContent::OnDisk(file) => file.fingerprint.bytes,
+        }
+    }
+
+    fn header(&self, boundary: &Boundary) -> String {
+        let file = match &self.content {
+            FormContent::Text(_) => None,
+            FormContent::File { name, media_type, .. } => Some((name.as_str(), *media_type)),
+            FormContent::OnDisk(file) => Some((file.name.as_str(), OCTET_STREAM)),
+        };
+        boundary.part_header(&escape_file_name(&self.field), file)
+    }
+}
+
+fn once(bytes: impl Into<Bytes>) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::iter([Ok(bytes.into())])
+}
+
+/// Streams a file, which is opened when its first chunk is needed. The file must be unchanged: a different length would
+/// corrupt the form, and different content would corrupt the picture.
+fn file_stream(
+    file: UploadFile,
+    progress: Arc<FileProgress>,
+) -> impl Stream<Item = io::Result<Bytes>> + use<> {
+    stream::try_unfold((None, 0_u64), move |(open, sent)| {
+        let (file, progress) = (file.clone(), Arc::clone(&progress));
+        async move {
+            let next = read_chunk(open, sent, &file).await;
+            if let Err(error) = &next {
+                let error = with_path(&file.path, &error.to_string());
+                *progress.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+            }
+            Ok(next?.map(|(open, chunk)| {
+                let length = chunk.len() as u64;
+                progress.sent_bytes.fetch_add(length, Ordering::Relaxed);
+                (chunk, (Some(open), sent + length))
+            }))
+        }
+    })
+}
+
+async fn read_chunk(
+    open: Option<File>,
+    sent: u64,
+    file: &UploadFile,
+) -> io::Result<Option<(File, Bytes)>> {
+    let changed = || io::Error::other("it changed while it was sent");
+    let mut reader = match open {
+        Some(reader) => reader,
+        None => File::open(&file.path).await?,
+    };
+    if sent == 0 || sent == file.fingerprint.bytes {
+        let now = reader.metadata().await?;
+        if FileFingerprint::of(&now) != file.fingerprint {
+            return Err(changed());
+        }
+        if sent == file.fingerprint.bytes {
+            return Ok(None);
+        }
+    }
+    let left = usize::try_from(file.fingerprint.bytes - sent).unwrap_or(CHUNK_BYTES);
+    let mut chunk = BytesMut::with_capacity(left.min(CHUNK_BYTES));
+    let read = reader.read_buf(&mut chunk).await?;
+    chunk.truncate(left);
+    if read == 0 { Err(changed()) } else { Ok(Some((reader, chunk.freeze()))) }
+}
+
+pub(super) fn with_path(path: &Path, reason: &str) -> String {
+    format!("{}: {reason}", SafeText::file_name(&path.display().to_string()))
+}
+
+struct Boundary(String);
 
 impl Boundary {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self(format!("tessera-{}", Uuid::new_v4().simple()))
     }
 
-    pub(super) fn content_type(&self) -> String {
+    fn content_type(&self) -> String {
         format!("multipart/form-data; boundary={}", self.0)
     }
 
-    /// Returns the bytes before the content of a part (RFC 7578). Names must be escaped as browsers do.
-    pub(super) fn part_header(&self, part: &PartHeader) -> String {
-        let (boundary, field) = (&self.0, part.field);
+    /// Returns the bytes before the content of a part (RFC 7578). `file` is the file name and its media type, or `None`
+    /// for a short text. Names must be escaped as browsers do.
+    fn part_header(&self, field: &str, file: Option<(&str, &str)>) -> String {
+        let boundary = &self.0;
         let disposition = format!("Content-Disposition: form-data; name=\"{field}\"");
-        match part.file {
+        match file {
             None => format!("--{boundary}\r\n{disposition}\r\n\r\n"),
             Some((name, media_type)) => format!(
                 "--{boundary}\r\n{disposition}; filename=\"{name}\"\r\n\
@@ -78,7 +208,7 @@ impl Boundary {
         }
     }
 
-    pub(super) fn closing_delimiter(&self) -> String {
+    fn closing_delimiter(&self) -> String {
         format!("--{}--\r\n", self.0)
     }
 }
@@ -129,8 +259,7 @@ mod tests {
             let nasty = |n| NASTY[usize::try_from((seed >> (5 * n)) % 20).unwrap()];
             let raw: String = (0..length).map(nasty).collect();
             let name = escape_file_name(&raw);
-            let head = boundary
-                .part_header(&PartHeader { field: "files", file: Some((&name, OCTET_STREAM)) });
+            let head = boundary.part_header("files", Some((&name, OCTET_STREAM)));
             let lines: Vec<&str> = head.split("\r\n").collect();
             let [first, disposition, kind, "", ""] = lines.as_slice() else { panic!("{head:?}") };
             let read = disposition

@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use tessera_model::{Failure, SafeText};
+use tessera_model::Failure;
 use tessera_picture::{PictureFormat, to_common_jpeg};
 use tessera_wire::explore::FILE_FIELD;
 use tokio::io::AsyncReadExt as _;
 
-use crate::multipart::{self, FormField, MultipartBody, PartHeader};
+use crate::multipart::{Form, FormContent, FormPart, with_path};
 
 /// A query image that can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
-    pub(super) bytes: Bytes,
+    bytes: Bytes,
     /// The path of the picture, if it was read from a file.
     path: Option<PathBuf>,
     format: PictureFormat,
@@ -76,25 +76,14 @@ impl QueryImageUpload {
         if format.is_common() { Self::MAX_BYTES } else { Self::MAX_CONVERTED_BYTES }
     }
 
-    /// Returns a generated file name.
-    fn name(&self) -> String {
-        format!("query.{}", self.format.extension())
-    }
-
-    /// Returns the field of the form. The file is the original, of which an upright copy may be sent.
-    pub(super) fn form_field(&self) -> FormField {
-        let name = self.name();
-        let path = self.path.clone().unwrap_or_else(|| PathBuf::from(&name));
-        FormField::File { field: FILE_FIELD.to_owned(), path, name }
-    }
-
-    /// Encodes the form of a query image. Name and type are generated, because a file name could break out of the part
-    /// header.
-    pub(super) fn multipart_body(&self) -> MultipartBody {
-        let name = self.name();
-        let file = Some((name.as_str(), self.format.media_type()));
-        let head = PartHeader { field: FILE_FIELD, file };
-        multipart::in_memory([(head, self.bytes.clone())])
+    /// Returns the form of the query image, for which `curl` reads the original although an upright copy may be sent.
+    /// Name and type are generated, because a file name could break out of the part header.
+    pub(super) fn into_form(self) -> Form {
+        let name = format!("query.{}", self.format.extension());
+        let path = self.path.unwrap_or_else(|| PathBuf::from(&name));
+        let media_type = self.format.media_type();
+        let content = FormContent::File { path, name, media_type, bytes: self.bytes };
+        Form::new([FormPart { field: FILE_FIELD.into(), content }])
     }
 
     /// Returns the upright size in pixels (width, height), if the picture can be decoded locally.
@@ -104,7 +93,7 @@ impl QueryImageUpload {
 }
 
 fn image_failure(name: &str, reason: &str) -> Failure {
-    Failure::local(format!("{}: {reason}", SafeText::file_name(name)))
+    Failure::local(with_path(Path::new(name), reason))
 }
 
 fn too_large(name: &str) -> Failure {

@@ -1,16 +1,14 @@
 //! Requests as values that can be sent any number of times. Custom requests, whose path and body the user writes, are
 //! at the end of the file.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
 use crate::{
     errors::origin_of,
-    media_form::MediaForm,
-    multipart::{self, FormField, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
-    query_image::QueryImageUpload,
+    multipart::{Form, FormContent, FormPart, OCTET_STREAM, escape_file_name},
     service_config::BaseUrl,
 };
 use tessera_model::SafeText;
@@ -35,10 +33,7 @@ pub(super) enum RequestBody {
     Get,
     Post,
     Json(Bytes),
-    Image(QueryImageUpload),
-    /// A media upload, which its sender monitors.
-    Media(Arc<MediaForm>),
-    Form(Vec<RawPart>),
+    Form(Form),
 }
 
 #[derive(Clone, Debug)]
@@ -49,20 +44,21 @@ pub struct RawPart {
     pub content: Bytes,
 }
 
-impl RawPart {
-    pub(super) fn form_field(&self) -> FormField {
-        if let (Some(path), Some(name)) = (&self.file, self.sent_file_name()) {
-            return FormField::File { field: self.name.clone(), path: path.clone(), name };
-        }
-        let value = String::from_utf8_lossy(&self.content);
-        FormField::Text(format!("{}={value}", self.name))
-    }
-
-    /// Returns the file name as it is sent.
-    fn sent_file_name(&self) -> Option<String> {
-        let path = self.file.as_deref()?;
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        Some(escape_file_name(&name.to_string_lossy()))
+impl From<RawPart> for FormPart {
+    fn from(RawPart { name, file, content }: RawPart) -> Self {
+        let content = match file {
+            None => FormContent::Text(content),
+            Some(path) => {
+                let file_name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+                FormContent::File {
+                    name: escape_file_name(&file_name),
+                    path,
+                    media_type: OCTET_STREAM,
+                    bytes: content,
+                }
+            }
+        };
+        Self { field: name.into(), content }
     }
 }
 
@@ -76,19 +72,18 @@ impl ApiRequest {
     }
 
     pub(super) fn upload_timeout(&self) -> Duration {
-        match &self.body {
-            RequestBody::Media(_) => Duration::MAX,
-            _ => Duration::from_secs(self.body_bytes().div_ceil(MIN_UPLOAD_RATE)),
+        if self.endpoint == Endpoint::AddMedia {
+            // The sender of a media upload monitors its progress.
+            return Duration::MAX;
         }
+        Duration::from_secs(self.body_bytes().div_ceil(MIN_UPLOAD_RATE))
     }
 
     pub(super) fn body_bytes(&self) -> u64 {
         match &self.body {
             RequestBody::Get | RequestBody::Post => 0,
             RequestBody::Json(body) => body.len() as u64,
-            RequestBody::Image(image) => image.bytes.len() as u64,
-            RequestBody::Media(media) => media.total_bytes,
-            RequestBody::Form(parts) => parts.iter().map(|part| part.content.len() as u64).sum(),
+            RequestBody::Form(form) => form.content_bytes,
         }
     }
 
@@ -104,19 +99,6 @@ impl ApiRequest {
     pub(super) fn origin(&self) -> String {
         origin_of(&self.url)
     }
-}
-
-/// Encodes the form. Names are escaped so that they cannot break out of a part header.
-pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
-    let escaped = parts
-        .iter()
-        .map(|part| (escape_file_name(&part.name), part.sent_file_name(), &part.content));
-    let escaped: Vec<_> = escaped.collect();
-    let parts = escaped.iter().map(|(field, file, content)| {
-        let file = file.as_deref().map(|file| (file, OCTET_STREAM));
-        (PartHeader { field, file }, Bytes::clone(content))
-    });
-    multipart::in_memory(parts)
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashSet,
-    fmt,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -37,7 +36,6 @@ pub(super) struct ApiResponse {
     request: SafeText,
     status: StatusCode,
     headers: HeaderMap,
-    media_type: SafeText,
     body: Bytes,
 }
 
@@ -77,7 +75,6 @@ impl ApiResponse {
         request: &ApiRequest,
         status: StatusCode,
         headers: HeaderMap,
-        media_type: SafeText,
         body: Bytes,
     ) -> Self {
         Self {
@@ -85,7 +82,6 @@ impl ApiResponse {
             request: request.method_and_path(),
             status,
             headers,
-            media_type,
             body,
         }
     }
@@ -151,9 +147,13 @@ impl ApiResponse {
         })
     }
 
+    fn media_type(&self) -> Option<&str> {
+        self.headers.get(CONTENT_TYPE)?.to_str().ok()
+    }
+
     /// Returns the encoding that the service declares.
     fn charset(&self) -> Option<&str> {
-        let media_type = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        let media_type = self.media_type()?;
         let mut parameters = media_type.split(';').skip(1).filter_map(|one| one.split_once('='));
         let charset = parameters.find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
         charset.map(|(_, value)| value.trim().trim_matches('"'))
@@ -170,7 +170,8 @@ impl ApiResponse {
     /// Describes a response that does not show that the request has succeeded.
     fn unexpected(&self, problem: &str) -> Failure {
         let rule = self.endpoint.retry_rule();
-        let (request, status, media_type) = (&self.request, self.status.as_u16(), &self.media_type);
+        let (request, status) = (&self.request, self.status.as_u16());
+        let media_type = SafeText::name(self.media_type().unwrap_or("no type"));
         let response = format!("the response of {request} ({status}, {media_type}) {problem}");
         let failure = if rule.has_side_effect() {
             let sentence =
@@ -243,10 +244,4 @@ impl FieldWarnings {
 
 pub(super) fn describe(fields: &[UnreadableField]) -> String {
     fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-impl fmt::Debug for FieldWarnings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("FieldWarnings").field(&self.listener.is_some()).finish()
-    }
 }

@@ -21,7 +21,7 @@ use crate::{
     multipart::MultipartBody,
     reach::{LinkResolver, target_error},
     recorder::{Attempt, RequestRecorder},
-    request::{self, ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
+    request::{ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
     response::{ApiResponse, FieldWarnings},
     retry::{ClientPolicy, RetryEngine, RetryState},
     service_config::{BaseUrl, ServiceConfig},
@@ -33,7 +33,7 @@ use reqwest::{
     redirect,
 };
 use rustls::ClientConfig;
-use tessera_model::{Failure, FailureKind, Link, SafeText, text::format_wait};
+use tessera_model::{Failure, FailureKind, Link, text::format_wait};
 use tessera_wire::{endpoints::Endpoint, error_body::read_error_message};
 
 /// Receives a sentence about each request that the service has not responded to for some time, and about each long pause
@@ -163,7 +163,6 @@ impl Transport {
         let response = async {
             let response = self.open_response(request).await?;
             let (status, headers) = (response.status(), response.headers().clone());
-            let media_type = media_type(&response);
             let body = if request.endpoint.follows_link() {
                 BodyReader::transfer(response, policy.idle_timeout)
             } else {
@@ -174,7 +173,7 @@ impl Transport {
             // The API client has decoded what it requested, and removed the header.
             let body = decode_body(&headers, body, request.max_bytes)?
                 .ok_or_else(|| response_too_large(request))?;
-            Ok(ApiResponse::new(request, status, headers, media_type, body))
+            Ok(ApiResponse::new(request, status, headers, body))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".into());
         tokio::time::timeout(deadline, response).await.map_err(late)?
@@ -282,20 +281,17 @@ impl Transport {
             RequestBody::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
-            RequestBody::Image(image) => post_form(client, url, image.multipart_body()),
-            RequestBody::Form(parts) => post_form(client, url, request::multipart_of_parts(parts)),
-            RequestBody::Media(media) => post_form(client, url, media.multipart_body()),
+            RequestBody::Form(form) => {
+                let MultipartBody { content_type, length, body } = form.multipart_body();
+                let request = client.post(url).header(CONTENT_TYPE, content_type);
+                request.header(CONTENT_LENGTH, length).body(body)
+            }
         };
         if let Some(auth_header) = auth_header {
             builder = builder.header(auth_header.name.clone(), auth_header.value.clone());
         }
         builder.headers(request.headers.clone())
     }
-}
-
-fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest::RequestBuilder {
-    let request = client.post(url).header(CONTENT_TYPE, form.content_type);
-    request.header(CONTENT_LENGTH, form.length).body(form.body)
 }
 
 fn response_too_large(request: &ApiRequest) -> AttemptError {
@@ -305,11 +301,6 @@ fn response_too_large(request: &ApiRequest) -> AttemptError {
         request.max_bytes >> 20
     );
     AttemptError::Fatal(Failure::new(FailureKind::Unexpected, sentence))
-}
-
-fn media_type(response: &Response) -> SafeText {
-    let value = response.headers().get(CONTENT_TYPE);
-    SafeText::name(value.and_then(|value| value.to_str().ok()).unwrap_or("no type"))
 }
 
 tokio::task_local! {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
 use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
 use tessera_picture::Protocol;
 use toml::Value;
@@ -54,7 +54,6 @@ pub struct UiSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SearchDefaults {
     pub entity: EntityType,
-    #[serde(deserialize_with = "deserialize_granularity")]
     pub granularity: Granularity,
     /// The path of the text search endpoint for profiles that do not set their own.
     pub text_search_path: Option<String>,
@@ -114,10 +113,6 @@ struct PollSettings {
     max: Duration,
     #[serde(deserialize_with = "deserialize_duration")]
     unfocused: Duration,
-}
-
-fn deserialize_granularity<'de, D: Deserializer<'de>>(from: D) -> Result<Granularity, D::Error> {
-    Granularity::new(u8::deserialize(from)?).ok_or_else(|| D::Error::custom("0 to 4"))
 }
 
 fn deserialize_profiles<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Profile>, D::Error> {

@@ -7,6 +7,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ pub struct Journal {
     is_undone: bool,
     path: PathBuf,
     file: File,
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 impl JournalFolder {
@@ -93,10 +94,7 @@ impl JournalFolder {
     pub fn begin(&self, plan: &Plan, started_at: u64) -> Result<Journal, Error> {
         let lock = self.lock()?;
         if let Some(last) = self.newest()? {
-            let last = Contents::read(&last)?;
-            if !last.is_finished && !last.is_undone {
-                return Err(Error::Interrupted { done: last.count_done(), all: last.steps.len() });
-            }
+            Journal::open(&last, &lock)?.interruption().map_or(Ok(()), Err)?;
         }
         let header = Header {
             version: 1,
@@ -113,16 +111,18 @@ impl JournalFolder {
         }
         let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
         write_durably(&path, text)?;
-        Contents::new(header, steps).open(&path, lock)
+        Ok(Journal::open(&path, &lock)?)
     }
 
     /// Opens the journal of the last action that was not undone.
     pub fn last(&self) -> Result<Journal, Error> {
         let lock = self.lock()?;
         for path in self.paths()?.iter().rev() {
-            let contents = Contents::read(path)?;
-            if !contents.is_undone && !contents.steps.is_empty() {
-                return contents.open(path, lock);
+            let mut journal = Journal::open(path, &lock)?;
+            if !journal.is_undone && !journal.steps.is_empty() {
+                // A record that was cut off must not swallow the next one.
+                journal.file.write_all(b"\n")?;
+                return Ok(journal);
             }
         }
         Err(Error::Nothing)
@@ -130,15 +130,13 @@ impl JournalFolder {
 
     /// Returns how far an interrupted action came, if the last action was interrupted and no process carries it on.
     pub fn interrupted(&self) -> Option<Error> {
-        let _lock = self.lock().ok()?;
-        let last = Contents::read(&self.newest().ok()??).ok()?;
-        let is_open = !last.is_finished && !last.is_undone;
-        is_open.then(|| Error::Interrupted { done: last.count_done(), all: last.steps.len() })
+        let lock = self.lock().ok()?;
+        Journal::open(&self.newest().ok()??, &lock).ok()?.interruption()
     }
 
-    fn lock(&self) -> Result<File, Error> {
+    fn lock(&self) -> Result<Arc<File>, Error> {
         ensure_own_private_dir(&self.0)?;
-        open_locked(&self.0.join("lock"))?.ok_or(Error::Busy)
+        open_locked(&self.0.join("lock"))?.map(Arc::new).ok_or(Error::Busy)
     }
 
     fn paths(&self) -> io::Result<Vec<PathBuf>> {
@@ -172,35 +170,32 @@ impl JournalFolder {
     }
 }
 
-struct Contents {
-    header: Header,
-    steps: Vec<Step>,
-    states: Vec<StepState>,
-    is_finished: bool,
-    is_undo_tried: bool,
-    is_undone: bool,
-}
-
-impl Contents {
-    fn new(header: Header, steps: Vec<Step>) -> Self {
-        let states = vec![StepState::default(); steps.len()];
-        Self { header, steps, states, is_finished: false, is_undo_tried: false, is_undone: false }
-    }
-
-    fn read(path: &Path) -> io::Result<Self> {
-        let mut lines = BufReader::new(File::open(path)?).lines();
+impl Journal {
+    fn open(path: &Path, lock: &Arc<File>) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
+        let mut lines = BufReader::new(file.try_clone()?).lines();
         let mut next = || lines.next().transpose()?.ok_or_else(|| damaged(path));
         let header: Header = parse(&next()?, path)?;
         let steps = (0..header.steps).map(|_| parse(&next()?, path));
         let steps = steps.collect::<io::Result<Vec<Step>>>()?;
-        let mut contents = Self::new(header, steps);
+        let mut journal = Self {
+            header,
+            states: vec![StepState::default(); steps.len()],
+            steps,
+            is_finished: false,
+            is_undo_tried: false,
+            is_undone: false,
+            path: path.to_owned(),
+            file,
+            _lock: Arc::clone(lock),
+        };
         for text in lines {
             // A record may be cut off, and the disk shows what it would say. An empty line separates two runs.
             if let Ok(record) = serde_json::from_str(&text?) {
-                contents.apply(&record);
+                journal.apply(&record);
             }
         }
-        Ok(contents)
+        Ok(journal)
     }
 
     fn apply(&mut self, record: &Record) {
@@ -223,31 +218,13 @@ impl Contents {
         }
     }
 
-    fn count_done(&self) -> usize {
-        self.states.iter().filter(|state| **state == StepState::Done).count()
+    /// Returns how far the action came, if it was interrupted.
+    fn interruption(&self) -> Option<Error> {
+        let done = self.states.iter().filter(|state| **state == StepState::Done).count();
+        let all = self.steps.len();
+        (!self.is_finished()).then_some(Error::Interrupted { done, all })
     }
 
-    fn open(self, path: &Path, lock: File) -> Result<Journal, Error> {
-        let Self { header, steps, states, is_finished, is_undo_tried, is_undone } = self;
-        let mut file = OpenOptions::new().append(true).open(path)?;
-        // A record that was cut off must not swallow the next one.
-        file.write_all(b"\n")?;
-        let path = path.to_owned();
-        Ok(Journal {
-            header,
-            steps,
-            states,
-            is_finished,
-            is_undo_tried,
-            is_undone,
-            path,
-            file,
-            _lock: lock,
-        })
-    }
-}
-
-impl Journal {
     /// Returns the steps that an undo would revert, the last step first. The step at which an action was interrupted is
     /// one of them, because it may be done.
     pub fn steps_to_undo(&self) -> Vec<Step> {

@@ -89,7 +89,7 @@ impl Encoder {
         let mut defaults = Vec::new();
         let config = ModelConfig::read(&folder, &mut defaults)?;
         let image = ImageEncoder::load(&folder, &config, &mut defaults)?;
-        let text = TextEncoder::load(&folder, image.model(), &config, &mut defaults)?;
+        let text = TextEncoder::load(&folder, &image.model, &config, &mut defaults)?;
         let text = match text {
             Some((_, dimension)) if dimension != image.dimension() => {
                 let reason = format!(
@@ -116,8 +116,8 @@ impl Encoder {
             kind,
             models: models.into_iter().flatten().cloned().collect(),
             dimension: self.dimension(),
-            labels: self.image.classes().iter().filter(|labels| !labels.is_empty()).count(),
-            preprocessing: self.image.preprocessing().describe(),
+            labels: self.image.classes.iter().filter(|labels| !labels.is_empty()).count(),
+            preprocessing: self.image.preprocessing.describe(),
             defaults: self.defaults.clone(),
         }
     }
@@ -138,7 +138,7 @@ impl Encoder {
 
     /// Returns the number of pixels per side to which pictures should at least be decoded.
     pub fn input_side(&self) -> u32 {
-        self.image.preprocessing().min_side()
+        self.image.preprocessing.min_side()
     }
 
     /// Whether texts have vectors that are comparable with those of pictures.
@@ -148,7 +148,7 @@ impl Encoder {
 
     /// Whether pictures get labels.
     pub fn gives_labels(&self) -> bool {
-        !self.image.classes().is_empty()
+        !self.image.classes.is_empty()
     }
 
     /// Returns the folder from which the encoders were loaded.
@@ -173,17 +173,17 @@ impl Encoder {
 
     /// Encodes an upright picture. The error message contains no local paths.
     pub fn encode_image(&self, pixels: &RgbImage) -> Result<EncodedImage, String> {
-        let encoded = self.image.encode(pixels).and_then(|encoded| {
-            let label = encoded.label;
-            unit_vector(encoded.vector).map(|vector| EncodedImage { vector, label })
-        });
+        let encoded = self
+            .image
+            .encode(pixels)
+            .and_then(|(vector, label)| Ok(EncodedImage { vector: unit_vector(vector)?, label }));
         encoded.map_err(|reason| failure("image", &reason))
     }
 
     /// Encodes a text as a unit vector. A text longer than the model supports is truncated.
     pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, String> {
         let encoder = self.text.as_ref().ok_or_else(|| "the model takes no texts".to_owned())?;
-        let vector = encoder.embed(self.image.model(), text).and_then(unit_vector);
+        let vector = encoder.embed(&self.image.model, text).and_then(unit_vector);
         vector.map_err(|reason| failure("text", &reason))
     }
 }

@@ -22,13 +22,13 @@ const SCORE_OUTPUT: &str = "logits";
 const TOKENS_OUTPUT: &str = "last_hidden_state";
 
 pub struct ImageEncoder {
-    model: OnnxModel,
+    pub model: OnnxModel,
+    pub preprocessing: Preprocessing,
     input: PictureInput,
-    preprocessing: Preprocessing,
     output: ImageOutput,
     run: StagedRun,
     /// The labels of each class, if the model is a classifier.
-    classes: Vec<Vec<String>>,
+    pub classes: Vec<Vec<String>>,
 }
 
 struct PictureInput {
@@ -47,13 +47,6 @@ struct ImageOutput {
     /// The scores of the classes, if the model is a classifier.
     scores: Option<NodeId>,
     dimension: usize,
-}
-
-/// The vector and label that a model computes from a picture.
-pub struct EncodedPicture {
-    /// The vector, which is not normalized.
-    pub vector: Vec<f32>,
-    pub label: Option<ConfidentLabel>,
 }
 
 impl ImageEncoder {
@@ -105,15 +98,7 @@ impl ImageEncoder {
         let scores = output.scores.filter(|id| !classes.is_empty() && *id != output.vector);
         let outputs: Vec<NodeId> = [Some(output.vector), scores].into_iter().flatten().collect();
         let run = StagedRun::new(&model, path, &outputs, &example[0]);
-        Ok(Self { model, input, preprocessing, output, run, classes })
-    }
-
-    pub fn model(&self) -> &OnnxModel {
-        &self.model
-    }
-
-    pub fn preprocessing(&self) -> &Preprocessing {
-        &self.preprocessing
+        Ok(Self { model, preprocessing, input, output, run, classes })
     }
 
     pub fn dimension(&self) -> usize {
@@ -124,12 +109,8 @@ impl ImageEncoder {
         self.output.scores.is_some()
     }
 
-    /// The labels of each class.
-    pub fn classes(&self) -> &[Vec<String>] {
-        &self.classes
-    }
-
-    pub fn encode(&self, picture: &RgbImage) -> Result<EncodedPicture, String> {
+    /// Returns the vector of a picture, which is not normalized, and its label.
+    pub fn encode(&self, picture: &RgbImage) -> Result<(Vec<f32>, Option<ConfidentLabel>), String> {
         let input = self.input.tensor(&self.preprocessing, picture)?;
         let mut tensors = self.run.run(&self.model, &input)?.into_iter();
         let vector = tensors.next().ok_or("it has no output")?.into_vector(self.output.form)?;
@@ -138,7 +119,7 @@ impl ImageEncoder {
         let are_vector = self.output.scores == Some(self.output.vector);
         let scores = if are_vector { Some(&vector) } else { scores.as_ref() };
         let label = scores.and_then(|scores| confident_label(scores, &self.classes));
-        Ok(EncodedPicture { vector, label })
+        Ok((vector, label))
     }
 }
 

@@ -160,22 +160,13 @@ const CHILDREN_FIELD: u64 = 5;
 
 /// Whether the footer at the end of a file has the expected form and a schema of usual depth.
 pub(crate) fn has_usual_depth(mut footer: &[u8]) -> bool {
-    read_footer(&mut footer).is_some()
-}
-
-/// Reads all fields, because the library would use the last of several schemas.
-fn read_footer(bytes: &mut &[u8]) -> Option<()> {
-    let mut field = 0;
-    loop {
-        let (number, kind) = read_field(bytes, field)?;
-        match (number, kind) {
-            (_, STOP) => return Some(()),
-            (SCHEMA_FIELD, kind::LIST) => check_elements(bytes)?,
-            (SCHEMA_FIELD, _) => return None,
-            _ => skip(bytes, kind, MAX_SKIPPED_DEPTH)?,
-        }
-        field = number;
-    }
+    // All fields are read, because the library would use the last of several schemas.
+    let read = for_each_field(&mut footer, |field, kind, bytes| match (field, kind) {
+        (SCHEMA_FIELD, kind::LIST) => check_elements(bytes),
+        (SCHEMA_FIELD, _) => None,
+        _ => skip(bytes, kind, MAX_SKIPPED_DEPTH),
+    });
+    read.is_some()
 }
 
 /// Checks the elements of the schema, which are in depth-first order.
@@ -206,29 +197,32 @@ fn check_elements(bytes: &mut &[u8]) -> Option<()> {
 
 /// Reads a schema element and returns the number of its children.
 fn read_children(bytes: &mut &[u8]) -> Option<u64> {
-    let (mut children, mut field) = (0, 0);
-    loop {
-        let (number, kind) = read_field(bytes, field)?;
-        match (number, kind) {
-            (_, STOP) => return Some(children),
-            (CHILDREN_FIELD, kind::I32) => children = unsigned(read_varint(bytes)?)?,
-            (CHILDREN_FIELD, _) => return None,
-            _ => skip(bytes, kind, MAX_SKIPPED_DEPTH)?,
+    let mut children = 0;
+    for_each_field(bytes, |field, kind, bytes| match (field, kind) {
+        (CHILDREN_FIELD, kind::I32) => {
+            children = unsigned(read_varint(bytes)?)?;
+            Some(())
         }
-        field = number;
-    }
+        (CHILDREN_FIELD, _) => None,
+        _ => skip(bytes, kind, MAX_SKIPPED_DEPTH),
+    })?;
+    Some(children)
 }
 
-/// Reads the number and type of the next field. Numbers must increase. The type is `STOP` at the end of a struct.
-fn read_field(bytes: &mut &[u8], last: u64) -> Option<(u64, u8)> {
-    let head = read_byte(bytes)?;
-    let (step, kind) = (u64::from(head >> 4), head & 0x0f);
-    match (step, kind) {
-        (_, STOP) => Some((last, STOP)),
-        (0, _) => {
-            unsigned(read_varint(bytes)?).filter(|number| *number > last).map(|it| (it, kind))
-        }
-        _ => Some((last.checked_add(step)?, kind)),
+/// Calls `read` with the number and type of each field of a struct, which must read the value. Numbers must increase.
+fn for_each_field(
+    bytes: &mut &[u8],
+    mut read: impl FnMut(u64, u8, &mut &[u8]) -> Option<()>,
+) -> Option<()> {
+    let mut field = 0;
+    loop {
+        let head = read_byte(bytes)?;
+        field = match (u64::from(head >> 4), head & 0x0f) {
+            (_, STOP) => return Some(()),
+            (0, _) => unsigned(read_varint(bytes)?).filter(|number| *number > field)?,
+            (step, _) => field.checked_add(step)?,
+        };
+        read(field, head & 0x0f, bytes)?;
     }
 }
 
@@ -257,17 +251,7 @@ fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
                 skip(bytes, kind, depth)?;
             }
         }
-        kind::STRUCT => {
-            let mut field = 0;
-            loop {
-                let (number, kind) = read_field(bytes, field)?;
-                if kind == STOP {
-                    break;
-                }
-                skip(bytes, kind, depth)?;
-                field = number;
-            }
-        }
+        kind::STRUCT => for_each_field(bytes, |_, kind, bytes| skip(bytes, kind, depth))?,
         _ => return None,
     }
     Some(())

@@ -48,7 +48,7 @@ impl FileColumn {
 type RowValues = Vec<Option<Vec<u8>>>;
 
 /// Receives the values of a row. Returns whether to continue.
-type RecordVisitor<'a> = dyn FnMut(&[Option<&[u8]>]) -> bool + 'a;
+pub(crate) type RecordVisitor<'a> = dyn FnMut(&[Option<&[u8]>]) -> bool + 'a;
 
 impl ParquetFile {
     /// Returns all columns of files by name: bytes, a group of `bytes` and `path`, or a list of either.
@@ -96,7 +96,7 @@ impl ParquetFile {
         }
         let mut paths = Vec::new();
         let wanted = column.path.unwrap_or(column.content);
-        self.for_each_record(wanted, 0, BATCH_RECORDS, &mut |values| {
+        self.for_each_record(wanted, MAX_PAGE_BYTES, 0, BATCH_RECORDS, &mut |values| {
             let values = values.iter().map(|path| path.filter(|_| column.path.is_some()));
             let short = |path: &[u8]| path[..path.len().min(MAX_PATH_BYTES)].to_vec();
             paths.push(values.map(|path| path.map(short)).collect());
@@ -115,7 +115,7 @@ impl ParquetFile {
     ) -> Result<Vec<RowValues>, Error> {
         let (mut files, mut bytes) = (Vec::new(), 0);
         // Rows are read one at a time, because a batch of rows can repeat a large file. So can a list.
-        self.for_each_record(column.content, first, 1, &mut |values| {
+        self.for_each_record(column.content, MAX_PAGE_BYTES, first, 1, &mut |values| {
             let copied = values.iter().map(|file| {
                 let room = bytes < MAX_FILES_BYTES;
                 bytes += file.map_or(0, <[u8]>::len);
@@ -128,14 +128,15 @@ impl ParquetFile {
     }
 
     /// Calls `visit` with the values of each row, starting at row `first`, until `visit` returns false.
-    fn for_each_record(
+    pub(crate) fn for_each_record(
         &self,
         column: usize,
+        max_page_bytes: u64,
         first: u64,
         batch: usize,
         visit: &mut RecordVisitor<'_>,
     ) -> Result<(), Error> {
-        self.begin_pages(MAX_PAGE_BYTES);
+        self.begin_pages(max_page_bytes);
         let levels = self.levels(column)?;
         catch_panic(|| {
             let mut skipped = first;

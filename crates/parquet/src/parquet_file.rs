@@ -5,7 +5,6 @@ use std::sync::Arc;
 use half::f16;
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as PhysicalType},
-    column::reader::ColumnReader,
     errors::ParquetError,
     file::{
         metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData},
@@ -146,37 +145,12 @@ impl ParquetFile {
         let texts: Vec<usize> = (0..schema.num_columns()).filter(is_text).collect();
         let wanted = texts.iter().find(|index| is_wanted(schema.column(**index).name()));
         let index = *wanted.or(texts.first()).ok_or("it has no string column")?;
-        self.file.begin_pages(MAX_PAGE_BYTES);
-        catch_panic(|| {
-            self.metadata
-                .row_groups()
-                .iter()
-                .try_for_each(|group| self.read_texts(group, index, visit))
-        })
-    }
-
-    fn read_texts(
-        &self,
-        metadata: &RowGroupMetaData,
-        index: usize,
-        visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let group = BoundedRowGroup { file: &self.file, metadata, max_row_values: 1 };
-        let column = group.get_column_reader(index).map_err(described)?;
-        let ColumnReader::ByteArrayColumnReader(mut column) = column else {
-            return Err("a damaged column".into());
-        };
-        let (mut defined, mut values) = (Vec::new(), Vec::new());
-        loop {
-            defined.clear();
-            values.clear();
-            let batch = column.read_records(BATCH_RECORDS, Some(&mut defined), None, &mut values);
-            let (records, _, _) = batch.map_err(described)?;
-            if records == 0 {
-                return Ok(());
-            }
-            values.iter().try_for_each(|value| visit(value.data()))?;
-        }
+        let mut end = Ok(());
+        self.for_each_record(index, MAX_PAGE_BYTES, 0, BATCH_RECORDS, &mut |values| {
+            end = values.iter().flatten().try_for_each(|value| visit(value));
+            end.is_ok()
+        })?;
+        end
     }
 
     /// Returns a text that the writer stored in the metadata of the file.

@@ -51,7 +51,13 @@ pub fn decode_for(
     bytes: &[u8],
     min_side: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
-    decode_picture(|| open(bytes, min_side))
+    decode_picture(|| {
+        let OpenPicture { size, orientation, decode } = open(bytes)?;
+        let original = upright_size(size, orientation);
+        let mut picture = DynamicImage::ImageRgb8(decode(min_side(original))?);
+        picture.apply_orientation(orientation);
+        Ok(Decoded { pixels: picture.into_rgb8(), original })
+    })
 }
 
 /// Whether the stored pixels are not upright. Reads only the header.
@@ -70,35 +76,7 @@ pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
 }
 
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
-    decode_picture(|| match detect_format(bytes)? {
-        PictureFormat::Jpeg => read_jpeg_header(bytes, None),
-        PictureFormat::Raw(format) => {
-            let preview = RawPreview::find(bytes, format)?;
-            read_jpeg_header(preview.jpeg, preview.orientation)
-        }
-        format @ (PictureFormat::Avif | PictureFormat::Heif) => {
-            let picture = CodedPicture::open(bytes, format.name())?;
-            Ok((picture.size(), picture.orientation))
-        }
-        PictureFormat::JpegXl => Ok((JpegXl::open(bytes)?.size(), Orientation::NoTransforms)),
-        PictureFormat::Tiff => {
-            let mut page = Tiff::open(bytes)?;
-            Ok((page.size(), page.orientation()))
-        }
-        format => {
-            let mut raster = RasterDecoder::open(bytes, format)?;
-            Ok((raster.size(), raster.orientation()))
-        }
-    })
-}
-
-fn read_jpeg_header(
-    bytes: &[u8],
-    orientation: Option<Orientation>,
-) -> Result<((u32, u32), Orientation), DecodeError> {
-    let jpeg = Jpeg::open(bytes)?;
-    jpeg.check_size()?;
-    Ok((jpeg.size(), orientation.unwrap_or(jpeg.orientation())))
+    decode_picture(|| open(bytes).map(|picture| (picture.size, picture.orientation)))
 }
 
 /// Whether this thread is inside a decoder. A panic in a decoder only fails the picture, so the panic hook must not
@@ -121,57 +99,70 @@ fn decode_picture<T>(decoder: impl FnOnce() -> Result<T, DecodeError>) -> Result
     catch_decoder_panic(decoder).unwrap_or_else(failed)
 }
 
-fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
-    match detect_format(bytes)? {
-        PictureFormat::Jpeg => open_jpeg(bytes, None, min_side),
+/// A picture whose header was read.
+struct OpenPicture<'a> {
+    /// Size of the stored pixels (width, height).
+    size: (u32, u32),
+    orientation: Orientation,
+    /// Decodes the stored pixels. The shorter side has at least the given number of pixels, or as many as the original.
+    decode: Box<dyn FnOnce(u32) -> Result<RgbImage, DecodeError> + 'a>,
+}
+
+fn open(bytes: &[u8]) -> Result<OpenPicture<'_>, DecodeError> {
+    Ok(match detect_format(bytes)? {
+        PictureFormat::Jpeg => open_jpeg(bytes, None)?,
         PictureFormat::Raw(format) => {
             let preview = RawPreview::find(bytes, format)?;
-            open_jpeg(preview.jpeg, preview.orientation, min_side)
+            open_jpeg(preview.jpeg, preview.orientation)?
+        }
+        format @ (PictureFormat::Avif | PictureFormat::Heif) => {
+            let picture = CodedPicture::open(bytes, format.name())?;
+            let (size, orientation) = (picture.size(), picture.orientation);
+            let decode = move |min_side| decode_heif(&picture, format, min_side);
+            OpenPicture { size, orientation, decode: Box::new(decode) }
         }
         PictureFormat::JpegXl => {
             let picture = JpegXl::open(bytes)?;
-            let original = picture.size();
-            Ok(Decoded { pixels: picture.decode(min_side(original))?, original })
+            let (size, orientation) = (picture.size(), Orientation::NoTransforms);
+            OpenPicture { size, orientation, decode: Box::new(|min_side| picture.decode(min_side)) }
         }
-        format @ (PictureFormat::Avif | PictureFormat::Heif) => open_heif(bytes, format, min_side),
         PictureFormat::Tiff => {
             let mut page = Tiff::open(bytes)?;
-            let orientation = page.orientation();
-            let original = upright_size(page.size(), orientation);
-            let pixels = page.decode(min_side(original))?;
-            Ok(apply_orientation(pixels, orientation, original))
+            let (size, orientation) = (page.size(), page.orientation());
+            OpenPicture { size, orientation, decode: Box::new(|min_side| page.decode(min_side)) }
         }
         format => {
             let mut raster = RasterDecoder::open(bytes, format)?;
-            let orientation = raster.orientation();
-            let original = upright_size(raster.size(), orientation);
-            let pixels = raster.decode(min_side(original))?;
-            Ok(apply_orientation(pixels, orientation, original))
+            let (size, orientation) = (raster.size(), raster.orientation());
+            OpenPicture { size, orientation, decode: Box::new(|min_side| raster.decode(min_side)) }
         }
-    }
+    })
 }
 
-/// Decodes a JPEG. The orientation stored in the JPEG applies if no other orientation is given.
+/// The orientation stored in the JPEG applies if no other orientation is given.
 fn open_jpeg(
     bytes: &[u8],
     orientation: Option<Orientation>,
-    min_side: impl FnOnce((u32, u32)) -> u32,
-) -> Result<Decoded, DecodeError> {
+) -> Result<OpenPicture<'_>, DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
     jpeg.check_size()?;
-    if let Some(completed) = jpeg.with_standard_tables() {
-        return open_jpeg(&completed, orientation, min_side);
-    }
-    let orientation = orientation.unwrap_or(jpeg.orientation());
-    let original = upright_size(jpeg.size(), orientation);
-    let min_side = min_side(original);
-    let pixels = match jpeg.scale(min_side).map(|scale| jpeg.decode(scale)) {
-        Some(Ok(pixels)) => pixels,
-        None => decode_full_jpeg(bytes, &jpeg, min_side)?,
+    Ok(OpenPicture {
+        size: jpeg.size(),
+        orientation: orientation.unwrap_or(jpeg.orientation()),
+        decode: Box::new(move |min_side| match jpeg.with_standard_tables() {
+            Some(completed) => decode_jpeg(&completed, &Jpeg::open(&completed)?, min_side),
+            None => decode_jpeg(bytes, &jpeg, min_side),
+        }),
+    })
+}
+
+fn decode_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
+    match jpeg.scale(min_side).map(|scale| jpeg.decode(scale)) {
+        Some(Ok(pixels)) => Ok(pixels),
+        None => decode_full_jpeg(bytes, jpeg, min_side),
         // The general decoders show what they can read of a damaged picture.
-        Some(Err(error)) => decode_full_jpeg(bytes, &jpeg, min_side).map_err(|_| error)?,
-    };
-    Ok(apply_orientation(pixels, orientation, original))
+        Some(Err(error)) => decode_full_jpeg(bytes, jpeg, min_side).map_err(|_| error),
+    }
 }
 
 fn decode_full_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, DecodeError> {
@@ -186,21 +177,19 @@ fn decode_full_jpeg(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage
 }
 
 /// Decodes an AVIF or HEIC picture with `ffmpeg`, if that is installed.
-fn open_heif(
-    bytes: &[u8],
+fn decode_heif(
+    picture: &CodedPicture,
     format: PictureFormat,
-    min_side: impl FnOnce((u32, u32)) -> u32,
-) -> Result<Decoded, DecodeError> {
-    let picture = CodedPicture::open(bytes, format.name())?;
+    min_side: u32,
+) -> Result<RgbImage, DecodeError> {
     let missing = || DecodeError(format.missing_program_reason().unwrap_or_default());
     let program = find_ffmpeg().ok_or_else(missing)?;
-    let original = upright_size(picture.size(), picture.orientation);
     let (width, height) = picture.coded_size;
     // The alpha channel is decoded like colors, and then combined with them.
     let bytes_per_pixel = if picture.alpha.is_some() { 10 } else { 3 };
     let _lock = lock_memory(bytes_per_pixel * u64::from(width) * u64::from(height))?;
     let (mut samples, mut color) =
-        (to_rgb(&picture, program, format.name())?.into_raw(), ColorType::Rgb8);
+        (to_rgb(picture, program, format.name())?.into_raw(), ColorType::Rgb8);
     if let Some(alpha) = &picture.alpha {
         let alpha = to_rgb(alpha, program, format.name())?;
         let pixels = samples.as_chunks().0.iter().zip(alpha.pixels());
@@ -210,15 +199,7 @@ fn open_heif(
             divide_by_alpha(&mut samples, 4);
         }
     }
-    let (min_side, colors) = (min_side(original), picture.source_colors());
-    let pixels = to_picture(samples, picture.size(), color, min_side, colors.as_ref())?;
-    Ok(apply_orientation(pixels, picture.orientation, original))
-}
-
-fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32, u32)) -> Decoded {
-    let mut picture = DynamicImage::ImageRgb8(pixels);
-    picture.apply_orientation(orientation);
-    Decoded { pixels: picture.into_rgb8(), original }
+    to_picture(samples, picture.size(), color, min_side, picture.source_colors().as_ref())
 }
 
 fn detect_format(bytes: &[u8]) -> Result<PictureFormat, DecodeError> {

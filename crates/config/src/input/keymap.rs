@@ -173,13 +173,14 @@ impl Keymap {
         if pending { KeyMatch::Pending } else { KeyMatch::Unbound }
     }
 
+    fn bindings_of(&self, contexts: &[KeyContext]) -> impl Iterator<Item = &Binding> {
+        contexts.iter().filter_map(|context| self.bindings.get(context)).flatten()
+    }
+
     /// Returns what can follow `keys`: the remaining keys of each sequence that starts with them,
     /// and its action.
     pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
-        contexts
-            .iter()
-            .filter_map(|context| self.bindings.get(context))
-            .flatten()
+        self.bindings_of(contexts)
             .filter(|(chords, _)| chords.len() > keys.len() && chords.starts_with(keys))
             .map(|(chords, action)| (format_sequence(&chords[keys.len()..]), *action))
             .collect()
@@ -187,10 +188,7 @@ impl Keymap {
 
     /// Returns the labels of an action's keys in these contexts, such as `j` and `↓`.
     pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
-        contexts
-            .iter()
-            .filter_map(|context| self.bindings.get(context))
-            .flatten()
+        self.bindings_of(contexts)
             .filter(|(_, bound)| *bound == action)
             .map(|(chords, _)| format_sequence(chords))
             .collect()

@@ -67,9 +67,9 @@ impl DepthwiseConvolution {
         let weights = self.weights.chunks_exact(rows * columns).nth(channel).unwrap_or_default();
         let tap = |(&offset, &weight): (&usize, &f32)| Tap { offset, weight };
         let filter = PlaneFilter {
-            plane: plane.numbers(),
+            plane: &plane.numbers,
             row_step: plane.row_step(),
-            taps: &plane.offsets().iter().zip(weights).map(tap).collect::<Vec<_>>(),
+            taps: &plane.offsets.iter().zip(weights).map(tap).collect::<Vec<_>>(),
             bias: self.bias[channel],
             width,
         };
@@ -142,14 +142,6 @@ impl PaddedPlane {
             .collect();
         let numbers = vec![0.0; rows * row_length];
         Self { numbers, padding: [padding[0], padding[1]], strides, part, offsets }
-    }
-
-    pub fn numbers(&self) -> &[f32] {
-        &self.numbers
-    }
-
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
     }
 
     /// Returns the distance between the numbers that two consecutive rows of the output read.

@@ -143,7 +143,7 @@ impl ParquetOriginals {
         let image = open
             .image(row - 1, position)?
             .ok_or_else(|| io::Error::other("the row has no image"))?;
-        Ok(Box::new(RowFile(Cursor::new(image))))
+        Ok(Box::new(Cursor::new(image)))
     }
 }
 
@@ -204,23 +204,9 @@ impl OpenParquet {
 }
 
 /// An image in memory.
-struct RowFile(Cursor<Vec<u8>>);
-
-impl io::Read for RowFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl io::Seek for RowFile {
-    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
-    }
-}
-
-impl SourceFile for RowFile {
+impl SourceFile for Cursor<Vec<u8>> {
     fn length(&self) -> io::Result<u64> {
-        Ok(self.0.get_ref().len() as u64)
+        Ok(self.get_ref().len() as u64)
     }
 
     fn version(&self) -> io::Result<Option<i64>> {

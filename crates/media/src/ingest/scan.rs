@@ -119,7 +119,7 @@ pub struct FolderScan {
 
 impl FolderScan {
     /// Returns a scan of files whose sizes and times do not matter.
-    pub(crate) fn of_paths(paths: impl Iterator<Item = PathBuf>) -> Self {
+    pub fn of_paths(paths: impl Iterator<Item = PathBuf>) -> Self {
         let stat = FileStat { size: 0, modified: 0 };
         let files = paths.map(|path| ScannedFile { path, stat }).collect();
         Self { files, ..Self::default() }

@@ -13,8 +13,9 @@ use super::local_originals::unlistable;
 use crate::{Deployment, LocalError, archive::EmbeddingWriter};
 use tessera_encoder::{HashedFile, fingerprint, hash_file};
 use tessera_media::ingest::{
+    FolderScan,
     embeddings::{EmbeddingFile, EmbeddingRow},
-    sidecar::{MediaNames, MediaPaths},
+    sidecar::FileIndex,
 };
 use tessera_model::{Coverage, DatasetId, EmbeddingExport, EmbeddingImport, EntityType};
 use tessera_retrieval::ModelChoice;
@@ -208,8 +209,8 @@ fn replace_vectors(
     media::for_each_by_path(tx, id, EntityType::Images, None, |media, _| {
         paths.push((PathBuf::from(media.file_path()), media.row));
     })?;
-    let media = MediaPaths::new(paths.iter().map(|(path, _)| path.clone()));
-    let mut matcher = RowMatcher::new(media.names(), &paths);
+    let media = FolderScan::of_paths(paths.iter().map(|(path, _)| path.clone()));
+    let mut matcher = RowMatcher::new(FileIndex::of_media(&media), &paths);
     let mut stored = Ok(());
     let read = file.for_each(|row| {
         matcher.add(row);
@@ -236,7 +237,7 @@ fn replace_vectors(
 
 /// Assigns rows to media. A row that does not fit is left out.
 struct RowMatcher<'a> {
-    names: MediaNames<'a>,
+    names: FileIndex<'a>,
     media: HashMap<&'a Path, MediaOfPath>,
     /// The numbers of the rows that media have got.
     assigned: HashMap<i64, u64>,
@@ -254,7 +255,7 @@ enum MediaOfPath {
 }
 
 impl<'a> RowMatcher<'a> {
-    fn new(names: MediaNames<'a>, paths: &'a [(PathBuf, i64)]) -> Self {
+    fn new(names: FileIndex<'a>, paths: &'a [(PathBuf, i64)]) -> Self {
         let mut media = HashMap::new();
         for (path, row) in paths {
             let known = media.entry(path.as_path());
@@ -292,7 +293,7 @@ impl<'a> RowMatcher<'a> {
 
     /// Returns the row of the media item that a name fits.
     fn assign(&mut self, number: u64, name: &str) -> Result<i64, String> {
-        let path = self.names.find(name)?;
+        let path = self.names.resolve(name, Path::new(""))?;
         let Some(MediaOfPath::One(media)) = self.media.get(path).copied() else {
             return Err("its file_name matches several files of the dataset".to_owned());
         };

@@ -36,7 +36,7 @@ pub(crate) fn parallel_folder(images: &Path, sidecars: &str) -> Option<PathBuf> 
     Some(parts.into_iter().collect())
 }
 
-pub(crate) struct FileIndex<'a> {
+pub struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
     /// The media files whose name does not say that they are media.
@@ -610,27 +610,4 @@ pub(crate) fn has_media(folder: &dyn OriginalFiles, path: &Path) -> bool {
 
 fn kind_of(path: &Path) -> FileKind {
     FileKind::from_name(&path.file_name().unwrap_or_default().to_string_lossy())
-}
-
-/// The paths of the media of a dataset.
-pub struct MediaPaths(FolderScan);
-
-/// The names by which media are found.
-pub struct MediaNames<'a>(FileIndex<'a>);
-
-impl MediaPaths {
-    pub fn new(paths: impl Iterator<Item = PathBuf>) -> Self {
-        Self(FolderScan::of_paths(paths))
-    }
-
-    pub fn names(&self) -> MediaNames<'_> {
-        MediaNames(FileIndex::of_media(&self.0))
-    }
-}
-
-impl<'a> MediaNames<'a> {
-    /// Returns the path of the only media item that a name fits, or why there is none.
-    pub fn find(&self, name: &str) -> Result<&'a Path, String> {
-        self.0.resolve(name, Path::new("")).map_err(Cow::into_owned)
-    }
 }

@@ -33,7 +33,7 @@ mod yolo;
 
 pub(crate) use description::push_caption;
 pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
-pub use file_index::{MediaNames, MediaPaths};
+pub use file_index::FileIndex;
 pub use sidecar_names::unused_sidecar;
 pub use sidecar_reader::SidecarData;
 pub use stated_size::{StatedSize, place_boxes};
@@ -41,7 +41,7 @@ pub use stated_size::{StatedSize, place_boxes};
 pub(crate) use annotation_files::may_describe_sample;
 pub(crate) use csv_table::csv_file_names;
 pub(crate) use extra_columns::file_column;
-pub(crate) use file_index::{FileIndex, has_media, has_sample_part, parallel_folder};
+pub(crate) use file_index::{has_media, has_sample_part, parallel_folder};
 pub(crate) use photo_files::TakeoutNames;
 pub(crate) use sidecar_names::describes_many;
 
