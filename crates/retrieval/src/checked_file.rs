@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, ErrorKind, Read, Write},
+    io::{self, BufWriter, ErrorKind, Write},
     os::unix::fs::FileExt as _,
     path::Path,
 };
@@ -12,7 +12,6 @@ use crc32fast::Hasher;
 use rayon::prelude::*;
 use tessera_files::private_file;
 use tessera_media::ingest::disk_quota::{ClaimedFile, DiskQuota, SpaceClaim};
-use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// Number of bytes that are read at a time when a file is checked.
 const BLOCK_BYTES: u64 = 1 << 20;
@@ -138,22 +137,6 @@ fn checksum(file: &File, bytes: u64) -> io::Result<u32> {
     let mut whole = Hasher::new();
     checked?.iter().for_each(|block| whole.combine(block));
     Ok(whole.finalize())
-}
-
-/// Writes a column, which is its length in bytes followed by its numbers in the byte order of the machine.
-pub fn write_column<T: IntoBytes + Immutable>(to: &mut impl Write, column: &[T]) -> io::Result<()> {
-    to.write_all(&(size_of_val(column) as u64).to_ne_bytes())?;
-    to.write_all(column.as_bytes())
-}
-
-/// Reads the next column of a file with a valid checksum.
-pub fn read_column<T: FromBytes + IntoBytes + Copy>(from: &mut impl Read) -> io::Result<Vec<T>> {
-    let mut bytes = [0; size_of::<u64>()];
-    from.read_exact(&mut bytes)?;
-    let bytes = usize::try_from(u64::from_ne_bytes(bytes)).map_err(io::Error::other)?;
-    let mut column = vec![T::new_zeroed(); bytes / size_of::<T>()];
-    from.read_exact(column.as_mut_bytes())?;
-    Ok(column)
 }
 
 #[cfg(test)]

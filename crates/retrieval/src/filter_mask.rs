@@ -67,7 +67,7 @@ fn has_labels<'a>(index: &'a DatasetIndex, rule: LabelRule, labels: &[Label]) ->
         labels.iter().map(|label| index.names.id(&composed(label.as_str()))).collect();
     let lists = &index.members.labels;
     Box::new(move |member| {
-        let member_labels = lists.of(member);
+        let member_labels = lists.get(member);
         let mut each = ids.iter().map(|id| id.is_some_and(|id| member_labels.contains(&id)));
         match rule {
             LabelRule::OneOf => each.any(|has| has),
@@ -94,12 +94,12 @@ fn has_tags<'a>(
     let MemberColumns { rows, tags: lists, .. } = &index.members;
     for (tag, id) in tags.iter().zip(&ids) {
         // The number may be that of a label with the same name.
-        let has = |number| (0..rows.len()).any(|member| lists.of(member).contains(number));
+        let has = |number| (0..rows.len()).any(|member| lists.get(member).contains(number));
         context.require_tag(*tag, || Ok(in_index.get(id).is_some_and(has)))?;
     }
     Ok(Box::new(move |member| {
         ids.iter().all(|id| {
-            in_index.get(id).is_some_and(|number| lists.of(member).contains(number))
+            in_index.get(id).is_some_and(|number| lists.get(member).contains(number))
                 || by_users.rows(*id).binary_search(&rows[member]).is_ok()
         })
     }))

@@ -9,6 +9,7 @@ use std::{
 
 use crate::{
     caption_index::CaptionIndexBuilder,
+    columns::Lists,
     dataset_index::{DatasetIndex, IndexVectors},
     file_names::FileNames,
     member_columns::{MemberColumns, NO_VIDEO, NameTable},
@@ -172,7 +173,7 @@ impl IndexBuilder {
         let mut names = FirstUses::default();
         for member in 0..members.len() {
             for lists in [&mut members.labels, &mut members.tags] {
-                lists.of_mut(member).iter_mut().for_each(|name| *name = names.number(*name));
+                lists.get_mut(member).iter_mut().for_each(|name| *name = names.number(*name));
             }
         }
         self.names.renumber(|name| names.number(name));
@@ -192,10 +193,8 @@ pub struct PathOrder {
 #[derive(Default)]
 pub struct MemberPaths {
     rows: Vec<i64>,
-    /// All paths, one after the other, because a million allocations would take as much memory again.
-    bytes: Vec<u8>,
-    /// The end of each path in `bytes`.
-    ends: Vec<usize>,
+    /// All paths are in one allocation, because a million allocations would take as much memory again.
+    paths: Lists<u8>,
 }
 
 impl PathOrder {
@@ -227,19 +226,15 @@ impl MemberPaths {
     /// Adds a path. Rows must arrive in increasing order.
     pub fn push(&mut self, row: i64, path: &[u8]) {
         self.rows.push(row);
-        self.bytes.extend_from_slice(path);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn path(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |previous| self.ends[previous]);
-        &self.bytes[start..self.ends[at]]
+        self.paths.push(path.iter().copied());
     }
 
     pub fn into_order(self) -> PathOrder {
         let mut order: Vec<u32> = (0..).take(self.rows.len()).collect();
         // Equal paths keep the order of their rows.
-        order.sort_by(|one, other| self.path(*one as usize).cmp(self.path(*other as usize)));
+        order.sort_by(|one, other| {
+            self.paths.get(*one as usize).cmp(self.paths.get(*other as usize))
+        });
         let mut positions = vec![0; order.len()];
         for (position, at) in (0..).zip(order) {
             positions[at as usize] = position;

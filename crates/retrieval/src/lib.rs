@@ -5,6 +5,7 @@
 mod caption_index;
 mod caption_postings;
 mod checked_file;
+mod columns;
 mod dataset_index;
 mod file_names;
 mod filter_mask;

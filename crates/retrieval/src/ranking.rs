@@ -7,7 +7,8 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use super::{
-    dataset_index::{ClusterMembers, DatasetIndex},
+    columns::Lists,
+    dataset_index::{DatasetIndex, cluster_members},
     member_columns::{MemberColumns, NO_DUPLICATES, NO_VIDEO},
     property_columns::PropertyColumns,
 };
@@ -118,7 +119,7 @@ impl ClusterRanking {
     }
 
     fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
-        let members = self.clusters.members(&self.index).of(cluster).iter();
+        let members = self.clusters.members(&self.index).get(cluster as usize).iter();
         members.map(|&member| member as usize).filter(|&member| self.found.mask[member])
     }
 
@@ -242,7 +243,7 @@ fn sorted_by<K: Ord>(
 
 pub enum MemberClusters {
     OfLevel(usize),
-    OfDuplicates { ranks: Vec<u32>, members: ClusterMembers },
+    OfDuplicates { ranks: Vec<u32>, members: Lists<u32> },
 }
 
 impl MemberClusters {
@@ -251,7 +252,7 @@ impl MemberClusters {
             Grouping::Level(level) => Self::OfLevel(usize::from(level.level())),
             Grouping::Duplicates(similarity) => {
                 let ranks = group_ranks(&index.members, similarity);
-                Self::OfDuplicates { members: ClusterMembers::new(&ranks), ranks }
+                Self::OfDuplicates { members: cluster_members(&ranks), ranks }
             }
         }
     }
@@ -264,7 +265,7 @@ impl MemberClusters {
         }
     }
 
-    pub fn members<'a>(&'a self, index: &'a DatasetIndex) -> &'a ClusterMembers {
+    pub fn members<'a>(&'a self, index: &'a DatasetIndex) -> &'a Lists<u32> {
         match self {
             Self::OfLevel(level) => index.clusters(*level),
             Self::OfDuplicates { members, .. } => members,

@@ -105,7 +105,7 @@ fn built(mut builder: IndexBuilder, order: PathOrder, all: Vec<MediaFeatures>) -
 fn bytes_on_disk(order: PathOrder, all: Vec<MediaFeatures>) -> IndexBytes {
     let folder = tempfile::tempdir().unwrap();
     let limits = IndexLimits { disk: DiskQuota::with_reserve(0), memory: VectorMemory::new(0) };
-    let index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);
+    let mut index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);
     let mut columns = Vec::new();
     index.members.write(&mut columns).unwrap();
     let files = [DESCRIPTORS_FILE, TEXT_VECTORS_FILE, MODEL_VECTORS_FILE];
