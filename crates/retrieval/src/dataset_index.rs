@@ -4,14 +4,14 @@
 use std::{io, sync::OnceLock};
 
 use tessera_model::Granularity;
-use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
+use tessera_search::member_search::{DistanceQuery, VectorQuery};
 
 use crate::{
     caption_index::CaptionIndex,
     columns::Lists,
     file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
-    vector_source::{PartialVectors, VectorSource},
+    vector_source::PartialVectors,
 };
 
 pub struct DatasetIndex {
@@ -21,21 +21,14 @@ pub struct DatasetIndex {
     /// The captions of the pictures that are members or contain members.
     pub captions: CaptionIndex,
     pub file_names: FileNames,
-    pub vectors: IndexVectors,
+    /// The vectors of the members that have one, in the order of
+    /// [`MemberVector`](tessera_search::member_search::MemberVector).
+    pub vectors: [PartialVectors; 3],
     /// The memory of the columns that filters read, without what is computed when first needed.
     pub memory_bytes: usize,
     /// The members of the clusters at each level, computed when first needed.
     clusters: [OnceLock<Lists<u32>>; Granularity::LEVELS],
     pictures: OnceLock<PictureMembers>,
-}
-
-pub struct IndexVectors {
-    /// Our descriptors, one per member.
-    pub descriptors: VectorSource,
-    /// The vectors of captions and labels.
-    pub text_vectors: PartialVectors,
-    /// The vectors of the user's own model.
-    pub model: PartialVectors,
 }
 
 impl DatasetIndex {
@@ -45,7 +38,7 @@ impl DatasetIndex {
         names: NameTable,
         captions: CaptionIndex,
         file_names: FileNames,
-        vectors: IndexVectors,
+        vectors: [PartialVectors; 3],
     ) -> Self {
         let names_bytes = file_names.0.memory_bytes();
         Self {
@@ -85,18 +78,7 @@ impl DatasetIndex {
     }
 
     fn single_distances(&self, query: &VectorQuery) -> io::Result<Vec<f32>> {
-        match query.of {
-            MemberVector::Descriptor => self.vectors.descriptors.distances(&query.vector),
-            MemberVector::Text => self.partial_distances(&self.vectors.text_vectors, query),
-            MemberVector::Model => self.partial_distances(&self.vectors.model, query),
-        }
-    }
-
-    fn partial_distances(
-        &self,
-        partial: &PartialVectors,
-        query: &VectorQuery,
-    ) -> io::Result<Vec<f32>> {
+        let partial = &self.vectors[query.of as usize];
         let mut distances = vec![f32::INFINITY; self.members.len()];
         if query.vector.len() != partial.vectors.dimension() {
             return Ok(distances);

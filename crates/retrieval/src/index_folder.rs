@@ -13,7 +13,7 @@ use std::{
 use tessera_files::create_private_dir;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::EntityType;
-use tessera_search::{index::DIMENSION, similarity::VectorMemory};
+use tessera_search::similarity::VectorMemory;
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
@@ -23,9 +23,9 @@ use crate::{
     caption_index::CaptionIndex,
     checked_file::{CheckedWriter, open_checked},
     columns::{Column, read_column},
-    dataset_index::{DatasetIndex, IndexVectors},
+    dataset_index::DatasetIndex,
     file_names::FileNames,
-    index_builder::{DESCRIPTORS_FILE, IndexBuilder, MODEL_VECTORS_FILE, TEXT_VECTORS_FILE},
+    index_builder::{IndexBuilder, VECTOR_FILES},
     member_columns::{MemberColumns, NameTable},
     vector_source::{IndexLimits, PartialVectors, VectorSource},
 };
@@ -155,7 +155,7 @@ fn write_members(index: &mut DatasetIndex, path: &Path, disk: &DiskQuota) -> io:
     file.write_all(&MAGIC.to_ne_bytes())?;
     index.members.write(&mut file)?;
     index.names.write(&mut file)?;
-    for partial in [&index.vectors.text_vectors, &index.vectors.model] {
+    for partial in &index.vectors {
         vec![partial.vectors.dimension() as u64].write(&mut file)?;
         partial.members.write(&mut file)?;
     }
@@ -173,10 +173,8 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
         let vectors = VectorSource::open(&folder.join(name), dimension, members.len(), memory)?;
         io::Result::Ok(PartialVectors { vectors, members })
     };
-    let (text_vectors, model) = (partial(TEXT_VECTORS_FILE)?, partial(MODEL_VECTORS_FILE)?);
-    let descriptors = folder.join(DESCRIPTORS_FILE);
-    let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
-    let vectors = IndexVectors { descriptors, text_vectors, model };
+    let [descriptors, text_vectors, model] = VECTOR_FILES.map(&mut partial);
+    let vectors = [descriptors?, text_vectors?, model?];
     let captions = open_checked(&folder.join(CAPTIONS_FILE), None)?;
     let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
     let file_names = open_checked(&folder.join(FILE_NAMES_FILE), None)?;

@@ -11,7 +11,6 @@ use tessera_model::{Granularity, ScoreKind};
 use super::*;
 use crate::{
     caption_index::CaptionIndex,
-    dataset_index::IndexVectors,
     file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
@@ -55,8 +54,7 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
     }
     let none = || VectorSource::InMemory(Vectors::default());
     let no_members = || PartialVectors { vectors: none(), members: Vec::new() };
-    let vectors =
-        IndexVectors { descriptors: none(), text_vectors: no_members(), model: no_members() };
+    let vectors = [no_members(), no_members(), no_members()];
     let (names, captions) = (NameTable::default(), CaptionIndex::default());
     Arc::new(DatasetIndex::new(1, columns, names, captions, FileNames::default(), vectors))
 }
