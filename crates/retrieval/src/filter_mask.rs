@@ -126,28 +126,13 @@ fn has_issue<'a>(index: &'a DatasetIndex, issue: &'a IssueFilter) -> Condition<'
     })
 }
 
-pub struct FilterMask(Vec<bool>);
+/// Excludes the members for which a condition does not hold.
+pub fn retain(mask: &mut [bool], holds: impl Fn(usize) -> bool + Sync) {
+    let members = mask.par_iter_mut().enumerate();
+    members.for_each(|(member, keep)| *keep = *keep && holds(member));
+}
 
-impl FilterMask {
-    pub fn new(members: usize) -> Self {
-        Self(vec![true; members])
-    }
-
-    pub fn into_mask(self) -> Vec<bool> {
-        self.0
-    }
-
-    pub fn retain(&mut self, holds: impl Fn(usize) -> bool + Sync) {
-        let members = self.0.par_iter_mut().enumerate();
-        members.for_each(|(member, keep)| *keep = *keep && holds(member));
-    }
-
-    /// Keeps members whose flag is true.
-    pub fn by_flag(&mut self, flags: &[bool]) {
-        self.retain(|member| flags[member]);
-    }
-
-    pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool + Sync) {
-        self.retain(|member| within(f64::from(scores[member])));
-    }
+/// Excludes the members whose score is not within a bound.
+pub fn retain_scores(mask: &mut [bool], scores: &[f32], within: impl Fn(f64) -> bool + Sync) {
+    retain(mask, |member| within(f64::from(scores[member])));
 }

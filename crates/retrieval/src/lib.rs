@@ -30,7 +30,7 @@ pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
 pub use models::{ModelChoice, Models};
-pub use search::SearchRanking;
+pub use ranking::SearchRanking;
 pub use search_context::SearchContext;
 pub use search_query::{RetrievalError, SearchQuery};
 pub use user_tags::UserTagIndex;
