@@ -159,7 +159,7 @@ fn write_members(index: &mut DatasetIndex, path: &Path, disk: &DiskQuota) -> io:
         vec![partial.vectors.dimension() as u64].write(&mut file)?;
         partial.members.write(&mut file)?;
     }
-    file.finish().map(drop)
+    file.finish()
 }
 
 fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
