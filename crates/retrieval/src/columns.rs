@@ -53,7 +53,9 @@ impl<C: Column, const N: usize> Column for [C; N] {
     }
 
     fn reorder(&mut self, order: &[u32]) {
-        self.iter_mut().for_each(|column| column.reorder(order));
+        for column in self {
+            column.reorder(order);
+        }
     }
 
     fn memory_bytes(&self) -> usize {

@@ -182,13 +182,11 @@ impl SearchRanking for ClusterRanking {
     }
 
     fn members(&self, cluster: Option<u32>) -> Result<Vec<SelectedMember>, RetrievalError> {
-        Ok(match cluster {
-            Some(cluster) => self.matching_of(cluster).map(|it| self.selected(it)).collect(),
-            None => {
-                let matching = self.found.mask.iter().enumerate().filter(|(_, matches)| **matches);
-                matching.map(|(member, _)| self.selected(member)).collect()
-            }
-        })
+        if let Some(cluster) = cluster {
+            return Ok(self.matching_of(cluster).map(|member| self.selected(member)).collect());
+        }
+        let matching = self.found.mask.iter().enumerate().filter(|(_, matches)| **matches);
+        Ok(matching.map(|(member, _)| self.selected(member)).collect())
     }
 
     fn best_members_of(&self, cluster: u32) -> Result<Vec<SelectedMember>, RetrievalError> {
