@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    caption_postings::{ByteLists, Postings, write_entry},
-    checked_file::{read_column, write_column},
+    caption_postings::{Postings, write_entry},
+    columns::{Column, Lists, read_column},
 };
 use tessera_search::text::{
     bm25::{CaptionTotals, PhraseScore},
@@ -26,9 +26,9 @@ pub struct CaptionIndex {
     /// The number of words of each caption.
     pub(crate) lengths: Vec<u32>,
     /// All different words, in increasing order.
-    pub(crate) words: ByteLists,
+    pub(crate) words: Lists<u8>,
     /// The captions that contain each word.
-    pub(crate) postings: ByteLists,
+    pub(crate) postings: Lists<u8>,
 }
 
 impl CaptionIndex {
@@ -37,24 +37,22 @@ impl CaptionIndex {
         CaptionTotals { captions: self.lengths.len() as u64, words }
     }
 
-    pub fn memory_bytes(&self) -> usize {
-        size_of_val(&self.rows[..])
-            + size_of_val(&self.lengths[..])
-            + self.words.memory_bytes()
-            + self.postings.memory_bytes()
+    fn columns(&self) -> [&dyn Column; 4] {
+        [&self.rows, &self.lengths, &self.words, &self.postings]
     }
 
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write_column(to, &self.rows)?;
-        write_column(to, &self.lengths)?;
-        self.words.write(to)?;
-        self.postings.write(to)
+    pub fn memory_bytes(&self) -> usize {
+        self.columns().into_iter().map(Column::memory_bytes).sum()
+    }
+
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        self.columns().into_iter().try_for_each(|column| column.write(to))
     }
 
     /// Reads what [`Self::write`] wrote.
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+    pub fn read(from: &mut dyn Read) -> io::Result<Self> {
         let (rows, lengths): (Vec<i64>, Vec<u32>) = (read_column(from)?, read_column(from)?);
-        let (words, postings) = (ByteLists::read(from)?, ByteLists::read(from)?);
+        let (words, postings): (Lists<u8>, Lists<u8>) = (read_column(from)?, read_column(from)?);
         if rows.len() != lengths.len() || words.len() != postings.len() {
             return Err(ErrorKind::InvalidData.into());
         }
@@ -278,19 +276,19 @@ impl CaptionIndexBuilder {
         sorted.sort_unstable();
         let mut sizes = vec![0; sorted.len()];
         self.for_each_entry(sorted.len(), |number, entry| sizes[number] += entry.len());
-        let size = |number: u32| sizes[number as usize];
-        let mut postings = ByteLists::zeros(sorted.iter().map(|(_, number)| size(*number)));
-        let (mut words, mut positions, mut end) = (ByteLists::default(), vec![0; sizes.len()], 0);
-        for (word, number) in sorted {
-            words.push(word.as_bytes());
-            positions[number as usize] = end;
-            end += size(number);
+        let sizes_in_order = sorted.iter().map(|(_, number)| sizes[*number as usize]);
+        let mut postings = Lists::filled(sizes_in_order, 0);
+        let (mut words, mut positions) = (Lists::default(), vec![0; sorted.len()]);
+        for (position, (word, number)) in sorted.into_iter().enumerate() {
+            words.push(word.bytes());
+            positions[number as usize] = position;
         }
-        let bytes = postings.bytes_mut();
+        // From now on, the sizes are those of the entries that are still missing at the end of each list.
         self.for_each_entry(sizes.len(), |number, entry| {
-            let position = &mut positions[number];
-            bytes[*position..*position + entry.len()].copy_from_slice(entry);
-            *position += entry.len();
+            let list = postings.get_mut(positions[number]);
+            let start = list.len() - sizes[number];
+            list[start..start + entry.len()].copy_from_slice(entry);
+            sizes[number] -= entry.len();
         });
         CaptionIndex { rows: self.rows, lengths: self.lengths, words, postings }
     }

@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, ErrorKind, Read, Write},
+    io::{self, ErrorKind, Write},
     os::unix::fs::FileExt as _,
     path::Path,
 };
@@ -11,8 +11,7 @@ use std::{
 use crc32fast::Hasher;
 use rayon::prelude::*;
 use tessera_files::private_file;
-use tessera_media::ingest::disk_quota::{ClaimedFile, DiskQuota, SpaceClaim};
-use zerocopy::{FromBytes, Immutable, IntoBytes};
+use tessera_media::ingest::disk_quota::{DiskQuota, SpaceClaim};
 
 /// Number of bytes that are read at a time when a file is checked.
 const BLOCK_BYTES: u64 = 1 << 20;
@@ -20,41 +19,8 @@ const CHECKSUM_BYTES: usize = size_of::<u32>();
 /// Number of bytes that are written at a time.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Writes a new file from its start to its end.
+/// Writes a new file, in any order or from its start to its end.
 pub struct CheckedWriter {
-    file: BufWriter<ClaimedFile>,
-    checksum: Hasher,
-}
-
-impl CheckedWriter {
-    pub fn create(path: &Path, disk: &DiskQuota) -> io::Result<Self> {
-        let file = private_file().read(true).create_new(true).open(path)?;
-        let claim = disk.claim_in(path.parent().unwrap_or(path));
-        let file = BufWriter::with_capacity(BUFFER_BYTES, ClaimedFile::new(file, claim));
-        Ok(Self { file, checksum: Hasher::new() })
-    }
-
-    /// Returns the complete file, for reading.
-    pub fn finish(mut self) -> io::Result<File> {
-        self.file.write_all(&self.checksum.finalize().to_le_bytes())?;
-        Ok(self.file.into_inner().map_err(io::IntoInnerError::into_error)?.file)
-    }
-}
-
-impl Write for CheckedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.checksum.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-/// Writes a new file in any order.
-pub struct PositionedWriter {
     file: File,
     claim: SpaceClaim,
     /// The bytes that are not written yet. Their place is after the bytes written last, at `position`.
@@ -62,7 +28,7 @@ pub struct PositionedWriter {
     position: u64,
 }
 
-impl PositionedWriter {
+impl CheckedWriter {
     pub fn create(path: &Path, disk: &DiskQuota) -> io::Result<Self> {
         let file = private_file().read(true).create_new(true).open(path)?;
         let claim = disk.claim_in(path.parent().unwrap_or(path));
@@ -71,8 +37,7 @@ impl PositionedWriter {
 
     /// Writes bytes at a position. This is fast if each position is the end of the previously written bytes.
     pub fn write_at(&mut self, bytes: &[u8], position: u64) -> io::Result<()> {
-        let is_next = position == self.position + self.buffer.len() as u64;
-        if !is_next || self.buffer.len() + bytes.len() > BUFFER_BYTES {
+        if position != self.end() || self.buffer.len() + bytes.len() > BUFFER_BYTES {
             self.flush()?;
             self.position = position;
         }
@@ -87,21 +52,41 @@ impl PositionedWriter {
         self.write_at(&copied, to)
     }
 
-    pub fn flush(&mut self) -> io::Result<()> {
-        self.claim.take(self.buffer.len())?;
-        self.file.write_all_at(&self.buffer, self.position)?;
-        self.buffer.clear();
-        Ok(())
+    /// Returns the end of the bytes that were written last.
+    fn end(&self) -> u64 {
+        self.position + self.buffer.len() as u64
+    }
+
+    /// Completes a file that was written from its start to its end.
+    pub fn finish(self) -> io::Result<()> {
+        let bytes = self.end();
+        self.finish_at(bytes).map(drop)
     }
 
     /// Returns the first `bytes` bytes as a complete file, for reading.
-    pub fn finish(mut self, bytes: u64) -> io::Result<File> {
+    pub fn finish_at(mut self, bytes: u64) -> io::Result<File> {
         self.flush()?;
         self.file.set_len(bytes)?;
         let checksum = checksum(&self.file, bytes)?;
         self.write_at(&checksum.to_le_bytes(), bytes)?;
         self.flush()?;
         Ok(self.file)
+    }
+}
+
+impl Write for CheckedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(BUFFER_BYTES)];
+        self.write_at(bytes, self.end())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.claim.take(self.buffer.len())?;
+        self.file.write_all_at(&self.buffer, self.position)?;
+        self.position = self.end();
+        self.buffer.clear();
+        Ok(())
     }
 }
 
@@ -138,22 +123,6 @@ fn checksum(file: &File, bytes: u64) -> io::Result<u32> {
     let mut whole = Hasher::new();
     checked?.iter().for_each(|block| whole.combine(block));
     Ok(whole.finalize())
-}
-
-/// Writes a column, which is its length in bytes followed by its numbers in the byte order of the machine.
-pub fn write_column<T: IntoBytes + Immutable>(to: &mut impl Write, column: &[T]) -> io::Result<()> {
-    to.write_all(&(size_of_val(column) as u64).to_ne_bytes())?;
-    to.write_all(column.as_bytes())
-}
-
-/// Reads the next column of a file with a valid checksum.
-pub fn read_column<T: FromBytes + IntoBytes + Copy>(from: &mut impl Read) -> io::Result<Vec<T>> {
-    let mut bytes = [0; size_of::<u64>()];
-    from.read_exact(&mut bytes)?;
-    let bytes = usize::try_from(u64::from_ne_bytes(bytes)).map_err(io::Error::other)?;
-    let mut column = vec![T::new_zeroed(); bytes / size_of::<T>()];
-    from.read_exact(column.as_mut_bytes())?;
-    Ok(column)
 }
 
 #[cfg(test)]

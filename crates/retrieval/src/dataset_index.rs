@@ -4,13 +4,14 @@
 use std::{io, sync::OnceLock};
 
 use tessera_model::Granularity;
-use tessera_search::member_search::{DistanceQuery, MemberVector, VectorQuery};
+use tessera_search::member_search::{DistanceQuery, VectorQuery};
 
 use crate::{
     caption_index::CaptionIndex,
+    columns::Lists,
     file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
-    vector_source::{PartialVectors, VectorSource},
+    vector_source::PartialVectors,
 };
 
 pub struct DatasetIndex {
@@ -20,32 +21,29 @@ pub struct DatasetIndex {
     /// The captions of the pictures that are members or contain members.
     pub captions: CaptionIndex,
     pub file_names: FileNames,
-    pub vectors: IndexVectors,
+    /// The vectors of the members that have one, in the order of
+    /// [`MemberVector`](tessera_search::member_search::MemberVector).
+    pub vectors: [PartialVectors; 3],
+    /// The memory of the columns that filters read, without what is computed when first needed.
+    pub memory_bytes: usize,
     /// The members of the clusters at each level, computed when first needed.
-    clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
+    clusters: [OnceLock<Lists<u32>>; Granularity::LEVELS],
     pictures: OnceLock<PictureMembers>,
-}
-
-pub struct IndexVectors {
-    /// Our descriptors, one per member.
-    pub descriptors: VectorSource,
-    /// The vectors of captions and labels.
-    pub text_vectors: PartialVectors,
-    /// The vectors of the user's own model.
-    pub model: PartialVectors,
 }
 
 impl DatasetIndex {
     pub fn new(
         generation: i64,
-        members: MemberColumns,
+        mut members: MemberColumns,
         names: NameTable,
         captions: CaptionIndex,
         file_names: FileNames,
-        vectors: IndexVectors,
+        vectors: [PartialVectors; 3],
     ) -> Self {
+        let names_bytes = file_names.0.memory_bytes();
         Self {
             generation,
+            memory_bytes: members.memory_bytes() + captions.memory_bytes() + names_bytes,
             members,
             names,
             captions,
@@ -56,14 +54,9 @@ impl DatasetIndex {
         }
     }
 
-    /// Returns the memory of the columns that filters read, without what is computed when first needed.
-    pub fn memory_bytes(&self) -> usize {
-        self.members.memory_bytes() + self.captions.memory_bytes() + self.file_names.memory_bytes()
-    }
-
     /// Returns the members of the clusters at a level.
-    pub fn clusters(&self, level: usize) -> &ClusterMembers {
-        self.clusters[level].get_or_init(|| ClusterMembers::new(&self.members.cluster_ranks[level]))
+    pub fn clusters(&self, level: usize) -> &Lists<u32> {
+        self.clusters[level].get_or_init(|| cluster_members(&self.members.cluster_ranks[level]))
     }
 
     pub fn pictures(&self) -> &PictureMembers {
@@ -85,18 +78,7 @@ impl DatasetIndex {
     }
 
     fn single_distances(&self, query: &VectorQuery) -> io::Result<Vec<f32>> {
-        match query.of {
-            MemberVector::Descriptor => self.vectors.descriptors.distances(&query.vector),
-            MemberVector::Text => self.partial_distances(&self.vectors.text_vectors, query),
-            MemberVector::Model => self.partial_distances(&self.vectors.model, query),
-        }
-    }
-
-    fn partial_distances(
-        &self,
-        partial: &PartialVectors,
-        query: &VectorQuery,
-    ) -> io::Result<Vec<f32>> {
+        let partial = &self.vectors[query.of as usize];
         let mut distances = vec![f32::INFINITY; self.members.len()];
         if query.vector.len() != partial.vectors.dimension() {
             return Ok(distances);
@@ -112,46 +94,20 @@ impl DatasetIndex {
     }
 }
 
-/// The members of each cluster of one level, in the order of the index.
-#[derive(Debug)]
-pub struct ClusterMembers {
-    /// The start of the members of each cluster, by rank, and the end of the last cluster.
-    starts: Vec<u32>,
-    members: Vec<u32>,
-}
-
-impl ClusterMembers {
-    /// Sorts the members by the `ranks` of their clusters (counting sort).
-    pub fn new(ranks: &[u32]) -> Self {
-        let clusters = ranks.iter().max().map_or(0, |&rank| rank as usize + 1);
-        let mut starts = vec![0; clusters + 1];
-        for &rank in ranks {
-            starts[rank as usize + 1] += 1;
-        }
-        for cluster in 0..clusters {
-            starts[cluster + 1] += starts[cluster];
-        }
-        let mut next = starts.clone();
-        let mut members = vec![0; ranks.len()];
-        for (member, &rank) in (0..).zip(ranks) {
-            let position = &mut next[rank as usize];
-            members[*position as usize] = member;
-            *position += 1;
-        }
-        Self { starts, members }
+/// Returns the members of each cluster in the order of the index, sorted by the `ranks` of the clusters (counting sort).
+/// There is one more list than the highest rank.
+pub fn cluster_members(ranks: &[u32]) -> Lists<u32> {
+    let mut missing = vec![0; ranks.iter().max().map_or(0, |&rank| rank as usize + 1)];
+    for &rank in ranks {
+        missing[rank as usize] += 1;
     }
-
-    /// Returns one more than the highest rank.
-    pub fn len(&self) -> usize {
-        self.starts.len() - 1
+    let mut clusters = Lists::filled(missing.iter().copied(), 0);
+    for (member, &rank) in (0..).zip(ranks) {
+        let (cluster, missing) = (clusters.get_mut(rank as usize), &mut missing[rank as usize]);
+        cluster[cluster.len() - *missing] = member;
+        *missing -= 1;
     }
-
-    /// Returns the members of a cluster, or none if no cluster has this rank.
-    pub fn of(&self, rank: u32) -> &[u32] {
-        let bounds = self.starts.get(rank as usize..).unwrap_or_default();
-        let &[first, last, ..] = bounds else { return &[] };
-        &self.members[first as usize..last as usize]
-    }
+    clusters
 }
 
 /// The members that each picture is or contains.
@@ -203,11 +159,11 @@ mod tests {
 
     #[test]
     fn members_of_a_cluster_are_in_the_order_of_the_index() {
-        let clusters = ClusterMembers::new(&[3, 0, 3, 1, 0]);
+        let clusters = cluster_members(&[3, 0, 3, 1, 0]);
         assert_eq!(clusters.len(), 4);
-        let members: Vec<&[u32]> = (0..5).map(|rank| clusters.of(rank)).collect();
+        let members: Vec<&[u32]> = (0..5).map(|rank| clusters.get(rank)).collect();
         assert_eq!(members, [&[1, 4][..], &[3], &[], &[0, 2], &[]]);
-        assert!(ClusterMembers::new(&[]).of(0).is_empty());
+        assert!(cluster_members(&[]).get(0).is_empty());
     }
 
     proptest! {

@@ -1,7 +1,5 @@
 //! The index of the words of folders and file names: which pictures have a word in their path.
 
-use std::io::{self, Read, Write};
-
 use crate::{
     caption_index::{CaptionIndex, CaptionIndexBuilder},
     member_columns::MemberColumns,
@@ -12,11 +10,9 @@ use tessera_search::text::{
     name_words::{NameQuery, name_words},
 };
 
+/// The index of captions also indexes names, which are short captions.
 #[derive(Debug, Default)]
-pub struct FileNames {
-    /// The index of captions also indexes names, which are short captions.
-    words: CaptionIndex,
-}
+pub struct FileNames(pub CaptionIndex);
 
 impl FileNames {
     /// Indexes the paths of the pictures that are members or contain members.
@@ -31,7 +27,7 @@ impl FileNames {
             members.properties.path(member, &mut path);
             builder.push(row, &name_words(&path));
         }
-        Self { words: builder.finish() }
+        Self(builder.finish())
     }
 
     /// Returns the rows of the pictures whose names contain enough words of a query, in increasing order, with their
@@ -40,25 +36,12 @@ impl FileNames {
         let rows_with = |word: &String| {
             let phrases = vec![word.clone()];
             let expression = TextExpression::Phrase(0);
-            self.words.search(&FullTextQuery { phrases, expression, is_negated: false })
+            self.0.search(&FullTextQuery { phrases, expression, is_negated: false })
         };
         let mut rows: Vec<i64> =
             query.words.iter().flat_map(rows_with).map(|(row, _)| row).collect();
         rows.sort_unstable();
         let equal = rows.chunk_by(|one, other| one == other);
         equal.filter_map(|rows| Some((rows[0], query.distance(rows.len())?))).collect()
-    }
-
-    pub fn memory_bytes(&self) -> usize {
-        self.words.memory_bytes()
-    }
-
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        self.words.write(to)
-    }
-
-    /// Reads what [`Self::write`] wrote.
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        Ok(Self { words: CaptionIndex::read(from)? })
     }
 }

@@ -67,7 +67,7 @@ fn has_labels<'a>(index: &'a DatasetIndex, rule: LabelRule, labels: &[Label]) ->
         labels.iter().map(|label| index.names.id(&composed(label.as_str()))).collect();
     let lists = &index.members.labels;
     Box::new(move |member| {
-        let member_labels = lists.of(member);
+        let member_labels = lists.get(member);
         let mut each = ids.iter().map(|id| id.is_some_and(|id| member_labels.contains(&id)));
         match rule {
             LabelRule::OneOf => each.any(|has| has),
@@ -94,12 +94,12 @@ fn has_tags<'a>(
     let MemberColumns { rows, tags: lists, .. } = &index.members;
     for (tag, id) in tags.iter().zip(&ids) {
         // The number may be that of a label with the same name.
-        let has = |number| (0..rows.len()).any(|member| lists.of(member).contains(number));
+        let has = |number| (0..rows.len()).any(|member| lists.get(member).contains(number));
         context.require_tag(*tag, || Ok(in_index.get(id).is_some_and(has)))?;
     }
     Ok(Box::new(move |member| {
         ids.iter().all(|id| {
-            in_index.get(id).is_some_and(|number| lists.of(member).contains(number))
+            in_index.get(id).is_some_and(|number| lists.get(member).contains(number))
                 || by_users.rows(*id).binary_search(&rows[member]).is_ok()
         })
     }))
@@ -126,28 +126,13 @@ fn has_issue<'a>(index: &'a DatasetIndex, issue: &'a IssueFilter) -> Condition<'
     })
 }
 
-pub struct FilterMask(Vec<bool>);
+/// Excludes the members for which a condition does not hold.
+pub fn retain(mask: &mut [bool], holds: impl Fn(usize) -> bool + Sync) {
+    let members = mask.par_iter_mut().enumerate();
+    members.for_each(|(member, keep)| *keep = *keep && holds(member));
+}
 
-impl FilterMask {
-    pub fn new(members: usize) -> Self {
-        Self(vec![true; members])
-    }
-
-    pub fn into_mask(self) -> Vec<bool> {
-        self.0
-    }
-
-    pub fn retain(&mut self, holds: impl Fn(usize) -> bool + Sync) {
-        let members = self.0.par_iter_mut().enumerate();
-        members.for_each(|(member, keep)| *keep = *keep && holds(member));
-    }
-
-    /// Keeps members whose flag is true.
-    pub fn by_flag(&mut self, flags: &[bool]) {
-        self.retain(|member| flags[member]);
-    }
-
-    pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool + Sync) {
-        self.retain(|member| within(f64::from(scores[member])));
-    }
+/// Excludes the members whose score is not within a bound.
+pub fn retain_scores(mask: &mut [bool], scores: &[f32], within: impl Fn(f64) -> bool + Sync) {
+    retain(mask, |member| within(f64::from(scores[member])));
 }

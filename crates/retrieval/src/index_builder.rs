@@ -9,7 +9,8 @@ use std::{
 
 use crate::{
     caption_index::CaptionIndexBuilder,
-    dataset_index::{DatasetIndex, IndexVectors},
+    columns::Lists,
+    dataset_index::DatasetIndex,
     file_names::FileNames,
     member_columns::{MemberColumns, NO_VIDEO, NameTable},
     vector_source::{IndexLimits, VectorSink},
@@ -22,9 +23,8 @@ use tessera_store::{
     media::{self, MediaFeatures},
 };
 
-pub const DESCRIPTORS_FILE: &str = "descriptors";
-pub const TEXT_VECTORS_FILE: &str = "text_vectors";
-pub const MODEL_VECTORS_FILE: &str = "model_vectors";
+/// The files of the vectors, in the order of [`MemberVector`](tessera_search::member_search::MemberVector).
+pub const VECTOR_FILES: [&str; 3] = ["descriptors", "text_vectors", "model_vectors"];
 
 /// Why building an index stopped.
 enum BuildError {
@@ -48,9 +48,8 @@ pub struct IndexBuilder {
     captions: CaptionIndexBuilder,
     /// The number of each video, by source and path.
     videos: HashMap<(i64, PathBuf), u32>,
-    descriptors: VectorSink,
-    text_vectors: VectorSink,
-    model: VectorSink,
+    /// The vectors, in the order of [`VECTOR_FILES`].
+    vectors: [VectorSink; 3],
 }
 
 impl IndexBuilder {
@@ -61,14 +60,11 @@ impl IndexBuilder {
     /// Writes the vectors to files of a folder.
     pub fn on_disk(folder: &Path, limits: &IndexLimits) -> io::Result<Self> {
         let sink = |name| VectorSink::on_disk(&folder.join(name), limits);
-        Ok(Self::new([
-            sink(DESCRIPTORS_FILE)?,
-            sink(TEXT_VECTORS_FILE)?,
-            sink(MODEL_VECTORS_FILE)?,
-        ]))
+        let [descriptors, text_vectors, model] = VECTOR_FILES.map(sink);
+        Ok(Self::new([descriptors?, text_vectors?, model?]))
     }
 
-    fn new([descriptors, text_vectors, model]: [VectorSink; 3]) -> Self {
+    fn new(vectors: [VectorSink; 3]) -> Self {
         Self {
             order: PathOrder::default(),
             positions: Vec::new(),
@@ -76,9 +72,7 @@ impl IndexBuilder {
             names: NameTable::default(),
             captions: CaptionIndexBuilder::new(Language::default()),
             videos: HashMap::new(),
-            descriptors,
-            text_vectors,
-            model,
+            vectors,
         }
     }
 
@@ -124,11 +118,8 @@ impl IndexBuilder {
         let position = self.order.position(media.row);
         let Some((position, assignment)) = position.zip(features.assignment) else { return Ok(()) };
         self.positions.push(position);
-        self.descriptors.put(position, &features.descriptor)?;
-        for (sink, vector) in [
-            (&mut self.text_vectors, &features.text_vector),
-            (&mut self.model, &features.model_vector),
-        ] {
+        let vectors = [Some(features.descriptor), features.text_vector, features.model_vector];
+        for (sink, vector) in self.vectors.iter_mut().zip(vectors) {
             vector.iter().try_for_each(|vector| sink.put(position, vector))?;
         }
         let video = media.video_file().map(|(source, path)| {
@@ -147,11 +138,8 @@ impl IndexBuilder {
             return Err(io::Error::other("a clustered media item has no descriptor"));
         }
         self.sort_members();
-        let vectors = IndexVectors {
-            descriptors: self.descriptors.finish()?.vectors,
-            text_vectors: self.text_vectors.finish()?,
-            model: self.model.finish()?,
-        };
+        let [descriptors, text_vectors, model] = self.vectors.map(VectorSink::finish);
+        let vectors = [descriptors?, text_vectors?, model?];
         let file_names = FileNames::new(&self.members, self.captions.language());
         let captions = self.captions.finish();
         Ok(DatasetIndex::new(generation, self.members, self.names, captions, file_names, vectors))
@@ -172,7 +160,7 @@ impl IndexBuilder {
         let mut names = FirstUses::default();
         for member in 0..members.len() {
             for lists in [&mut members.labels, &mut members.tags] {
-                lists.of_mut(member).iter_mut().for_each(|name| *name = names.number(*name));
+                lists.get_mut(member).iter_mut().for_each(|name| *name = names.number(*name));
             }
         }
         self.names.renumber(|name| names.number(name));
@@ -192,10 +180,8 @@ pub struct PathOrder {
 #[derive(Default)]
 pub struct MemberPaths {
     rows: Vec<i64>,
-    /// All paths, one after the other, because a million allocations would take as much memory again.
-    bytes: Vec<u8>,
-    /// The end of each path in `bytes`.
-    ends: Vec<usize>,
+    /// All paths are in one allocation, because a million allocations would take as much memory again.
+    paths: Lists<u8>,
 }
 
 impl PathOrder {
@@ -227,19 +213,15 @@ impl MemberPaths {
     /// Adds a path. Rows must arrive in increasing order.
     pub fn push(&mut self, row: i64, path: &[u8]) {
         self.rows.push(row);
-        self.bytes.extend_from_slice(path);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn path(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |previous| self.ends[previous]);
-        &self.bytes[start..self.ends[at]]
+        self.paths.push(path.iter().copied());
     }
 
     pub fn into_order(self) -> PathOrder {
         let mut order: Vec<u32> = (0..).take(self.rows.len()).collect();
         // Equal paths keep the order of their rows.
-        order.sort_by(|one, other| self.path(*one as usize).cmp(self.path(*other as usize)));
+        order.sort_by(|one, other| {
+            self.paths.get(*one as usize).cmp(self.paths.get(*other as usize))
+        });
         let mut positions = vec![0; order.len()];
         for (position, at) in (0..).zip(order) {
             positions[at as usize] = position;

@@ -84,7 +84,7 @@ impl IndexCache {
             let loaded = slot.try_lock().ok().and_then(|cached| cached.index.clone());
             if let Some(index) = loaded {
                 usage.indexes += 1;
-                usage.bytes += index.memory_bytes();
+                usage.bytes += index.memory_bytes;
             }
         }
         usage

@@ -13,7 +13,7 @@ use std::{
 use tessera_files::create_private_dir;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_model::EntityType;
-use tessera_search::{index::DIMENSION, similarity::VectorMemory};
+use tessera_search::similarity::VectorMemory;
 use tessera_store::{
     Store, StoreError,
     dataset::{self, DatasetRecord},
@@ -21,10 +21,11 @@ use tessera_store::{
 
 use crate::{
     caption_index::CaptionIndex,
-    checked_file::{CheckedWriter, open_checked, read_column, write_column},
-    dataset_index::{DatasetIndex, IndexVectors},
+    checked_file::{CheckedWriter, open_checked},
+    columns::{Column, read_column},
+    dataset_index::DatasetIndex,
     file_names::FileNames,
-    index_builder::{DESCRIPTORS_FILE, IndexBuilder, MODEL_VECTORS_FILE, TEXT_VECTORS_FILE},
+    index_builder::{IndexBuilder, VECTOR_FILES},
     member_columns::{MemberColumns, NameTable},
     vector_source::{IndexLimits, PartialVectors, VectorSource},
 };
@@ -34,7 +35,7 @@ const CAPTIONS_FILE: &str = "captions";
 const FILE_NAMES_FILE: &str = "file_names";
 /// The first bytes of the file of members, in the byte order of the machine. The number in them is the version of all
 /// files and of the stems in the files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x07");
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x08");
 
 /// Removes the files of all generations except the current ones, and the files that a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
@@ -136,29 +137,29 @@ fn build(
         Ok(prepared) => prepared,
         Err(cause) => return Ok(Err(cause)),
     };
-    Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|index| {
-        write_members(&index, &new.path().join(MEMBERS_FILE), &limits.disk)?;
+    Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|mut index| {
+        write_members(&mut index, &new.path().join(MEMBERS_FILE), &limits.disk)?;
         let mut captions = CheckedWriter::create(&new.path().join(CAPTIONS_FILE), &limits.disk)?;
         index.captions.write(&mut captions)?;
         captions.finish()?;
         let mut names = CheckedWriter::create(&new.path().join(FILE_NAMES_FILE), &limits.disk)?;
-        index.file_names.write(&mut names)?;
+        index.file_names.0.write(&mut names)?;
         names.finish()?;
         fs::rename(new.keep(), folder)?;
         Ok(index)
     }))
 }
 
-fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Result<()> {
+fn write_members(index: &mut DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Result<()> {
     let mut file = CheckedWriter::create(path, disk)?;
     file.write_all(&MAGIC.to_ne_bytes())?;
     index.members.write(&mut file)?;
     index.names.write(&mut file)?;
-    for partial in [&index.vectors.text_vectors, &index.vectors.model] {
-        write_column(&mut file, &[partial.vectors.dimension() as u64])?;
-        write_column(&mut file, &partial.members)?;
+    for partial in &index.vectors {
+        vec![partial.vectors.dimension() as u64].write(&mut file)?;
+        partial.members.write(&mut file)?;
     }
-    file.finish().map(drop)
+    file.finish()
 }
 
 fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
@@ -166,20 +167,18 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
     read_magic(&mut file)?;
     let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
     let mut partial = |name: &str| {
-        let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
+        let dimension = read_column::<Vec<u64>>(&mut file)?.first().copied().unwrap_or_default();
         let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
         let members: Vec<u32> = read_column(&mut file)?;
         let vectors = VectorSource::open(&folder.join(name), dimension, members.len(), memory)?;
         io::Result::Ok(PartialVectors { vectors, members })
     };
-    let (text_vectors, model) = (partial(TEXT_VECTORS_FILE)?, partial(MODEL_VECTORS_FILE)?);
-    let descriptors = folder.join(DESCRIPTORS_FILE);
-    let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
-    let vectors = IndexVectors { descriptors, text_vectors, model };
+    let [descriptors, text_vectors, model] = VECTOR_FILES.map(&mut partial);
+    let vectors = [descriptors?, text_vectors?, model?];
     let captions = open_checked(&folder.join(CAPTIONS_FILE), None)?;
     let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
     let file_names = open_checked(&folder.join(FILE_NAMES_FILE), None)?;
-    let file_names = FileNames::read(&mut BufReader::new(file_names))?;
+    let file_names = FileNames(CaptionIndex::read(&mut BufReader::new(file_names))?);
     Ok(DatasetIndex::new(generation, members, names, captions, file_names, vectors))
 }
 

@@ -5,6 +5,7 @@
 mod caption_index;
 mod caption_postings;
 mod checked_file;
+mod columns;
 mod dataset_index;
 mod file_names;
 mod filter_mask;
@@ -29,7 +30,7 @@ pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
 pub use models::{ModelChoice, Models};
-pub use search::SearchRanking;
+pub use ranking::SearchRanking;
 pub use search_context::SearchContext;
 pub use search_query::{RetrievalError, SearchQuery};
 pub use user_tags::UserTagIndex;

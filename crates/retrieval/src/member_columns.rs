@@ -14,7 +14,7 @@ use tessera_store::{
 };
 
 use crate::{
-    checked_file::{read_column, write_column},
+    columns::{Column, Lists, read_column},
     property_columns::PropertyColumns,
 };
 
@@ -47,8 +47,8 @@ pub struct MemberColumns {
     /// Mean luma, 0.0-1.0.
     pub brightness: Vec<f32>,
     pub perceptual_hashes: Vec<u64>,
-    pub labels: IdLists,
-    pub tags: IdLists,
+    pub labels: Lists<u32>,
+    pub tags: Lists<u32>,
     pub properties: PropertyColumns,
 }
 
@@ -78,26 +78,29 @@ impl MemberColumns {
         self.rows.len()
     }
 
-    /// Returns the memory of the columns that have one value per member.
-    pub fn memory_bytes(&self) -> usize {
-        let ranks = self.cluster_ranks.iter().map(|column| size_of_val(&column[..]));
-        let scores = self.issue_scores.iter().map(|column| size_of_val(&column[..]));
-        let numbers = [
-            &self.uniqueness,
-            &self.near_duplicate_similarities,
-            &self.duplicate_links,
-            &self.sharpness,
-            &self.brightness,
-        ];
-        let numbers = numbers.into_iter().map(|column| size_of_val(&column[..]));
-        let columns: usize = ranks.chain(scores).chain(numbers).sum();
-        columns
-            + size_of_val(&self.rows[..])
-            + size_of_val(&self.duplicate_positions[..])
-            + size_of_val(&self.perceptual_hashes[..])
-            + size_of_val(&self.picture_rows[..])
-            + size_of_val(&self.videos[..])
-            + self.properties.memory_bytes()
+    /// Returns the columns in the order in which a file contains them. The properties of files follow.
+    fn columns_mut(&mut self) -> [&mut dyn Column; 14] {
+        [
+            &mut self.rows,
+            &mut self.picture_rows,
+            &mut self.videos,
+            &mut self.cluster_ranks,
+            &mut self.uniqueness,
+            &mut self.near_duplicate_similarities,
+            &mut self.duplicate_positions,
+            &mut self.duplicate_links,
+            &mut self.issue_scores,
+            &mut self.sharpness,
+            &mut self.brightness,
+            &mut self.perceptual_hashes,
+            &mut self.labels,
+            &mut self.tags,
+        ]
+    }
+
+    pub fn memory_bytes(&mut self) -> usize {
+        let columns: usize = self.columns_mut().iter().map(|column| column.memory_bytes()).sum();
+        columns + self.properties.memory_bytes()
     }
 
     pub fn assignment(&self, member: usize) -> ClusterAssignment {
@@ -117,123 +120,27 @@ impl MemberColumns {
 
     /// Reorders the members.
     pub fn reorder(&mut self, order: &[u32]) {
-        reorder_column(&mut self.rows, order);
-        reorder_column(&mut self.picture_rows, order);
-        reorder_column(&mut self.videos, order);
-        self.cluster_ranks.iter_mut().for_each(|column| reorder_column(column, order));
-        reorder_column(&mut self.uniqueness, order);
-        reorder_column(&mut self.near_duplicate_similarities, order);
-        reorder_column(&mut self.duplicate_positions, order);
-        reorder_column(&mut self.duplicate_links, order);
-        self.issue_scores.iter_mut().for_each(|column| reorder_column(column, order));
-        reorder_column(&mut self.sharpness, order);
-        reorder_column(&mut self.brightness, order);
-        reorder_column(&mut self.perceptual_hashes, order);
-        self.labels = self.labels.reordered(order);
-        self.tags = self.tags.reordered(order);
+        self.columns_mut().into_iter().for_each(|column| column.reorder(order));
         self.properties = self.properties.reordered(order);
     }
 
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write_column(to, &self.rows)?;
-        write_column(to, &self.picture_rows)?;
-        write_column(to, &self.videos)?;
-        self.cluster_ranks.iter().try_for_each(|column| write_column(to, column))?;
-        write_column(to, &self.uniqueness)?;
-        write_column(to, &self.near_duplicate_similarities)?;
-        write_column(to, &self.duplicate_positions)?;
-        write_column(to, &self.duplicate_links)?;
-        self.issue_scores.iter().try_for_each(|column| write_column(to, column))?;
-        write_column(to, &self.sharpness)?;
-        write_column(to, &self.brightness)?;
-        write_column(to, &self.perceptual_hashes)?;
-        self.labels.write(to)?;
-        self.tags.write(to)?;
+    pub fn write(&mut self, to: &mut dyn Write) -> io::Result<()> {
+        self.columns_mut().into_iter().try_for_each(|column| column.write(to))?;
         self.properties.write(to)
     }
 
     /// Reads what [`Self::write`] wrote.
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        let mut columns = Self {
-            rows: read_column(from)?,
-            picture_rows: read_column(from)?,
-            videos: read_column(from)?,
-            ..Self::default()
-        };
-        for column in &mut columns.cluster_ranks {
-            *column = read_column(from)?;
-        }
-        columns.uniqueness = read_column(from)?;
-        columns.near_duplicate_similarities = read_column(from)?;
-        columns.duplicate_positions = read_column(from)?;
-        columns.duplicate_links = read_column(from)?;
-        for column in &mut columns.issue_scores {
-            *column = read_column(from)?;
-        }
-        columns.sharpness = read_column(from)?;
-        columns.brightness = read_column(from)?;
-        columns.perceptual_hashes = read_column(from)?;
-        (columns.labels, columns.tags) = (IdLists::read(from)?, IdLists::read(from)?);
+    pub fn read(from: &mut dyn Read) -> io::Result<Self> {
+        let mut columns = Self::default();
+        columns.columns_mut().into_iter().try_for_each(|column| column.read(from))?;
         columns.properties = PropertyColumns::read(from)?;
         Ok(columns)
     }
 }
 
-fn reorder_column<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
-    *column = order.iter().map(|&member| column[member as usize]).collect();
-}
-
 fn issue_score_fields(scores: &IssueScores) -> [f32; 5] {
     let IssueScores { outlier, mislabel, class_outlier, odd_aspect, odd_size } = *scores;
     [outlier, mislabel, class_outlier, odd_aspect, odd_size]
-}
-
-/// A list of numbers for each member. All lists are in one allocation.
-#[derive(Debug)]
-pub struct IdLists {
-    /// The start of the list of each member, and the end of the last list.
-    starts: Vec<u32>,
-    ids: Vec<u32>,
-}
-
-impl Default for IdLists {
-    fn default() -> Self {
-        Self { starts: vec![0], ids: Vec::new() }
-    }
-}
-
-impl IdLists {
-    /// Adds the list of the next member.
-    pub fn push(&mut self, ids: impl IntoIterator<Item = u32>) {
-        self.ids.extend(ids);
-        self.starts.push(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
-    }
-
-    pub fn of(&self, member: usize) -> &[u32] {
-        &self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
-    }
-
-    pub fn of_mut(&mut self, member: usize) -> &mut [u32] {
-        &mut self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
-    }
-
-    /// Returns the lists of the members in `order`.
-    pub fn reordered(&self, order: &[u32]) -> Self {
-        let mut lists = Self::default();
-        for &member in order {
-            lists.push(self.of(member as usize).iter().copied());
-        }
-        lists
-    }
-
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write_column(to, &self.starts)?;
-        write_column(to, &self.ids)
-    }
-
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        Ok(Self { starts: read_column(from)?, ids: read_column(from)? })
-    }
 }
 
 /// The number of each label and tag.
@@ -262,11 +169,11 @@ impl NameTable {
         self.0.iter().map(|(name, &id)| (name.as_str(), id))
     }
 
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        write_column(to, &serde_json::to_vec(&self.0)?)
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_vec(&self.0)?.write(to)
     }
 
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        Ok(Self(serde_json::from_slice(&read_column::<u8>(from)?)?))
+    pub fn read(from: &mut dyn Read) -> io::Result<Self> {
+        Ok(Self(serde_json::from_slice(&read_column::<Vec<u8>>(from)?)?))
     }
 }

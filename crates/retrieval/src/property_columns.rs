@@ -12,10 +12,7 @@ use tessera_model::{
 };
 use tessera_store::media::MediaRecord;
 
-use crate::{
-    caption_postings::ByteLists,
-    checked_file::{read_column, write_column},
-};
+use crate::columns::{Column, Lists, read_column};
 
 /// The date of a member whose source knows no date.
 const NO_DATE: i64 = i64::MIN;
@@ -26,7 +23,7 @@ pub struct PropertyColumns {
     pub folders: TextTable,
     pub folder_of: Vec<u32>,
     /// In NFC.
-    pub names: ByteLists,
+    pub names: Lists<u8>,
     pub sizes: Vec<u64>,
     pub widths: Vec<u32>,
     pub heights: Vec<u32>,
@@ -54,7 +51,7 @@ impl PropertyColumns {
     fn push_file(&mut self, path: &str, size: u64, [width, height]: [u32; 2], date: i64) {
         let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
         self.folder_of.push(self.folders.number(folder));
-        self.names.push(name.as_bytes());
+        self.names.push(name.bytes());
         self.sizes.push(size);
         self.widths.push(width);
         self.heights.push(height);
@@ -126,54 +123,43 @@ impl PropertyColumns {
         (date != NO_DATE).then_some(ItemValue::Date(date))
     }
 
-    pub fn memory_bytes(&self) -> usize {
-        let extra: usize =
-            self.extra.values().map(|column| column.kinds.len() * (1 + size_of::<f64>())).sum();
-        extra
-            + self.folders.texts.memory_bytes()
-            + self.names.memory_bytes()
-            + self.texts.texts.memory_bytes()
-            + size_of_val(&self.folder_of[..])
-            + size_of_val(&self.sizes[..])
-            + size_of_val(&self.widths[..])
-            + size_of_val(&self.heights[..])
-            + size_of_val(&self.dates[..])
-            + size_of_val(&self.formats[..])
+    /// Returns the columns in the order in which a file contains them. The columns of the user's own follow.
+    fn columns_mut(&mut self) -> [&mut dyn Column; 9] {
+        [
+            &mut self.folders.texts,
+            &mut self.folder_of,
+            &mut self.names,
+            &mut self.sizes,
+            &mut self.widths,
+            &mut self.heights,
+            &mut self.dates,
+            &mut self.formats,
+            &mut self.texts.texts,
+        ]
     }
 
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        self.folders.texts.write(to)?;
-        write_column(to, &self.folder_of)?;
-        self.names.write(to)?;
-        write_column(to, &self.sizes)?;
-        write_column(to, &self.widths)?;
-        write_column(to, &self.heights)?;
-        write_column(to, &self.dates)?;
-        write_column(to, &self.formats)?;
-        self.texts.texts.write(to)?;
+    pub fn memory_bytes(&mut self) -> usize {
+        let columns: usize = self.columns_mut().iter().map(|column| column.memory_bytes()).sum();
+        let extra = self.extra.values();
+        let extra = extra.map(|column| column.kinds.memory_bytes() + column.values.memory_bytes());
+        columns + extra.sum::<usize>()
+    }
+
+    pub fn write(&mut self, to: &mut dyn Write) -> io::Result<()> {
+        self.columns_mut().into_iter().try_for_each(|column| column.write(to))?;
         let names: Vec<&String> = self.extra.keys().collect();
-        write_column(to, &serde_json::to_vec(&names)?)?;
+        serde_json::to_vec(&names)?.write(to)?;
         self.extra.values().try_for_each(|column| {
-            write_column(to, &column.kinds)?;
-            write_column(to, &column.values)
+            column.kinds.write(to)?;
+            column.values.write(to)
         })
     }
 
     /// Reads what [`Self::write`] wrote.
-    pub fn read(from: &mut impl Read) -> io::Result<Self> {
-        let mut columns = Self {
-            folders: TextTable::read(from)?,
-            folder_of: read_column(from)?,
-            names: ByteLists::read(from)?,
-            sizes: read_column(from)?,
-            widths: read_column(from)?,
-            heights: read_column(from)?,
-            dates: read_column(from)?,
-            formats: read_column(from)?,
-            texts: TextTable::read(from)?,
-            extra: BTreeMap::new(),
-        };
-        let names: Vec<String> = serde_json::from_slice(&read_column::<u8>(from)?)?;
+    pub fn read(from: &mut dyn Read) -> io::Result<Self> {
+        let mut columns = Self::default();
+        columns.columns_mut().into_iter().try_for_each(|column| column.read(from))?;
+        let names: Vec<String> = serde_json::from_slice(&read_column::<Vec<u8>>(from)?)?;
         for name in names {
             let column = ExtraColumn { kinds: read_column(from)?, values: read_column(from)? };
             columns.extra.insert(name, column);
@@ -243,7 +229,7 @@ fn text_number(value: f64) -> u32 {
 pub struct TextTable {
     /// The number of each text while the table grows.
     numbers: HashMap<String, u32>,
-    texts: ByteLists,
+    texts: Lists<u8>,
 }
 
 impl TextTable {
@@ -252,7 +238,7 @@ impl TextTable {
             return *number;
         }
         let number = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        self.texts.push(text.as_bytes());
+        self.texts.push(text.bytes());
         self.numbers.insert(text.to_owned(), number);
         number
     }
@@ -263,9 +249,5 @@ impl TextTable {
 
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.texts.len()).map(|at| str::from_utf8(self.texts.get(at)).unwrap_or_default())
-    }
-
-    fn read(from: &mut impl Read) -> io::Result<Self> {
-        Ok(Self { numbers: HashMap::new(), texts: ByteLists::read(from)? })
     }
 }

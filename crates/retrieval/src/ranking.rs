@@ -2,21 +2,60 @@
 //! decides the order of the clusters of a search. Without scores, and among equal scores, clusters keep the order of
 //! browsing, which `cluster_step` of the service computes.
 //!
-//! The rest of the service reads a ranking only through [`SearchRanking`](super::SearchRanking).
+//! The rest of the service reads a ranking only through [`SearchRanking`].
 
 use std::{cmp::Ordering, sync::Arc};
 
 use super::{
-    dataset_index::{ClusterMembers, DatasetIndex},
+    columns::Lists,
+    dataset_index::{DatasetIndex, cluster_members},
     member_columns::{MemberColumns, NO_DUPLICATES, NO_VIDEO},
     property_columns::PropertyColumns,
 };
-use tessera_model::{FileOrder, FileSortKey, Page, search_form, vql::ItemValue};
+use crate::search_query::RetrievalError;
+use tessera_model::{FileOrder, FileSortKey, Page, ScoreKind, search_form, vql::ItemValue};
 use tessera_search::member_search::Grouping;
 use tessera_store::{
-    cluster::MAX_PREVIEWS,
-    search_table::{ClusterMatch, SelectedMember},
+    cluster::{ClusterMatch, MAX_PREVIEWS},
+    search_table::SelectedMember,
 };
+
+/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an
+/// indexing task on the dataset has ended since the search.
+pub trait SearchRanking {
+    fn page(&self, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError>;
+
+    /// Returns one of the matching clusters by its rank.
+    fn cluster(&self, rank: u32) -> Result<Option<ClusterMatch>, RetrievalError>;
+
+    /// Returns the matching members of one cluster, or of all clusters, in the order of the index.
+    fn members(&self, cluster: Option<u32>) -> Result<Vec<SelectedMember>, RetrievalError>;
+
+    /// Returns the matching members of one cluster, best first. Equal members keep the order of the index.
+    fn best_members_of(&self, cluster: u32) -> Result<Vec<SelectedMember>, RetrievalError>;
+
+    /// Returns the kind of the scores in the spelling of the wire, or `None` if the query does not rank.
+    fn score_kind(&self) -> Option<&'static str>;
+
+    /// Returns the scores of members that were found by their names.
+    fn name_distances(&self) -> &[f32];
+
+    /// Whether only the nearest of the matching members were considered.
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    /// Whether the scores are distances from which similarities can be computed.
+    fn is_similarity(&self) -> bool {
+        self.score_kind() == Some(ScoreKind::COSINE_DISTANCE)
+    }
+
+    /// Whether a score says that a member was found by its name. Distances of vectors practically never equal those of
+    /// names.
+    fn is_by_name(&self, score: f32) -> bool {
+        self.name_distances().iter().any(|distance| distance.to_bits() == score.to_bits())
+    }
+}
 
 /// The wire name of full-text scores. A lower score is better.
 pub const BM25: &str = "bm25";
@@ -91,34 +130,8 @@ impl ClusterRanking {
         Self { index, clusters, found, order, name_distances }
     }
 
-    pub fn name_distances(&self) -> &[f32] {
-        &self.name_distances
-    }
-
-    pub fn score_kind(&self) -> Option<&'static str> {
-        self.found.scores.as_ref().map(|scores| scores.kind)
-    }
-
-    /// Returns the matching members of all clusters, in the order of the index.
-    pub fn members(&self) -> impl Iterator<Item = SelectedMember> {
-        let matching = self.found.mask.iter().enumerate().filter(|(_, matches)| **matches);
-        matching.map(|(member, _)| self.selected(member))
-    }
-
-    /// Returns the matching members of one cluster, in the order of the index.
-    pub fn members_of(&self, cluster: u32) -> impl Iterator<Item = SelectedMember> {
-        self.matching_of(cluster).map(|member| self.selected(member))
-    }
-
-    /// Returns the matching members of one cluster, best first. Equal members keep the order of the index.
-    pub fn best_members_of(&self, cluster: u32) -> Vec<SelectedMember> {
-        let mut members: Vec<usize> = self.matching_of(cluster).collect();
-        members.sort_by_key(|&member| self.found.sort_key(member));
-        members.into_iter().map(|member| self.selected(member)).collect()
-    }
-
     fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
-        let members = self.clusters.members(&self.index).of(cluster).iter();
+        let members = self.clusters.members(&self.index).get(cluster as usize).iter();
         members.map(|&member| member as usize).filter(|&member| self.found.mask[member])
     }
 
@@ -128,17 +141,6 @@ impl ClusterRanking {
             cluster: self.clusters.ranks(&self.index)[member],
             score: self.found.score(member),
         }
-    }
-
-    pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
-        let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
-        let clusters = self.order.iter().skip(from).take(Page::SIZE);
-        clusters.map(|&cluster| self.cluster_match(cluster)).collect()
-    }
-
-    /// Returns one of the matching clusters.
-    pub fn cluster(&self, cluster: u32) -> Option<ClusterMatch> {
-        Some(self.cluster_match(cluster)).filter(|found| !found.best_members.is_empty())
     }
 
     fn cluster_match(&self, cluster: u32) -> ClusterMatch {
@@ -165,6 +167,40 @@ impl ClusterRanking {
         found.counts.images += count_distinct(pictures);
         found.counts.videos = count_distinct(videos);
         found
+    }
+}
+
+impl SearchRanking for ClusterRanking {
+    fn page(&self, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
+        let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let clusters = self.order.iter().skip(from).take(Page::SIZE);
+        Ok(clusters.map(|&cluster| self.cluster_match(cluster)).collect())
+    }
+
+    fn cluster(&self, rank: u32) -> Result<Option<ClusterMatch>, RetrievalError> {
+        Ok(Some(self.cluster_match(rank)).filter(|found| !found.best_members.is_empty()))
+    }
+
+    fn members(&self, cluster: Option<u32>) -> Result<Vec<SelectedMember>, RetrievalError> {
+        if let Some(cluster) = cluster {
+            return Ok(self.matching_of(cluster).map(|member| self.selected(member)).collect());
+        }
+        let matching = self.found.mask.iter().enumerate().filter(|(_, matches)| **matches);
+        Ok(matching.map(|(member, _)| self.selected(member)).collect())
+    }
+
+    fn best_members_of(&self, cluster: u32) -> Result<Vec<SelectedMember>, RetrievalError> {
+        let mut members: Vec<usize> = self.matching_of(cluster).collect();
+        members.sort_by_key(|&member| self.found.sort_key(member));
+        Ok(members.into_iter().map(|member| self.selected(member)).collect())
+    }
+
+    fn score_kind(&self) -> Option<&'static str> {
+        self.found.scores.as_ref().map(|scores| scores.kind)
+    }
+
+    fn name_distances(&self) -> &[f32] {
+        &self.name_distances
     }
 }
 
@@ -242,7 +278,7 @@ fn sorted_by<K: Ord>(
 
 pub enum MemberClusters {
     OfLevel(usize),
-    OfDuplicates { ranks: Vec<u32>, members: ClusterMembers },
+    OfDuplicates { ranks: Vec<u32>, members: Lists<u32> },
 }
 
 impl MemberClusters {
@@ -251,7 +287,7 @@ impl MemberClusters {
             Grouping::Level(level) => Self::OfLevel(usize::from(level.level())),
             Grouping::Duplicates(similarity) => {
                 let ranks = group_ranks(&index.members, similarity);
-                Self::OfDuplicates { members: ClusterMembers::new(&ranks), ranks }
+                Self::OfDuplicates { members: cluster_members(&ranks), ranks }
             }
         }
     }
@@ -264,7 +300,7 @@ impl MemberClusters {
         }
     }
 
-    pub fn members<'a>(&'a self, index: &'a DatasetIndex) -> &'a ClusterMembers {
+    pub fn members<'a>(&'a self, index: &'a DatasetIndex) -> &'a Lists<u32> {
         match self {
             Self::OfLevel(level) => index.clusters(*level),
             Self::OfDuplicates { members, .. } => members,

@@ -11,143 +11,37 @@ use tessera_search::{
     member_search::{DistanceQuery, Grouping},
     text::name_words::EXACT_NAME_DISTANCE,
 };
-use tessera_store::{
-    Store, StoreError,
-    search_table::{ClusterMatch, SelectedMember},
-};
+use tessera_store::StoreError;
 
 use crate::{
     dataset_index::DatasetIndex,
-    filter_mask::{FilterMask, condition},
-    ranking::{BM25, ClusterRanking, MatchingMembers, Scores, file_positions},
+    filter_mask::{condition, retain, retain_scores},
+    ranking::{BM25, ClusterRanking, MatchingMembers, Scores, SearchRanking, file_positions},
     search_context::{SearchContext, lower_distances_of_copies},
     search_query::{RetrievalError, SearchQuery},
     table_ranking::TableRanking,
 };
 
-type SelectedMembers<'a> = Box<dyn Iterator<Item = SelectedMember> + 'a>;
-
-/// The result of a search, wherever it was computed. Its functions fail with [`RetrievalError::Outdated`] if an
-/// indexing task on the dataset has ended since the search.
-pub enum SearchRanking {
-    InMemory(Arc<ClusterRanking>),
-    /// The result of the database. Each function reads a table of the store.
-    InTable(Box<TableRanking>),
-}
-
 impl SearchContext<'_> {
     /// Searches the search table of the dataset if it has one, and otherwise its index in memory.
-    pub fn search(&self, query: &SearchQuery) -> Result<SearchRanking, RetrievalError> {
-        Ok(match TableRanking::find(self, query)? {
-            Some(ranking) => SearchRanking::InTable(Box::new(ranking)),
-            None => SearchRanking::InMemory(rank_in_memory(self, query)?),
-        })
-    }
-}
-
-impl SearchRanking {
-    pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
-        match self {
-            Self::InMemory(ranking) => Ok(ranking.page(page)),
-            Self::InTable(ranking) => ranking.page(store, page),
+    pub fn search(&self, query: &SearchQuery) -> Result<Arc<dyn SearchRanking>, RetrievalError> {
+        if let Some(ranking) = TableRanking::find(self, query)? {
+            return Ok(Arc::new(ranking));
         }
+        let ranking = self.indexes.ranking(self.store, self.dataset, query, |index| {
+            let mask = vec![true; index.members.len()];
+            QueryRun { context: self, index, query, mask, name_distances: Vec::new() }.rank()
+        });
+        Ok(ranking?)
     }
-
-    /// Returns one of the matching clusters by its rank.
-    pub fn cluster(
-        &self,
-        store: &Store,
-        rank: u32,
-    ) -> Result<Option<ClusterMatch>, RetrievalError> {
-        match self {
-            Self::InMemory(ranking) => Ok(ranking.cluster(rank)),
-            Self::InTable(ranking) => ranking.cluster(store, rank),
-        }
-    }
-
-    /// Returns the matching members of all clusters, in the order of the index.
-    pub fn members(&self, store: &Store) -> Result<SelectedMembers<'_>, RetrievalError> {
-        Ok(match self {
-            Self::InMemory(ranking) => Box::new(ranking.members()),
-            Self::InTable(ranking) => Box::new(ranking.members(store, None)?.into_iter()),
-        })
-    }
-
-    /// Returns the matching members of one cluster, in the order of the index.
-    pub fn members_of(
-        &self,
-        store: &Store,
-        cluster: u32,
-    ) -> Result<SelectedMembers<'_>, RetrievalError> {
-        Ok(match self {
-            Self::InMemory(ranking) => Box::new(ranking.members_of(cluster)),
-            Self::InTable(ranking) => Box::new(ranking.members(store, Some(cluster))?.into_iter()),
-        })
-    }
-
-    /// Returns the matching members of one cluster, best first.
-    pub fn best_members_of(
-        &self,
-        store: &Store,
-        cluster: u32,
-    ) -> Result<Vec<SelectedMember>, RetrievalError> {
-        let ranking = match self {
-            Self::InMemory(ranking) => return Ok(ranking.best_members_of(cluster)),
-            Self::InTable(ranking) => ranking,
-        };
-        let mut members = ranking.members(store, Some(cluster))?;
-        members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
-        Ok(members)
-    }
-
-    /// Returns the kind of the scores in the spelling of the wire, or `None` if the query does not rank.
-    pub fn score_kind(&self) -> Option<&'static str> {
-        match self {
-            Self::InMemory(ranking) => ranking.score_kind(),
-            Self::InTable(ranking) => ranking.score_kind(),
-        }
-    }
-
-    /// Whether the scores are distances from which similarities can be computed.
-    pub fn is_similarity(&self) -> bool {
-        self.score_kind() == Some(ScoreKind::COSINE_DISTANCE)
-    }
-
-    /// Whether a score says that a member was found by its name. Distances of vectors practically never equal those of
-    /// names.
-    pub fn is_by_name(&self, score: f32) -> bool {
-        let distances = match self {
-            Self::InMemory(ranking) => ranking.name_distances(),
-            Self::InTable(ranking) => ranking.name_distances(),
-        };
-        distances.iter().any(|distance| distance.to_bits() == score.to_bits())
-    }
-
-    /// Whether only the nearest of the matching members were considered.
-    pub fn is_bounded(&self) -> bool {
-        match self {
-            Self::InMemory(_) => false,
-            Self::InTable(ranking) => ranking.is_bounded(),
-        }
-    }
-}
-
-/// Searches the index of the current generation.
-fn rank_in_memory(
-    context: &SearchContext,
-    query: &SearchQuery,
-) -> Result<Arc<ClusterRanking>, RetrievalError> {
-    context.indexes.ranking(context.store, context.dataset, query, |index| {
-        let mask = FilterMask::new(index.members.len());
-        QueryRun { context, index, query, mask, name_distances: Vec::new() }.rank()
-    })
 }
 
 struct QueryRun<'a> {
     context: &'a SearchContext<'a>,
     index: &'a Arc<DatasetIndex>,
     query: &'a SearchQuery,
-    mask: FilterMask,
+    /// Whether each member matches.
+    mask: Vec<bool>,
     /// The distances of members that were found by their names.
     name_distances: Vec<f32>,
 }
@@ -158,17 +52,17 @@ impl QueryRun<'_> {
         let mut scores = None;
         if let Grouping::Duplicates(similarity) = query.grouping {
             let similarities = &self.index.members.near_duplicate_similarities;
-            self.mask.retain(|member| similarities[member] >= similarity);
+            retain(&mut self.mask, |member| similarities[member] >= similarity);
         }
         if let Some(anchor) = query.anchor {
             scores = Some(cosine(self.visual_distances(anchor)?));
         }
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.text_distances(caption)?);
-            self.mask.by_score(&semantic.values, f64::is_finite);
+            retain_scores(&mut self.mask, &semantic.values, f64::is_finite);
             // If there is an anchor as well, the anchor ranks and the caption only limits.
             if let Some(max_score) = query.max_score {
-                self.mask.by_score(&semantic.values, |score| score < max_score.value());
+                retain_scores(&mut self.mask, &semantic.values, |score| score < max_score.value());
             }
             scores.get_or_insert(semantic);
         }
@@ -180,9 +74,9 @@ impl QueryRun<'_> {
             let distances =
                 scores.as_ref().filter(|scores| scores.kind == ScoreKind::COSINE_DISTANCE);
             let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
-            self.mask.by_score(&distances.values, |score| score < max_score.value());
+            retain_scores(&mut self.mask, &distances.values, |score| score < max_score.value());
         }
-        let mask = self.mask.into_mask();
+        let mask = self.mask;
         let files = &self.index.members.properties;
         let positions = query.order.map(|order| file_positions(files, &mask, order));
         let found = MatchingMembers { mask, scores, positions };
@@ -197,7 +91,7 @@ impl QueryRun<'_> {
             Filter::Semantic { text, min_similarity } => {
                 let values = self.text_distances(text.as_str())?;
                 let min = min_similarity.map(Fraction::value);
-                self.mask.by_score(&values, |score| {
+                retain_scores(&mut self.mask, &values, |score| {
                     score.is_finite() && min.is_none_or(|min| 1.0 - score >= min)
                 });
                 return Ok(Some(cosine(values)));
@@ -205,13 +99,13 @@ impl QueryRun<'_> {
             Filter::Similar { anchor, max_distance } => {
                 let values = self.visual_distances(*anchor)?;
                 let max = max_distance.map(Fraction::value);
-                self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
+                retain_scores(&mut self.mask, &values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
             }
             _ => {}
         }
         if let Some(holds) = condition(self.context, self.index, filter)? {
-            self.mask.retain(holds);
+            retain(&mut self.mask, holds);
         }
         Ok(None)
     }
@@ -229,7 +123,7 @@ impl QueryRun<'_> {
                 *value = score;
             }
         });
-        self.mask.by_flag(&flags);
+        retain(&mut self.mask, |member| flags[member]);
         Ok(matching.then_some(Scores { values, kind: BM25 }))
     }
 

@@ -32,7 +32,7 @@ use tessera_store::{
 
 /// The parts of a deployment that a search needs.
 pub struct SearchContext<'a> {
-    pub store: &'a Store,
+    pub store: &'a Arc<Store>,
     pub pictures: &'a StoredPictures,
     pub indexes: &'a IndexCache,
     pub models: &'a Models,

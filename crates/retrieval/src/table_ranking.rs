@@ -1,6 +1,6 @@
 //! Searches a large dataset by means of a search table, which the database searches.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use tessera_model::{
     Anchor, Filter, ScoreKind, TagId, composed,
@@ -18,23 +18,21 @@ use tessera_search::{
 };
 use tessera_store::{
     Connection, Store, captions,
-    search_table::{self, ClusterMatch, SearchTable, SelectedMember, TableSearch},
+    cluster::ClusterMatch,
+    search_table::{self, SearchTable, SelectedMember, TableSearch},
 };
 
 use crate::{
     issues::confidence_range,
-    ranking::BM25,
+    ranking::{BM25, SearchRanking},
     search_context::{QueryPicture, SearchContext, copies_among_rows},
     search_query::{RetrievalError, SearchQuery},
 };
 
 /// The ranking of one generation. Each function computes the ranking again, with the same result.
 pub struct TableRanking {
-    table: SearchTable,
-    search: MemberSearch,
-    grouping: Grouping,
-    /// The number of nearest members that are considered. `None` considers all members.
-    horizon: Option<u64>,
+    store: Arc<Store>,
+    found: TableSearch,
     /// The scores of members that were found by their names.
     name_distances: Vec<f32>,
 }
@@ -58,52 +56,55 @@ impl TableRanking {
             return Err(RetrievalError::Outdated);
         }
         let (search, name_distances) = QueryTranslation::new(context, &table).translate(query)?;
-        let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
-        let is_bounded = read_current(store, &table, exceeds)?;
-        let horizon = is_bounded.then_some(limits.horizon);
-        Ok(Some(Self { table, search, grouping: query.grouping, horizon, name_distances }))
+        let mut found = TableSearch { table, search, grouping: query.grouping, horizon: None };
+        let is_bounded = |c: &Connection| found.exceeds(c, limits.max_exact);
+        if read_current(store, &found.table, is_bounded)? {
+            found.horizon = Some(limits.horizon);
+        }
+        Ok(Some(Self { store: Arc::clone(store), found, name_distances }))
     }
 
-    pub fn name_distances(&self) -> &[f32] {
-        &self.name_distances
-    }
-
-    pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
-        read_current(store, &self.table, |c| self.on_table().page(c, page))
-    }
-
-    pub fn cluster(
+    fn read<T>(
         &self,
-        store: &Store,
-        rank: u32,
-    ) -> Result<Option<ClusterMatch>, RetrievalError> {
-        read_current(store, &self.table, |c| self.on_table().cluster(c, rank))
+        read: impl FnOnce(&TableSearch, &Connection) -> tessera_store::Result<T>,
+    ) -> Result<T, RetrievalError> {
+        read_current(&self.store, &self.found.table, |c| read(&self.found, c))
+    }
+}
+
+impl SearchRanking for TableRanking {
+    fn page(&self, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
+        self.read(|found, c| found.page(c, page))
     }
 
-    /// Returns the matching members of one cluster, or of all clusters.
-    pub fn members(
-        &self,
-        store: &Store,
-        cluster: Option<u32>,
-    ) -> Result<Vec<SelectedMember>, RetrievalError> {
-        read_current(store, &self.table, |c| self.on_table().members(c, cluster))
+    fn cluster(&self, rank: u32) -> Result<Option<ClusterMatch>, RetrievalError> {
+        self.read(|found, c| found.cluster(c, rank))
     }
 
-    pub fn score_kind(&self) -> Option<&'static str> {
-        match self.search.order {
+    fn members(&self, cluster: Option<u32>) -> Result<Vec<SelectedMember>, RetrievalError> {
+        self.read(|found, c| found.members(c, cluster))
+    }
+
+    fn best_members_of(&self, cluster: u32) -> Result<Vec<SelectedMember>, RetrievalError> {
+        let mut members = self.members(Some(cluster))?;
+        members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
+        Ok(members)
+    }
+
+    fn score_kind(&self) -> Option<&'static str> {
+        match self.found.search.order {
             MemberOrder::Browsing => None,
             MemberOrder::Captions(_) => Some(BM25),
             MemberOrder::Distance(_) => Some(ScoreKind::COSINE_DISTANCE),
         }
     }
 
-    pub fn is_bounded(&self) -> bool {
-        self.horizon.is_some()
+    fn name_distances(&self) -> &[f32] {
+        &self.name_distances
     }
 
-    fn on_table(&self) -> TableSearch<'_> {
-        let Self { table, search, grouping, horizon, .. } = self;
-        TableSearch { table, search, grouping: *grouping, horizon: *horizon }
+    fn is_bounded(&self) -> bool {
+        self.found.horizon.is_some()
     }
 }
 

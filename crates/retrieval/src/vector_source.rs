@@ -1,13 +1,16 @@
 //! The vectors of an index, which are in a file, or in memory if no file can be written.
 
-use std::{io, path::Path};
+use std::{
+    io::{self, Write as _},
+    path::Path,
+};
 
 use half::f16;
 use tessera_media::ingest::disk_quota::DiskQuota;
 use tessera_search::similarity::{VectorFile, VectorMemory, Vectors};
 use zerocopy::IntoBytes as _;
 
-use crate::checked_file::{PositionedWriter, open_checked};
+use crate::checked_file::{CheckedWriter, open_checked};
 
 /// Vectors that not every member has.
 pub struct PartialVectors {
@@ -61,7 +64,7 @@ pub struct VectorSink {
 
 enum SinkTarget {
     InMemory(Vec<f16>),
-    OnDisk(PositionedWriter, VectorMemory),
+    OnDisk(CheckedWriter, VectorMemory),
 }
 
 impl VectorSink {
@@ -71,7 +74,7 @@ impl VectorSink {
 
     /// Writes to a new file.
     pub fn on_disk(path: &Path, limits: &IndexLimits) -> io::Result<Self> {
-        let file = PositionedWriter::create(path, &limits.disk)?;
+        let file = CheckedWriter::create(path, &limits.disk)?;
         let target = SinkTarget::OnDisk(file, limits.memory.clone());
         Ok(Self { dimension: 0, members: Vec::new(), target })
     }
@@ -102,7 +105,7 @@ impl VectorSink {
             }
             SinkTarget::OnDisk(file, memory) => {
                 let bytes = rows * dimension * size_of::<f16>();
-                let file = file.finish(bytes as u64)?;
+                let file = file.finish_at(bytes as u64)?;
                 VectorSource::OnDisk(VectorFile::new(file, dimension, rows, &memory))
             }
         };

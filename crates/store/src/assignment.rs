@@ -86,11 +86,10 @@ const UPSERT_ASSIGNMENT: &str =
        twin_order = excluded.twin_order, twin_link = excluded.twin_link";
 
 pub fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
-    let mut upserts = StatementBatch::new(connection, UPSERT_ASSIGNMENT);
-    for assignment in assignments {
+    query::execute_each(connection, UPSERT_ASSIGNMENT, assignments, |assignment, run| {
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
         let scores = assignment.issue_scores;
-        upserts.add(params![
+        run(params![
             assignment.media,
             assignment.uniqueness,
             assignment.near_duplicate_similarity,
@@ -106,7 +105,6 @@ pub fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) ->
             coarsest,
             assignment.duplicate_position,
             assignment.duplicate_link,
-        ])?;
-    }
-    upserts.finish().map(drop)
+        ])
+    })
 }

@@ -89,38 +89,43 @@ pub fn any(connection: &Connection, dataset: DatasetId) -> Result<bool> {
     query::one(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
-/// Some members of a cluster, each with its row and its score.
-pub struct ShownMembers {
-    pub rank: u32,
-    pub members: Vec<(i64, Option<f32>)>,
+/// A cluster with members that match a query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterMatch {
+    /// The rank of the cluster, which identifies the cluster in the store.
+    pub cluster: u32,
+    /// The counts of the matching members only.
+    pub counts: MemberCounts,
+    /// The best matching members, best first. Each has its row in the store, and a score if the query ranks.
+    pub best_members: Vec<(i64, Option<f32>)>,
 }
 
 /// A cluster with its previews, and their scores.
 pub type ShownCluster = (ClusterRecord, Vec<f32>);
 
-/// Reads clusters with these members as previews, and the scores of the previews. Members that no longer exist are
-/// skipped. A cluster that no longer exists gives `None`.
+/// Reads clusters with their best matching members as previews, and the scores of the previews. Members that no longer
+/// exist are skipped. A cluster that no longer exists gives `None`.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     level: Granularity,
-    shown: &[ShownMembers],
+    shown: &[ClusterMatch],
 ) -> Result<Vec<Option<ShownCluster>>> {
     let sql = format!("SELECT {CLUSTER_COLUMNS}, rank {CLUSTERS_OF_LEVEL} AND rank IN");
     let params = params![dataset.0, entity.as_str(), level.level()];
-    let ranks: Vec<i64> = shown.iter().map(|shown| shown.rank.into()).collect();
+    let ranks: Vec<i64> = shown.iter().map(|shown| shown.cluster.into()).collect();
     let mut clusters: HashMap<u32, ClusterRecord> =
         query::all_listed(connection, &sql, params, &ranks, |row| {
             Ok((row.get(CLUSTER_COLUMN_COUNT)?, read_cluster(row, Vec::new())?))
         })?;
     let rows: Vec<i64> =
-        shown.iter().flat_map(|shown| shown.members.iter().map(|&(row, _)| row)).collect();
+        shown.iter().flat_map(|shown| shown.best_members.iter().map(|&(row, _)| row)).collect();
     let mut previews = previews_of(connection, &rows)?;
-    let with_members = |ShownMembers { rank, members }: &ShownMembers| {
-        let mut cluster = clusters.remove(rank)?;
+    let with_members = |shown: &ClusterMatch| {
+        let mut cluster = clusters.remove(&shown.cluster)?;
         let mut scores = Vec::new();
-        for (row, score) in members {
+        for (row, score) in &shown.best_members {
             if let Some(preview) = previews.remove(row) {
                 cluster.previews.push(preview);
                 scores.extend(score);
@@ -225,9 +230,8 @@ pub fn insert(
     clusters: &[ClusterRecord],
 ) -> Result<()> {
     let sql = "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
-    let mut inserts = StatementBatch::new(connection, sql);
-    for (rank, cluster) in (first..).zip(clusters) {
-        inserts.add(params![
+    query::execute_each(connection, sql, (first..).zip(clusters), |(rank, cluster), run| {
+        run(params![
             dataset.0,
             entity.as_str(),
             level.level(),
@@ -240,9 +244,8 @@ pub fn insert(
             to_json(&cluster.previews)?,
             to_json(&cluster.labels)?,
             to_json(&cluster.tags)?,
-        ])?;
-    }
-    inserts.finish().map(drop)
+        ])
+    })
 }
 
 pub const MAX_PREVIEWS: usize = 9;

@@ -14,7 +14,7 @@ use super::{
     StoreError,
     columns::{OPENED_ARCHIVES, UPLOADS},
     connection_pool::{ConnectionPool, Outage},
-    postgres::{PostgresServer, StoreAddress},
+    postgres::{self, StoreAddress},
     setting,
     several_processes::{
         folder_lock::{self, FolderLock, TaskLock},
@@ -30,7 +30,7 @@ use uuid::Uuid;
 /// The location of a database, with everything that its engine does in addition to running SQL.
 enum Location {
     File(DatabaseFile),
-    Server(PostgresServer),
+    Server(StoreAddress),
 }
 
 pub struct Store {
@@ -86,8 +86,7 @@ impl Store {
     pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
         let data = &prepare_directory(data)?;
         let lock = FolderLock::take(data)?;
-        let server = PostgresServer::open(address)?;
-        let writer = server.connect()?;
+        let writer = postgres::open(address)?;
         if lock.is_exclusive() {
             let disk = |cause| StoreError::Io(data.to_owned(), cause);
             let transaction = writer.begin()?;
@@ -96,7 +95,7 @@ impl Store {
             }
             transaction.commit()?;
         }
-        Self::new(data, lock, Location::Server(server), writer, None)
+        Self::new(data, lock, Location::Server(address.clone()), writer, None)
     }
 
     fn new(
@@ -124,7 +123,7 @@ impl Store {
     fn connect(&self) -> Result<Connection> {
         let connection = match &self.location {
             Location::File(file) => file.connect(),
-            Location::Server(server) => server.connect(),
+            Location::Server(address) => postgres::connect_to(address, || {}),
         };
         Ok(connection?.of_index_folder(&self.data))
     }
@@ -133,8 +132,8 @@ impl Store {
         if let Location::File(file) = &self.location { Some(file) } else { None }
     }
 
-    fn server(&self) -> Option<&PostgresServer> {
-        if let Location::Server(server) = &self.location { Some(server) } else { None }
+    fn server(&self) -> Option<&StoreAddress> {
+        if let Location::Server(address) = &self.location { Some(address) } else { None }
     }
 
     /// Runs `query` on a snapshot of the store.
@@ -237,8 +236,8 @@ impl Store {
         &self,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Option<TaskListener>, StoreError> {
-        let Some(server) = self.server() else { return Ok(None) };
-        Ok(Some(TaskListener::start(server.connect_listening(wake)?)?))
+        let Some(address) = self.server() else { return Ok(None) };
+        Ok(Some(TaskListener::start(postgres::connect_to(address, wake)?)?))
     }
 
     /// Whether no other process uses the index folder, because this one has not shared it yet.

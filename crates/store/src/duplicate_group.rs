@@ -10,7 +10,7 @@ use std::{
 
 use super::prelude::*;
 use crate::{
-    cluster::{ClusterRecord, MemberCounts, ShownCluster, ShownMembers, StoredPreview},
+    cluster::{ClusterMatch, ClusterRecord, MemberCounts, ShownCluster, StoredPreview},
     media::{self, MediaRecord, entity_condition},
 };
 use tessera_model::ClusterId;
@@ -130,35 +130,36 @@ impl DuplicateGroups {
     }
 }
 
-/// Reads groups with these members as previews, and the scores of the previews. Labels and tags are those of the shown
-/// members, and nothing is counted. Members that no longer exist are skipped. A group that no longer exists gives
-/// `None`.
+/// Reads groups with their best matching members as previews, and the scores of the previews. Labels and tags are those
+/// of the shown members, and nothing is counted. Members that no longer exist are skipped. A group that no longer exists
+/// gives `None`.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     similarity: f32,
-    shown: &[ShownMembers],
+    shown: &[ClusterMatch],
 ) -> Result<Vec<Option<ShownCluster>>> {
     let sql = format!(
         "SELECT place.twin_order, media.id, require(media.intact), require(place.intact)
          {FIRST_MEMBERS} AND media.{} AND place.twin_order IN",
         entity_condition(entity)
     );
-    let ranks: Vec<i64> = shown.iter().map(|shown| shown.rank.into()).collect();
+    let ranks: Vec<i64> = shown.iter().map(|shown| shown.cluster.into()).collect();
     let params = params![dataset.0, similarity];
     let ids: HashMap<u32, ClusterId> =
         query::all_listed(connection, &sql, params, &ranks, |row| {
             Ok((row.get(0)?, group_id(MediaId(row.get(1)?), similarity)))
         })?;
     let rows: Vec<i64> =
-        shown.iter().flat_map(|shown| shown.members.iter().map(|&(row, _)| row)).collect();
+        shown.iter().flat_map(|shown| shown.best_members.iter().map(|&(row, _)| row)).collect();
     let media = media::records_of(connection, &rows)?;
-    let group = |ShownMembers { rank, members }: &ShownMembers| {
-        let found = members.iter().filter_map(|(row, score)| Some((media.get(row)?, *score)));
+    let group = |shown: &ClusterMatch| {
+        let members = shown.best_members.iter();
+        let found = members.filter_map(|(row, score)| Some((media.get(row)?, *score)));
         let (records, scores): (Vec<&MediaRecord>, Vec<Option<f32>>) = found.unzip();
         let record = ClusterRecord {
-            id: *ids.get(rank)?,
+            id: *ids.get(&shown.cluster)?,
             counts: MemberCounts::default(),
             previews: records.iter().map(|media| StoredPreview::from(*media)).collect(),
             labels: most_frequent(records.iter().flat_map(|media| media.all_labels())),

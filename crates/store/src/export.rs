@@ -10,7 +10,7 @@ use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::from_json,
     duplicate_group::DuplicateGroups,
-    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
+    engine::{Connection, QueryError, Result, Row, Transaction, params},
     lease::{self, LeasedTask},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query, store_now,
@@ -225,12 +225,10 @@ pub fn select_media(
                   ON CONFLICT (export, media) DO UPDATE SET
                     cluster = coalesce(chosen.cluster, excluded.cluster),
                     confidence = coalesce(chosen.confidence, excluded.confidence)";
-    let mut inserts = StatementBatch::new(connection, insert);
-    for (row, choice) in choices {
+    query::execute_each(connection, insert, choices, |(row, choice), run| {
         let cluster = choice.cluster.map(|id| id.0);
-        inserts.add(params![export.0, row, cluster, choice.confidence])?;
-    }
-    inserts.finish()?;
+        run(params![export.0, row, cluster, choice.confidence])
+    })?;
     let count = "SELECT count(*) FROM chosen WHERE export = ?1";
     query::one(connection, count, params![export.0], |row| row.get(0))
 }

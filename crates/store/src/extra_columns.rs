@@ -33,14 +33,13 @@ const NANOSECONDS_OF_DAY: i64 = MILLISECONDS_OF_DAY * 1_000_000;
 
 /// Replaces the columns of media items, which are given by their rows.
 pub(super) fn set(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
-    let mut deletes = StatementBatch::new(connection, "DELETE FROM extra_columns WHERE media = ?1");
-    texts.iter().try_for_each(|(media, _)| deletes.add(params![media]))?;
-    deletes.finish()?;
-    let mut inserts = StatementBatch::new(connection, "INSERT INTO extra_columns VALUES (?1, ?2)");
-    for (media, text) in texts.iter().filter(|(_, text)| !text.extra_columns.is_empty()) {
-        inserts.add(params![media, to_json(&text.extra_columns)?])?;
-    }
-    inserts.finish().map(drop)
+    let delete = "DELETE FROM extra_columns WHERE media = ?1";
+    query::execute_each(connection, delete, texts, |(media, _), run| run(params![media]))?;
+    let texts = texts.iter().filter(|(_, text)| !text.extra_columns.is_empty());
+    let insert = "INSERT INTO extra_columns VALUES (?1, ?2)";
+    query::execute_each(connection, insert, texts, |(media, text), run| {
+        run(params![media, to_json(&text.extra_columns)?])
+    })
 }
 
 /// The type of all values of a column.

@@ -122,9 +122,7 @@ pub fn upsert_images(
     let media: Vec<_> = images.iter().map(|(file, features)| image((file, *features))).collect();
     let rows = upsert_media(connection, source, &media, packed)?;
     for sql in [DELETE_OBJECTS, DELETE_MODEL_VECTOR, DELETE_MODEL_LABELS] {
-        let mut delete = StatementBatch::new(connection, sql);
-        rows.iter().try_for_each(|row| delete.add(params![row]))?;
-        delete.finish()?;
+        query::execute_each(connection, sql, &rows, |row, run| run(params![row]))?;
     }
     Ok(rows)
 }
@@ -224,11 +222,9 @@ pub fn update_stats(
     files: &[(&Path, FileStat)],
 ) -> Result<()> {
     for sql in [UPDATE_STAT, UPDATE_STAT_OF_OBJECTS] {
-        let mut update = StatementBatch::new(connection, sql);
-        for (path, stat) in files {
-            update.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
-        }
-        update.finish()?;
+        query::execute_each(connection, sql, files, |(path, stat), run| {
+            run(params![source, path_to_bytes(path), stat.size, stat.modified])
+        })?;
     }
     Ok(())
 }
@@ -256,11 +252,9 @@ fn delete_files<'a>(
     source: i64,
     files: impl Iterator<Item = &'a Path>,
 ) -> Result<()> {
-    let mut delete = StatementBatch::new(connection, sql);
-    for path in files {
-        delete.add(params![source, path_to_bytes(path)])?;
-    }
-    delete.finish().map(drop)
+    query::execute_each(connection, sql, files, |path, run| {
+        run(params![source, path_to_bytes(path)])
+    })
 }
 
 /// A file that is not a media item.
@@ -281,12 +275,10 @@ pub fn mark_skipped<'a>(
 ) -> Result<()> {
     remove_files(connection, source, files.clone().map(|file| file.path))?;
     let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mut inserts = StatementBatch::new(connection, sql);
-    for FileWithoutMedia { path, stat, reason } in files {
+    query::execute_each(connection, sql, files, |FileWithoutMedia { path, stat, reason }, run| {
         let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
-        inserts.add(params![source, path_to_bytes(path), size, modified, reason])?;
-    }
-    inserts.finish().map(drop)
+        run(params![source, path_to_bytes(path), size, modified, reason])
+    })
 }
 
 /// Forgets the files that were skipped for a reason, so that they are opened again.

@@ -29,11 +29,9 @@ pub struct StoredMapPoint {
 pub fn upsert_all(connection: &Connection, positions: &[(i64, [f32; 2])]) -> Result<()> {
     let sql = "INSERT INTO map_position VALUES (?1, ?2, ?3)
                ON CONFLICT (media) DO UPDATE SET x = excluded.x, y = excluded.y";
-    let mut upserts = StatementBatch::new(connection, sql);
-    for (media, [x, y]) in positions {
-        upserts.add(params![media, x, y])?;
-    }
-    upserts.finish().map(drop)
+    query::execute_each(connection, sql, positions, |(media, [x, y]), run| {
+        run(params![media, x, y])
+    })
 }
 
 /// Returns the largest coordinate in the first direction, or 0.0 without positions.

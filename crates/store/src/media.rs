@@ -74,11 +74,9 @@ pub(crate) fn read_joined_names(row: &Row, column: usize) -> Result<Vec<String>>
 pub fn insert_model_labels(connection: &Connection, labels: &[(i64, Vec<String>)]) -> Result<()> {
     let sql = "INSERT INTO model_label (media, labels) VALUES (?1, ?2)
                ON CONFLICT (media) DO UPDATE SET labels = excluded.labels";
-    let mut inserts = StatementBatch::new(connection, sql);
-    for (media, labels) in labels {
-        inserts.add(params![media, to_json(labels)?])?;
-    }
-    inserts.finish().map(drop)
+    query::execute_each(connection, sql, labels, |(media, labels), run| {
+        run(params![media, to_json(labels)?])
+    })
 }
 
 pub(super) fn delete_model_labels(connection: &Connection, dataset: DatasetId) -> Result<()> {

@@ -49,9 +49,7 @@ pub fn follow_moved(
         return Ok(());
     }
     let sql = "UPDATE tagged_media SET content = ?2 WHERE media = ?1";
-    let mut updates = StatementBatch::new(transaction, sql);
-    missing.iter().try_for_each(|media| updates.add(params![media, NO_CONTENT]))?;
-    updates.finish()?;
+    query::execute_each(transaction, sql, &missing, |media, run| run(params![media, NO_CONTENT]))?;
     increase_revision(transaction, dataset)
 }
 

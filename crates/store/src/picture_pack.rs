@@ -66,10 +66,8 @@ pub fn unused_for(connection: &Connection, age: Duration) -> Result<Vec<String>>
 
 /// Forgets packs that were removed from the bucket.
 pub fn delete_all(connection: &Connection, addresses: &[String]) -> Result<()> {
-    let mut deletes =
-        StatementBatch::new(connection, "DELETE FROM picture_pack WHERE address = ?1");
-    addresses.iter().try_for_each(|address| deletes.add(params![address]))?;
-    deletes.finish().map(drop)
+    let sql = "DELETE FROM picture_pack WHERE address = ?1";
+    query::execute_each(connection, sql, addresses, |address, run| run(params![address]))
 }
 
 /// Returns the addresses that belong to packs of this store.

@@ -88,9 +88,9 @@ impl PictureTable {
             "INSERT INTO {} VALUES (?1, ?2) ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg",
             self.stored
         );
-        let mut upserts = StatementBatch::new(connection, &sql);
-        pictures.iter().try_for_each(|(media, jpeg)| upserts.add(params![media, jpeg]))?;
-        upserts.finish().map(drop)
+        query::execute_each(connection, &sql, pictures, |(media, jpeg), run| {
+            run(params![media, jpeg])
+        })
     }
 
     fn upsert_packed(
@@ -106,13 +106,12 @@ impl PictureTable {
                length = excluded.length, content = excluded.content",
             self.packed
         );
-        let mut upserts = StatementBatch::new(connection, &sql);
-        for (media, PackedPicture { pack, range, checksum }) in pictures {
+        query::execute_each(connection, &sql, pictures, |(media, picture), run| {
+            let PackedPicture { pack, range, checksum } = picture;
             let pack = packs.get(&**pack).ok_or(QueryError::NoRow)?;
             let length = range.end - range.start;
-            upserts.add(params![media, pack, range.start, length, checksum.cast_signed()])?;
-        }
-        upserts.finish().map(drop)
+            run(params![media, pack, range.start, length, checksum.cast_signed()])
+        })
     }
 }
 
@@ -122,11 +121,7 @@ fn delete_rows(
     media: impl Iterator<Item = i64>,
 ) -> Result<()> {
     let sql = format!("DELETE FROM {table} WHERE media = ?1");
-    let mut deletes = StatementBatch::new(connection, &sql);
-    for media in media {
-        deletes.add(params![media])?;
-    }
-    deletes.finish().map(drop)
+    query::execute_each(connection, &sql, media, |media, run| run(params![media]))
 }
 
 /// Returns the rows of packs by their addresses.

@@ -68,12 +68,10 @@ pub fn set_texts(
     texts: &[(i64, TextMetadata)],
 ) -> Result<()> {
     let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
-    let mut updates = StatementBatch::new(connection, sql);
-    for (media, text) in texts {
+    query::execute_each(connection, sql, texts, |(media, text), run| {
         let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
-        updates.add(params![media, text.caption, labels, tags])?;
-    }
-    updates.finish()?;
+        run(params![media, text.caption, labels, tags])
+    })?;
     extra_columns::set(connection, texts)?;
     captions::index_captions(
         connection,
@@ -95,12 +93,10 @@ pub fn mark_read<'a>(
     files: impl Iterator<Item = (&'a Path, FileStat)> + Clone,
 ) -> Result<()> {
     indexed_files::remove_files(connection, source, files.clone().map(|(path, _)| path))?;
-    let mut inserts =
-        StatementBatch::new(connection, "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)");
-    for (path, stat) in files {
-        inserts.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
-    }
-    inserts.finish().map(drop)
+    let sql = "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)";
+    query::execute_each(connection, sql, files, |(path, stat), run| {
+        run(params![source, path_to_bytes(path), stat.size, stat.modified])
+    })
 }
 
 /// Replaces the texts of media items, which are given by their rows.
@@ -108,13 +104,11 @@ pub fn replace_embedded_texts<'a>(
     connection: &Connection,
     texts: impl Iterator<Item = (i64, &'a EmbeddedText)> + Clone,
 ) -> Result<()> {
-    let mut deletes = StatementBatch::new(connection, "DELETE FROM embedded_text WHERE media = ?1");
-    texts.clone().try_for_each(|(media, _)| deletes.add(params![media]))?;
-    deletes.finish()?;
-    let sql = "INSERT INTO embedded_text VALUES (?1, ?2, ?3)";
-    let mut inserts = StatementBatch::new(connection, sql);
-    for (media, text) in texts.filter(|(_, text)| **text != EmbeddedText::default()) {
-        inserts.add(params![media, text.caption, to_json(&text.labels)?])?;
-    }
-    inserts.finish().map(drop)
+    let delete = "DELETE FROM embedded_text WHERE media = ?1";
+    query::execute_each(connection, delete, texts.clone(), |(media, _), run| run(params![media]))?;
+    let texts = texts.filter(|(_, text)| **text != EmbeddedText::default());
+    let insert = "INSERT INTO embedded_text VALUES (?1, ?2, ?3)";
+    query::execute_each(connection, insert, texts, |(media, text), run| {
+        run(params![media, text.caption, to_json(&text.labels)?])
+    })
 }

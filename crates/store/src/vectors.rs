@@ -30,11 +30,9 @@ impl VectorTable {
              ON CONFLICT (media) DO UPDATE SET vector = excluded.vector",
             self.0
         );
-        let mut upserts = StatementBatch::new(connection, &sql);
-        for (media, vector) in vectors {
-            upserts.add(params![media, encode_f16(vector)])?;
-        }
-        upserts.finish().map(drop)
+        query::execute_each(connection, &sql, vectors, |(media, vector), run| {
+            run(params![media, encode_f16(vector)])
+        })
     }
 
     /// Deletes the vectors of a dataset.

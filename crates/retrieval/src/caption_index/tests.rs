@@ -49,12 +49,12 @@ fn characters() -> impl Strategy<Value = char> {
 }
 
 /// Returns lists of bytes, some of which are words that queries contain.
-fn byte_lists() -> impl Strategy<Value = ByteLists> {
+fn byte_lists() -> impl Strategy<Value = Lists<u8>> {
     let word = select(vec!["boat", "red", "sea"]).prop_map(|word| word.as_bytes().to_vec());
     vec(prop_oneof![word, vec(any::<u8>(), 0..9)], 0..4).prop_map(|lists| {
-        let mut all = ByteLists::default();
+        let mut all = Lists::default();
         for list in &lists {
-            all.push(list);
+            all.push(list.iter().copied());
         }
         all
     })

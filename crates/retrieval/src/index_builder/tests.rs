@@ -105,13 +105,12 @@ fn built(mut builder: IndexBuilder, order: PathOrder, all: Vec<MediaFeatures>) -
 fn bytes_on_disk(order: PathOrder, all: Vec<MediaFeatures>) -> IndexBytes {
     let folder = tempfile::tempdir().unwrap();
     let limits = IndexLimits { disk: DiskQuota::with_reserve(0), memory: VectorMemory::new(0) };
-    let index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);
+    let mut index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);
     let mut columns = Vec::new();
     index.members.write(&mut columns).unwrap();
-    let files = [DESCRIPTORS_FILE, TEXT_VECTORS_FILE, MODEL_VECTORS_FILE];
-    let files = files.map(|name| fs::read(folder.path().join(name)).unwrap());
-    let partial = [&index.vectors.text_vectors.members, &index.vectors.model.members];
-    let partial = partial.map(|members| members.iter().flat_map(|id| id.to_ne_bytes()).collect());
+    let files = VECTOR_FILES.map(|name| fs::read(folder.path().join(name)).unwrap());
+    let partial = index.vectors.iter();
+    let partial = partial.map(|it| it.members.iter().flat_map(|id| id.to_ne_bytes()).collect());
     let mut names: Vec<_> = index.names.iter().map(|(name, id)| (name.to_owned(), id)).collect();
     names.sort();
     (names, [columns].into_iter().chain(partial).chain(files).collect())
@@ -135,10 +134,7 @@ proptest! {
         let index = built(IndexBuilder::in_memory(), order(), all.clone());
         let by_path = built(IndexBuilder::in_memory(), order(), sorted.clone());
         prop_assert_eq!(&index.members.rows, &rows);
-        for (one, other) in [
-            (&index.vectors.text_vectors, &by_path.vectors.text_vectors),
-            (&index.vectors.model, &by_path.vectors.model),
-        ] {
+        for (one, other) in index.vectors.iter().zip(&by_path.vectors) {
             prop_assert_eq!(&one.members, &other.members);
             let distances = one.vectors.distances(&query).unwrap();
             prop_assert_eq!(distances, other.vectors.distances(&query).unwrap());

@@ -11,7 +11,6 @@ use tessera_model::{Granularity, ScoreKind};
 use super::*;
 use crate::{
     caption_index::CaptionIndex,
-    dataset_index::IndexVectors,
     file_names::FileNames,
     member_columns::{MemberColumns, NameTable},
     vector_source::{PartialVectors, VectorSource},
@@ -55,8 +54,7 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
     }
     let none = || VectorSource::InMemory(Vectors::default());
     let no_members = || PartialVectors { vectors: none(), members: Vec::new() };
-    let vectors =
-        IndexVectors { descriptors: none(), text_vectors: no_members(), model: no_members() };
+    let vectors = [no_members(), no_members(), no_members()];
     let (names, captions) = (NameTable::default(), CaptionIndex::default());
     Arc::new(DatasetIndex::new(1, columns, names, captions, FileNames::default(), vectors))
 }
@@ -119,9 +117,9 @@ proptest! {
         is_scored: bool,
     ) {
         let ranking = ranking_of(&members, is_scored);
-        let pages: Vec<ClusterMatch> = (0..4).flat_map(|page| ranking.page(page)).collect();
+        let pages: Vec<ClusterMatch> = (0..4).flat_map(|page| ranking.page(page).unwrap()).collect();
         prop_assert_eq!(pages, expected(&members, is_scored));
-        prop_assert!(ranking.page(u64::MAX).is_empty());
+        prop_assert!(ranking.page(u64::MAX).unwrap().is_empty());
     }
 
     #[test]
@@ -134,9 +132,10 @@ proptest! {
         let rows = |cluster| {
             selected(&members, is_scored, cluster).iter().map(|(row, _)| *row).collect::<Vec<_>>()
         };
-        prop_assert_eq!(ranking.members().map(|m| m.row).collect::<Vec<_>>(), rows(None));
-        let of_cluster = ranking.members_of(cluster).map(|m| m.row).collect::<Vec<_>>();
-        prop_assert_eq!(of_cluster, rows(Some(cluster)));
+        for cluster in [None, Some(cluster)] {
+            let found = ranking.members(cluster).unwrap();
+            prop_assert_eq!(found.iter().map(|m| m.row).collect::<Vec<_>>(), rows(cluster));
+        }
     }
 
     #[test]
@@ -154,12 +153,12 @@ proptest! {
         };
         let grouping = Grouping::Level(Granularity::FINEST);
         let ranking = ClusterRanking::new(index_of(&members), grouping, found, Vec::new());
-        let pages: Vec<ClusterMatch> = (0..4).flat_map(|page| ranking.page(page)).collect();
+        let pages: Vec<ClusterMatch> = (0..4).flat_map(|page| ranking.page(page).unwrap()).collect();
         let position = |row: i64| positions[usize::try_from(row - 100).unwrap()];
         let firsts: Vec<u32> = pages.iter().map(|page| position(page.best_members[0].0)).collect();
         prop_assert!(firsts.is_sorted());
         for page in &pages {
-            let best = ranking.best_members_of(page.cluster);
+            let best = ranking.best_members_of(page.cluster).unwrap();
             prop_assert!(best.is_sorted_by_key(|member| position(member.row)));
             let shown = page.best_members.iter().map(|(row, _)| *row);
             prop_assert!(shown.eq(best.iter().take(MAX_PREVIEWS).map(|member| member.row)));

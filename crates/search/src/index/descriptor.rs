@@ -191,7 +191,7 @@ fn cell_histograms(gray: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let mut grid = vec![0.0; cells * width];
     for (y, down) in shares.iter().enumerate() {
         let across = row_histograms(gray, side, y, &shares, width);
-        for (row, weight) in [down.first, down.second] {
+        for &(row, weight) in down {
             for (sum, value) in grid[row * width..][..width].iter_mut().zip(&across) {
                 *sum += weight * value;
             }
@@ -230,7 +230,7 @@ fn row_histograms(
     }
     for (share, (strength, direction)) in shares.iter().zip(edges) {
         let (bin, part) = split_fraction(direction);
-        for (cell, weight) in [share.first, share.second] {
+        for &(cell, weight) in share {
             let bins = &mut across[cell * DIRECTION_BINS..][..DIRECTION_BINS];
             bins[bin % DIRECTION_BINS] += strength * weight * (1.0 - part);
             bins[(bin + 1) % DIRECTION_BINS] += strength * weight * part;
@@ -256,13 +256,8 @@ fn normalize(grid: &mut [f32], cells: usize) {
 pub const SQUARE_SIDE: usize = 64;
 
 /// The two cells that a position belongs to, with weights. A pixel between two cell centers is shared, so that small
-/// shifts have a small effect.
-#[derive(Clone, Copy, Debug)]
-pub struct CellWeights {
-    pub first: (usize, f32),
-    /// The next cell and its weight. Beyond the outermost centers, this is the same cell.
-    pub second: (usize, f32),
-}
+/// shifts have a small effect. Beyond the outermost centers, both cells are the same.
+pub type CellWeights = [(usize, f32); 2];
 
 pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
     (0..length)
@@ -270,7 +265,7 @@ pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
             let position = (pixel as f32 + 0.5) / length as f32 * cells as f32 - 0.5;
             let position = position.clamp(0.0, (cells - 1) as f32);
             let (cell, part) = split_fraction(position);
-            CellWeights { first: (cell, 1.0 - part), second: ((cell + 1).min(cells - 1), part) }
+            [(cell, 1.0 - part), ((cell + 1).min(cells - 1), part)]
         })
         .collect()
 }
@@ -281,7 +276,7 @@ pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
     // The rows come first, because the compiler uses vectors for them.
     let mut rows = vec![0.0; cells * side];
     for (line, down) in values.chunks_exact(side).zip(&shares) {
-        for (row, weight) in [down.first, down.second] {
+        for &(row, weight) in down {
             for (sum, value) in rows[row * side..][..side].iter_mut().zip(line) {
                 *sum += weight * value;
             }
@@ -290,8 +285,9 @@ pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let mut grid = vec![0.0; cells * cells];
     for (row, sums) in grid.chunks_exact_mut(cells).zip(rows.chunks_exact(side)) {
         for (sum, share) in sums.iter().zip(&shares) {
-            row[share.first.0] += sum * share.first.1;
-            row[share.second.0] += sum * share.second.1;
+            for &(cell, weight) in share {
+                row[cell] += sum * weight;
+            }
         }
     }
     let scale = (cells * cells) as f32 / (side * side) as f32;

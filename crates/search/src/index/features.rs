@@ -1,5 +1,5 @@
 //! Extracts the features of an image, or of regions of an image, from its bytes. The image is decoded once and scaled
-//! to thumbnail size once. `TurnedViews` are rotated copies, which are used to recognize rotated pictures.
+//! to thumbnail size once. A `TurnedView` is a rotated copy, which is used to recognize rotated pictures.
 
 use half::f16;
 use image::{RgbImage, imageops};
@@ -175,27 +175,18 @@ pub fn encode_thumbnail(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     tessera_picture::encode_jpeg(pixels, JPEG_QUALITY)
 }
 
-/// The views of a picture rotated by 90, 180 and 270 degrees.
-pub(crate) struct TurnedViews([TurnedView; 3]);
-
 pub(crate) struct TurnedView {
     pixels: RgbImage,
     /// The perceptual hashes of the view and of its mirror image.
     pub hashes: [u64; 2],
 }
 
-impl TurnedViews {
-    /// Rotates the picture of a thumbnail.
-    pub fn new(jpeg: &[u8]) -> Result<Self, DecodeError> {
-        let upright = decode(jpeg, THUMBNAIL_SIDE)?.pixels;
-        let [quarter, half, three] = [imageops::rotate90, imageops::rotate180, imageops::rotate270]
-            .map(|turn: fn(&RgbImage) -> RgbImage| TurnedView::new(turn(&upright)));
-        Ok(Self([quarter?, half?, three?]))
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &TurnedView> {
-        self.0.iter()
-    }
+/// Returns the views of the picture of a thumbnail rotated by 90, 180 and 270 degrees.
+pub(crate) fn turned_views(jpeg: &[u8]) -> Result<[TurnedView; 3], DecodeError> {
+    let upright = decode(jpeg, THUMBNAIL_SIDE)?.pixels;
+    let [quarter, half, three] = [imageops::rotate90, imageops::rotate180, imageops::rotate270]
+        .map(|turn: fn(&RgbImage) -> RgbImage| TurnedView::new(turn(&upright)));
+    Ok([quarter?, half?, three?])
 }
 
 impl TurnedView {

@@ -17,10 +17,10 @@ mod keypoints;
 pub mod quality;
 
 pub use descriptor::DIMENSION;
-pub(crate) use features::TurnedViews;
 pub use features::{
     Features, THUMBNAIL_SIDE, decode_regions, extract, extract_regions, region_in_pixels,
     whole_pixels,
 };
+pub(crate) use features::{TurnedView, turned_views};
 pub(crate) use keypoints::decode_keypoints;
 pub use keypoints::{Keypoint, Keypoints};

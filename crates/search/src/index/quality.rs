@@ -7,6 +7,7 @@
 )]
 
 use image::RgbImage;
+use tessera_model::pseudorandom::splitmix64;
 
 use super::{descriptor::split_fraction, keypoints::Channel};
 
@@ -178,19 +179,12 @@ pub fn add_color_and_size(descriptor: &mut [f32], color: [u8; 3], (width, height
             *next += scale * part;
         }
     }
-    let bits = mixed(u64::from(width) << 32 | u64::from(height));
+    // Similar sizes have unrelated bits.
+    let bits = splitmix64(u64::from(width) << 32 | u64::from(height));
     let share = SIZE_SHARE * length / (SIZE_NUMBERS as f32).sqrt();
     for (bit, number) in sizes[..SIZE_NUMBERS].iter_mut().enumerate() {
         *number += if bits >> bit & 1 == 1 { share } else { -share };
     }
-}
-
-/// Mixes the bits of a number, as the generator `SplitMix64` does, so that similar sizes have unrelated bits.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ number >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ number >> 31
 }
 
 #[cfg(test)]

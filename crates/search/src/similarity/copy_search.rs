@@ -7,7 +7,7 @@ use super::{
     geometric_verification::{CornerColumns, MIN_INLIERS, copy_similarity, inlier_score},
     neighbor_graph::nearest_rows,
 };
-use crate::index::{Keypoint, Keypoints, TurnedViews};
+use crate::index::{Keypoint, Keypoints, TurnedView, turned_views};
 
 /// Maximum number of candidates for a picture, and for each of its rotated views. With this limit, 98 % of the heavily
 /// edited copies of 200 photographs among 2,000 media items are in the first five results (bench `quality`).
@@ -19,7 +19,7 @@ const MAX_HASH_DISTANCE: u32 = 10;
 /// A picture whose copies are searched for.
 pub struct CopySearch {
     upright: CornerColumns,
-    turned: Option<TurnedViews>,
+    turned: Option<[TurnedView; 3]>,
 }
 
 /// A row to compare with the picture, or with a rotated view of the picture.
@@ -43,7 +43,7 @@ impl CopySearch {
     pub fn new(keypoints: &Keypoints, thumbnail: &[u8]) -> Option<Self> {
         (keypoints.len() >= MIN_INLIERS).then(|| Self {
             upright: columns(keypoints.iter()),
-            turned: TurnedViews::new(thumbnail).ok(),
+            turned: turned_views(thumbnail).ok(),
         })
     }
 
@@ -53,7 +53,7 @@ impl CopySearch {
         let nearest = nearest_rows(distances, MAX_COPY_CANDIDATES).into_iter();
         let mut candidates: Vec<CopyCandidate> =
             nearest.map(|near| CopyCandidate::upright(near.row)).collect();
-        for (turns, view) in (1..).zip(self.turned.iter().flat_map(TurnedViews::iter)) {
+        for (turns, view) in (1..).zip(self.turned.iter().flatten()) {
             let close = rows_with_hash(hashes, view.hashes);
             candidates.extend(close.into_iter().map(|row| CopyCandidate { row, turns }));
         }
@@ -67,7 +67,7 @@ impl CopySearch {
         candidates: &[CopyCandidate],
         keypoints: impl Fn(u32) -> Option<&'k Keypoints> + Sync,
     ) -> Vec<(u32, f32)> {
-        let turned = self.turned.iter().flat_map(TurnedViews::iter).zip(1..);
+        let turned = self.turned.iter().flatten().zip(1..);
         let turned: Vec<CornerColumns> = turned
             .map(|(view, turns)| {
                 // Detecting corners takes longer than comparing them, so corners are detected only in views that have

@@ -75,10 +75,9 @@ pub fn find_candidates<S: KeypointSource + ?Sized>(
 ) -> Stoppable<RowCandidates, S::Error> {
     let mut candidates = Some(RowCandidates::default());
     for_each_block(source, positions, |block| {
-        let positions: Vec<usize> = (0..block.len()).collect();
-        let find = |votes: &mut Votes, positions: &[usize]| {
-            let found = positions.iter().map(|&position| {
-                let (row, keypoints) = block.row(position);
+        let rows: Vec<(u32, &[u8])> = block.iter().collect();
+        let find = |votes: &mut Votes, rows: &[(u32, &[u8])]| {
+            let found = rows.iter().map(|&(row, keypoints)| {
                 let (known, mut found) = (&graph[row as usize], Vec::new());
                 index.add_candidates(row, keypoints, MAX_CANDIDATES, known, votes, &mut found);
                 (row, found)
@@ -87,7 +86,7 @@ pub fn find_candidates<S: KeypointSource + ?Sized>(
             advance().then_some(found)
         };
         let found: Option<Vec<_>> =
-            positions.par_chunks(ROWS_PER_STEP).map_init(Votes::default, find).collect();
+            rows.par_chunks(ROWS_PER_STEP).map_init(Votes::default, find).collect();
         match (found, &mut candidates) {
             (Some(found), Some(candidates)) => {
                 let found = found.into_iter().flatten();

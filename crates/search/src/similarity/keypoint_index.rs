@@ -5,7 +5,7 @@ use std::{cmp::Reverse, convert::Infallible, ops::Range};
 
 use rayon::prelude::*;
 
-use super::Neighbor;
+use super::{Neighbor, row_lists::NumberedLists};
 use crate::index::{Keypoints, decode_keypoints};
 
 /// Number of tables. Each table indexes one part of a descriptor.
@@ -118,7 +118,7 @@ impl BucketTable {
         Self { groups, buckets: vec![0; buckets], rows: Vec::new() }
     }
 
-    fn count(&mut self, part: usize, block: &KeypointBlock) {
+    fn count(&mut self, part: usize, block: &NumberedLists<u8>) {
         for keypoint in block.iter().flat_map(|(_, keypoints)| decode_keypoints(keypoints)) {
             let bucket = self.bucket_number(table_key(keypoint.descriptor, part));
             let count = &mut self.buckets[bucket];
@@ -143,7 +143,7 @@ impl BucketTable {
         self.rows = vec![0; rows as usize];
     }
 
-    fn place(&mut self, part: usize, block: &KeypointBlock) {
+    fn place(&mut self, part: usize, block: &NumberedLists<u8>) {
         for (row, keypoints) in block.iter() {
             for keypoint in decode_keypoints(keypoints) {
                 let bucket = self.bucket_number(table_key(keypoint.descriptor, part));
@@ -220,53 +220,17 @@ impl KeypointSource for [Keypoints] {
     }
 }
 
-/// Some rows with their encoded keypoints.
-#[derive(Default)]
-pub struct KeypointBlock {
-    bytes: Vec<u8>,
-    /// Each row, with the end of its keypoints in `bytes`.
-    rows: Vec<(u32, usize)>,
-}
-
-impl KeypointBlock {
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Returns the row at a position, and its keypoints.
-    pub fn row(&self, position: usize) -> (u32, &[u8]) {
-        let (row, end) = self.rows[position];
-        let start = position.checked_sub(1).map_or(0, |previous| self.rows[previous].1);
-        (row, &self.bytes[start..end])
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
-        (0..self.len()).map(|position| self.row(position))
-    }
-
-    fn push(&mut self, row: u32, keypoints: &[u8]) {
-        self.bytes.extend_from_slice(keypoints);
-        self.rows.push((row, self.bytes.len()));
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows.clear();
-    }
-}
-
 /// Reads rows in blocks that are large enough for several threads.
 pub fn for_each_block<S: KeypointSource + ?Sized>(
     source: &S,
     positions: Range<usize>,
-    mut each: impl FnMut(&KeypointBlock),
+    mut each: impl FnMut(&NumberedLists<u8>),
 ) -> Result<(), S::Error> {
-    let mut block = KeypointBlock::default();
+    let mut block = NumberedLists::default();
     source.for_each(positions, |row, keypoints| {
-        block.push(row, keypoints);
-        if block.len() == BLOCK_ROWS {
-            each(&block);
-            block.clear();
+        block.push(row, keypoints.iter().copied());
+        if block.rows() == BLOCK_ROWS {
+            each(&std::mem::take(&mut block));
         }
     })?;
     each(&block);

@@ -60,18 +60,20 @@ impl<T> Index<usize> for RowLists<T> {
     }
 }
 
-/// The candidates of some rows, in addition to their neighbors.
+/// Lists of some rows, which are known by their numbers.
 #[derive(Default)]
-pub struct RowCandidates {
+pub struct NumberedLists<T> {
     rows: Vec<u32>,
-    /// The candidates of each of these rows. A pair is listed at only one of its rows.
-    candidates: RowLists<u32>,
+    lists: RowLists<T>,
 }
 
-impl RowCandidates {
-    pub fn push(&mut self, row: u32, candidates: impl IntoIterator<Item = u32>) {
+/// The candidates of some rows, in addition to their neighbors. A pair is listed at only one of its rows.
+pub type RowCandidates = NumberedLists<u32>;
+
+impl<T> NumberedLists<T> {
+    pub fn push(&mut self, row: u32, list: impl IntoIterator<Item = T>) {
         self.rows.push(row);
-        self.candidates.push(candidates);
+        self.lists.push(list);
     }
 
     /// Returns the number of rows.
@@ -79,7 +81,7 @@ impl RowCandidates {
         self.rows.len()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32])> {
-        self.rows.iter().copied().zip(self.candidates.iter())
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[T])> {
+        self.rows.iter().copied().zip(self.lists.iter())
     }
 }

@@ -39,58 +39,71 @@ const MAX_DEPTH: usize = 16;
 /// Parses a query whose words are in `language`.
 pub fn parse(text: &str, language: Language) -> Result<FullTextQuery, SyntaxError> {
     let tokens = tokenize(text)?;
-    let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
-    let whole = parser.parse_or()?;
+    let end = text.chars().count() + 1;
+    let mut parser = Parser { tokens: &tokens, end, depth: 0, language, phrases: Vec::new() };
+    let Signed { expression, is_negated } = parser.parse_or()?;
     match parser.tokens.first() {
-        None => Ok(whole.into_query(language)),
+        None => Ok(FullTextQuery { phrases: parser.phrases, expression, is_negated }),
         Some(&(at, _)) => Err(SyntaxError { at, reason: "this parenthesis was never opened" }),
     }
 }
 
-enum Expression {
-    Term(String),
-    Not(Box<Expression>),
-    /// The parts, at least one.
-    And(Vec<Expression>),
-    /// The parts, at least one.
-    Or(Vec<Expression>),
-}
-
-/// A recursive descent parser. In order of precedence, it parses `OR`, (implicit) `AND`, and minus.
+/// A recursive descent parser. In order of precedence, it parses `OR`, (implicit) `AND`, and minus. It moves negations
+/// to the top, so that no part of the expression matches captions that contain none of its words.
 struct Parser<'a> {
     tokens: &'a [PositionedToken],
     /// The position after the last character.
     end: usize,
     depth: usize,
+    language: Language,
+    /// The stems of the words and phrases that were parsed.
+    phrases: Vec<String>,
 }
 
 impl Parser<'_> {
-    fn parse_or(&mut self) -> Result<Expression, SyntaxError> {
-        let mut choices = vec![self.parse_and()?];
+    /// p OR q OR -r OR -s = not ((r AND s) without (p OR q))
+    fn parse_or(&mut self) -> Result<Signed, SyntaxError> {
+        let mut parts = SignedParts::default();
+        parts.push(self.parse_and()?);
         while self.consume(&QueryToken::Or) {
-            choices.push(self.parse_and()?);
+            parts.push(self.parse_and()?);
         }
-        Ok(Expression::Or(choices))
+        let SignedParts { positive, negated } = parts;
+        if negated.is_empty() {
+            return Ok(Signed::positive(joined(positive, TextExpression::Or)));
+        }
+        Ok(Signed::negative(excluding(joined(negated, TextExpression::And), positive)))
     }
 
-    fn parse_and(&mut self) -> Result<Expression, SyntaxError> {
-        let mut parts = vec![self.parse_operand()?];
+    /// p AND q AND -r AND -s = (p AND q) without (r OR s)
+    fn parse_and(&mut self) -> Result<Signed, SyntaxError> {
+        let mut parts = SignedParts::default();
+        parts.push(self.parse_operand()?);
         while self.consume(&QueryToken::And) || self.at_operand() {
             parts.push(self.parse_operand()?);
         }
-        Ok(Expression::And(parts))
+        let SignedParts { positive, negated } = parts;
+        if positive.is_empty() {
+            return Ok(Signed::negative(joined(negated, TextExpression::Or)));
+        }
+        Ok(Signed::positive(excluding(joined(positive, TextExpression::And), negated)))
     }
 
-    fn parse_operand(&mut self) -> Result<Expression, SyntaxError> {
+    fn parse_operand(&mut self) -> Result<Signed, SyntaxError> {
         let Some(((at, token), rest)) = self.tokens.split_first() else {
             return Err(SyntaxError { at: self.end, reason: "a word is missing here" });
         };
         let at = *at;
         self.tokens = rest;
         match token {
-            QueryToken::Term(term) => Ok(Expression::Term(term.clone())),
+            QueryToken::Term(term) => {
+                self.phrases.push(stemmed_text(term, self.language));
+                Ok(Signed::positive(TextExpression::Phrase(self.phrases.len() - 1)))
+            }
             QueryToken::Minus => {
-                Ok(Expression::Not(Box::new(self.parse_nested(at, Self::parse_operand)?)))
+                let Signed { expression, is_negated } =
+                    self.parse_nested(at, Self::parse_operand)?;
+                Ok(Signed { expression, is_negated: !is_negated })
             }
             QueryToken::Open => {
                 let inner = self.parse_nested(at, Self::parse_or)?;
@@ -108,8 +121,8 @@ impl Parser<'_> {
     fn parse_nested(
         &mut self,
         at: usize,
-        read: fn(&mut Self) -> Result<Expression, SyntaxError>,
-    ) -> Result<Expression, SyntaxError> {
+        read: fn(&mut Self) -> Result<Signed, SyntaxError>,
+    ) -> Result<Signed, SyntaxError> {
         if self.depth == MAX_DEPTH {
             return Err(SyntaxError { at, reason: "more than 16 levels deep" });
         }
@@ -135,44 +148,6 @@ impl Parser<'_> {
     }
 }
 
-impl Expression {
-    fn into_query(self, language: Language) -> FullTextQuery {
-        let mut phrases = Vec::new();
-        let Signed { expression, is_negated } = self.signed(language, &mut phrases);
-        FullTextQuery { phrases, expression, is_negated }
-    }
-
-    /// Moves negations to the top, so that no part of the expression matches captions that contain none of its words.
-    fn signed(self, language: Language, phrases: &mut Vec<String>) -> Signed {
-        match self {
-            Self::Term(term) => {
-                phrases.push(stemmed_text(&term, language));
-                Signed::positive(TextExpression::Phrase(phrases.len() - 1))
-            }
-            Self::Not(inner) => {
-                let Signed { expression, is_negated } = inner.signed(language, phrases);
-                Signed { expression, is_negated: !is_negated }
-            }
-            // p AND q AND -r AND -s = (p AND q) without (r OR s)
-            Self::And(parts) => {
-                let (positive, negated) = split_by_sign(parts, language, phrases);
-                if positive.is_empty() {
-                    return Signed::negative(joined(negated, TextExpression::Or));
-                }
-                Signed::positive(excluding(joined(positive, TextExpression::And), negated))
-            }
-            // p OR q OR -r OR -s = not ((r AND s) without (p OR q))
-            Self::Or(parts) => {
-                let (positive, negated) = split_by_sign(parts, language, phrases);
-                if negated.is_empty() {
-                    return Signed::positive(joined(positive, TextExpression::Or));
-                }
-                Signed::negative(excluding(joined(negated, TextExpression::And), positive))
-            }
-        }
-    }
-}
-
 /// An expression, possibly negated as a whole.
 struct Signed {
     expression: TextExpression,
@@ -189,18 +164,17 @@ impl Signed {
     }
 }
 
-/// Splits the parts into those that are not negated and those that are.
-fn split_by_sign(
-    parts: Vec<Expression>,
-    language: Language,
-    phrases: &mut Vec<String>,
-) -> (Vec<TextExpression>, Vec<TextExpression>) {
-    let (mut positive, mut negated) = (Vec::new(), Vec::new());
-    for part in parts {
-        let part = part.signed(language, phrases);
-        if part.is_negated { &mut negated } else { &mut positive }.push(part.expression);
+/// The parts of an expression, without the negations of the negated ones.
+#[derive(Default)]
+struct SignedParts {
+    positive: Vec<TextExpression>,
+    negated: Vec<TextExpression>,
+}
+
+impl SignedParts {
+    fn push(&mut self, part: Signed) {
+        if part.is_negated { &mut self.negated } else { &mut self.positive }.push(part.expression);
     }
-    (positive, negated)
 }
 
 /// Returns `base` without any of the others.

@@ -1,18 +1,13 @@
 //! Compares the folder of a dataset in object storage with what is stored. If the folder has changed, it is indexed.
 
-use std::{
-    collections::VecDeque,
-    iter,
-    path::{Path, PathBuf},
-    sync::Mutex,
-};
+use std::{collections::VecDeque, iter, path::PathBuf, sync::Mutex};
 
 use super::WorkerContext;
 use crate::task_error::TaskError;
 use tessera_media::ingest::{KnownFile, ListingComparison, diff};
 use tessera_model::{DatasetId, Status};
 use tessera_store::{
-    Store, dataset, indexed_files,
+    dataset, indexed_files,
     indexing_task::{self, IndexingTaskKind},
     lock, source,
 };
@@ -77,28 +72,17 @@ fn known_files(
         if worker.is_stopped() {
             return Some(Err("it was stopped".to_owned()));
         }
-        let files = read_files(&worker.store, source, &after);
-        match files {
+        match worker.store.read(|c| indexed_files::known_files_after(c, source, &after)) {
             Ok(files) if files.is_empty() => None,
             Ok(files) => {
                 after.clone_from(&files.last()?.0);
                 Some(Ok(files))
             }
-            Err(reason) => Some(Err(reason)),
+            Err(error) => Some(Err(error.to_string())),
         }
     };
     iter::from_fn(next).flat_map(|files| match files {
         Ok(files) => files.into_iter().map(Ok).collect(),
         Err(reason) => vec![Err(reason)],
     })
-}
-
-fn read_files(
-    store: &Store,
-    source: i64,
-    after: &Path,
-) -> Result<Vec<(PathBuf, KnownFile)>, String> {
-    store
-        .read(|c| indexed_files::known_files_after(c, source, after))
-        .map_err(|error| error.to_string())
 }

@@ -230,12 +230,7 @@ impl Deployment {
                 let RankedCluster { rank, ranking, .. } =
                     self.ranked_cluster(record, *id, params)?;
                 let ids = HashMap::from([(rank, *id)]);
-                choose_members(
-                    &mut choices,
-                    &ranking,
-                    ranking.members_of(&self.store, rank)?,
-                    &ids,
-                );
+                choose_members(&mut choices, &*ranking, ranking.members(Some(rank))?, &ids);
             }
             ExportScope::Selection(body) => {
                 require_none_missing(&self.choose_items(record, body, &mut choices)?)?;
@@ -332,7 +327,7 @@ impl Deployment {
                 duplicate_group::ids_by_rank(c, id, entity, similarity)
             }
         })?;
-        choose_members(choices, &ranking, ranking.members(&self.store)?, &ids);
+        choose_members(choices, &*ranking, ranking.members(None)?, &ids);
         Ok(())
     }
 
@@ -360,9 +355,9 @@ impl Deployment {
                 let (excluded, _) = self.media_rows(record, &exclude)?;
                 let excluded: HashSet<i64> = excluded.into_iter().collect();
                 let ids = HashMap::from([(rank, cluster)]);
-                let members = ranking.members_of(&self.store, rank)?;
+                let members = ranking.members(Some(rank))?.into_iter();
                 let included = members.filter(|member| !excluded.contains(&member.row));
-                choose_members(choices, &ranking, included, &ids);
+                choose_members(choices, &*ranking, included, &ids);
                 Ok(Vec::new())
             }
         }
@@ -396,8 +391,8 @@ pub(super) fn require_none_missing(missing: &[MediaId]) -> Result<(), ServiceErr
 /// Adds members of a ranking. For each media item, the first cluster that selects it is kept.
 fn choose_members(
     choices: &mut ExportChoices,
-    ranking: &SearchRanking,
-    members: impl Iterator<Item = SelectedMember>,
+    ranking: &dyn SearchRanking,
+    members: impl IntoIterator<Item = SelectedMember>,
     ids: &HashMap<u32, ClusterId>,
 ) {
     let is_similarity = ranking.is_similarity();

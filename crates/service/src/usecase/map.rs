@@ -37,7 +37,7 @@ impl Deployment {
         require_searchable(&record, operation)?;
         let query = self.search_query(id, params)?;
         let ranking = self.search_context(&record).search(&query)?;
-        let rows: Vec<i64> = ranking.members(&self.store)?.map(|member| member.row).collect();
+        let rows: Vec<i64> = ranking.members(None)?.iter().map(|member| member.row).collect();
         let step = rows.len().div_ceil(MAX_MAP_POINTS).max(1);
         let sample: Vec<i64> = rows.iter().step_by(step).copied().collect();
         let points = self.store.read(|c| map_position::points_of(c, &sample))?;

@@ -1,7 +1,7 @@
 //! Browses and searches the clusters of a dataset, and the members of a cluster. A parameter of a search that is not
 //! given constrains nothing. Its value comes from the registration of the anchor, or is the default.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::ServiceError;
 use crate::Deployment;
@@ -12,11 +12,10 @@ use tessera_model::{
 use tessera_retrieval::{RetrievalError, SearchContext, SearchQuery, SearchRanking};
 use tessera_search::member_search::Grouping;
 use tessera_store::{
-    cluster::{self, ClusterRecord, MemberCounts, ShownCluster, ShownMembers},
+    cluster::{self, ClusterMatch, ClusterRecord, ShownCluster},
     dataset::DatasetRecord,
     duplicate_group,
     query_image::{self, StoredQueryImage},
-    search_table::ClusterMatch,
     tags,
 };
 
@@ -182,7 +181,7 @@ pub(crate) struct PreviewScores {
 
 impl PreviewScores {
     /// Returns the scores of a ranking, or `None` if it does not rank.
-    fn new(ranking: &SearchRanking, values: Vec<f32>) -> Option<Self> {
+    fn new(ranking: &dyn SearchRanking, values: Vec<f32>) -> Option<Self> {
         let kind = ranking.score_kind()?;
         let by_name = values.iter().map(|score| ranking.is_by_name(*score)).collect();
         Some(Self { kind, values, by_name })
@@ -194,7 +193,7 @@ pub(super) struct RankedCluster {
     pub entity: EntityType,
     pub grouping: Grouping,
     pub rank: u32,
-    pub ranking: SearchRanking,
+    pub ranking: Arc<dyn SearchRanking>,
 }
 
 /// One page of clusters.
@@ -256,18 +255,12 @@ impl Deployment {
         let query = self.search_query(id, params)?;
         let result = self.search_context(&record).search(&query)?;
         let (entity, grouping) = (query.entity, query.grouping);
-        let (counts, shown): (Vec<MemberCounts>, Vec<ShownMembers>) = result
-            .page(&self.store, page)?
-            .into_iter()
-            .map(|ClusterMatch { cluster: rank, counts, best_members: members }| {
-                (counts, ShownMembers { rank, members })
-            })
-            .unzip();
-        let found = self.shown_clusters(&record, entity, grouping, &shown)?;
-        let scored = counts.into_iter().zip(found).filter_map(|(counts, found)| {
+        let matches = result.page(page)?;
+        let found = self.shown_clusters(&record, entity, grouping, &matches)?;
+        let scored = matches.iter().zip(found).filter_map(|(matching, found)| {
             let (cluster, values) = found?;
-            let scores = PreviewScores::new(&result, values);
-            let cluster = ClusterRecord { counts, ..cluster };
+            let scores = PreviewScores::new(&*result, values);
+            let cluster = ClusterRecord { counts: matching.counts, ..cluster };
             Some(self.scored(entity, grouping.granularity(), cluster, scores))
         });
         let clusters = self.with_given(id, scored.collect::<Result<_, _>>()?)?;
@@ -280,7 +273,7 @@ impl Deployment {
         record: &DatasetRecord,
         entity: EntityType,
         grouping: Grouping,
-        shown: &[ShownMembers],
+        shown: &[ClusterMatch],
     ) -> Result<Vec<Option<ShownCluster>>, ServiceError> {
         let level = match grouping {
             Grouping::Level(level) => level,
@@ -293,7 +286,8 @@ impl Deployment {
         let mut found =
             self.store.read(|c| cluster::with_previews(c, record.id, entity, level, shown))?;
         let ranked = shown.iter().zip(&mut found);
-        let ranked = ranked.filter_map(|(shown, found)| Some((shown.rank, &mut found.as_mut()?.0)));
+        let ranked =
+            ranked.filter_map(|(shown, found)| Some((shown.cluster, &mut found.as_mut()?.0)));
         self.add_user_tags(record, entity, level, ranked)?;
         Ok(found)
     }
@@ -409,18 +403,18 @@ impl Deployment {
         let RankedCluster { entity, grouping, rank, ranking } =
             self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
-        let members = ranking.best_members_of(&self.store, rank)?;
+        let members = ranking.best_members_of(rank)?;
         let members = members.into_iter().skip(skip).take(Page::SIZE);
-        let members = members.map(|member| (member.row, member.score)).collect();
-        let shown = [ShownMembers { rank, members }];
+        let best_members = members.map(|member| (member.row, member.score)).collect();
+        let shown = [ClusterMatch { cluster: rank, best_members, ..ClusterMatch::default() }];
         let mut found = self.shown_clusters(&record, entity, grouping, &shown)?;
         let mut found = found.pop().flatten().filter(|(cluster, _)| !cluster.previews.is_empty());
         if let (Grouping::Duplicates(_), Some((group, _))) = (grouping, &mut found) {
-            let counted = ranking.cluster(&self.store, rank)?;
+            let counted = ranking.cluster(rank)?;
             group.counts = counted.map(|counted| counted.counts).unwrap_or_default();
         }
         let page = found.map(|(cluster, values)| {
-            let scores = PreviewScores::new(&ranking, values);
+            let scores = PreviewScores::new(&*ranking, values);
             self.scored(entity, grouping.granularity(), cluster, scores)
         });
         Ok(self.with_given(dataset, page.transpose()?.into_iter().collect())?.pop())

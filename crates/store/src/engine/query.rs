@@ -91,6 +91,21 @@ pub fn for_each<E: From<QueryError>>(
     failure.map_or(Ok(()), Err)
 }
 
+/// Runs a statement once for each item, in a [`StatementBatch`]. `each` passes the parameters of its item to the
+/// function that it gets.
+pub(crate) fn execute_each<T>(
+    connection: &Connection,
+    sql: &str,
+    items: impl IntoIterator<Item = T>,
+    mut each: impl FnMut(T, &mut dyn FnMut(Params) -> Result<()>) -> Result<()>,
+) -> Result<()> {
+    let mut batch = StatementBatch::new(connection, sql);
+    for item in items {
+        each(item, &mut |params| batch.add(params))?;
+    }
+    batch.finish().map(drop)
+}
+
 /// Runs a statement once for each row of parameters. On a server, many rows wait for the network only once. The rows of
 /// an `INSERT ... VALUES (?1, ..., ?n)` become one statement, so they must not change the same row twice.
 #[must_use = "rows may be waiting to be sent"]

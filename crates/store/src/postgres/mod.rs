@@ -10,6 +10,6 @@ mod tls;
 
 pub use address::StoreAddress;
 pub(super) use full_text::{index_captions, merge_word_counts, search};
-pub(super) use server::PostgresServer;
 pub use server::{StoreHealth, StoreStatus, connect, health, init, reset_settings, status};
+pub(super) use server::{connect_to, open};
 pub(super) use text_match::all_of;

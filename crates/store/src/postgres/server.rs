@@ -16,26 +16,11 @@ use crate::{
     table_definitions::{ALLOWED_TRANSITIONS, TABLES, VERSION},
 };
 
-/// A schema of a server with the tables of this version.
-pub(crate) struct PostgresServer {
-    address: StoreAddress,
-}
-
-impl PostgresServer {
-    pub fn open(address: &StoreAddress) -> Result<Self, StoreError> {
-        let connection = connect(address)?;
-        require_known(address, schema_version(&connection)?)?;
-        Ok(Self { address: address.clone() })
-    }
-
-    pub fn connect(&self) -> Result<Connection> {
-        self.connect_listening(|| {})
-    }
-
-    /// Returns a connection that calls `wake` on another thread after each notification.
-    pub(crate) fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
-        connect_to(&self.address, wake)
-    }
+/// Returns a connection to a store, whose tables must have the version of this program.
+pub(crate) fn open(address: &StoreAddress) -> Result<Connection, StoreError> {
+    let connection = connect(address)?;
+    require_known(address, schema_version(&connection)?)?;
+    Ok(connection)
 }
 
 /// What the operator of a store on a server wants to know about it.
@@ -116,7 +101,11 @@ pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
     connect_to(address, || {}).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
 }
 
-fn connect_to(address: &StoreAddress, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+/// Returns a connection that calls `wake` on another thread after each notification.
+pub(crate) fn connect_to(
+    address: &StoreAddress,
+    wake: impl Fn() + Send + 'static,
+) -> Result<Connection> {
     let connected = PostgresConnection::connect(address.config(), address.verification(), wake);
     connected.map(Connection::new)
 }

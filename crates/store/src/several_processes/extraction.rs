@@ -88,11 +88,14 @@ pub fn add_range(
     let range: i64 =
         query::one(transaction, sql, params![indexing_task, source], |row| row.get(0))?;
     let sql = "INSERT INTO extraction_file VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mut inserts = StatementBatch::new(transaction, sql);
-    for (ScannedFile { path, stat, .. }, content) in files {
-        inserts.add(params![range, path_to_bytes(path), stat.size, stat.modified, content])?;
-    }
-    inserts.finish().map(drop)
+    query::execute_each(
+        transaction,
+        sql,
+        files,
+        |(ScannedFile { path, stat, .. }, content), run| {
+            run(params![range, path_to_bytes(path), stat.size, stat.modified, content])
+        },
+    )
 }
 
 /// Returns the oldest range on which no worker has a lease, of one indexing task or of any.
@@ -140,11 +143,9 @@ pub fn finish_files<'a>(
     let read = |row: &Row| Ok(ExtractionProgress { files: row.get(0)?, done: row.get(1)? });
     let progress = query::find(transaction, sql, values, read)?.ok_or(QueryError::LeaseLost)?;
     let delete = "DELETE FROM extraction_file WHERE range = ?1 AND path = ?2";
-    let mut deletes = StatementBatch::new(transaction, delete);
-    for path in files {
-        deletes.add(params![range.row, path_to_bytes(path)])?;
-    }
-    deletes.finish()?;
+    query::execute_each(transaction, delete, files, |path, run| {
+        run(params![range.row, path_to_bytes(path)])
+    })?;
     Ok(progress)
 }
 

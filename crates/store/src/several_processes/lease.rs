@@ -9,7 +9,7 @@ use std::{iter, time::Duration};
 use uuid::Uuid;
 
 use crate::{
-    Connection, QueryError, Result, Row, StatementBatch, Transaction,
+    Connection, QueryError, Result, Row, Transaction,
     columns::{micros, store_now},
     params, query,
 };
@@ -145,11 +145,9 @@ pub(crate) fn end_all(
     transaction: &Transaction,
     tasks: impl Iterator<Item = LeasedTask>,
 ) -> Result<()> {
-    let mut deletes = StatementBatch::new(transaction, "DELETE FROM lease WHERE task = ?1");
-    for task in tasks {
-        deletes.add(params![task.key()])?;
-    }
-    deletes.finish().map(drop)
+    query::execute_each(transaction, "DELETE FROM lease WHERE task = ?1", tasks, |task, run| {
+        run(params![task.key()])
+    })
 }
 
 /// Deletes the ranges of an indexing task. Their leases are ended before the ranges are deleted, and again afterwards,

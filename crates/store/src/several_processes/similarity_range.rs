@@ -72,11 +72,9 @@ pub fn begin_step(
     lease::remove_ranges(transaction, TABLE, indexing_task, LeasedTask::SimilarityRange)?;
     let sql = "INSERT INTO similarity_range (indexing_task, fence, entity, source, step, number)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let mut inserts = StatementBatch::new(transaction, sql);
-    for number in 0..ranges {
-        inserts.add(params![indexing_task, fence, entity.as_str(), source, step, number])?;
-    }
-    inserts.finish().map(drop)
+    query::execute_each(transaction, sql, 0..ranges, |number, run| {
+        run(params![indexing_task, fence, entity.as_str(), source, step, number])
+    })
 }
 
 const SELECT_RANGE: &str = "SELECT row, indexing_task, fence, entity, source, step, number
@@ -128,9 +126,9 @@ pub fn finish(
     query::find(transaction, sql, params![range], |row| row.get::<i64>(0))?
         .ok_or(QueryError::LeaseLost)?;
     let sql = "INSERT INTO similarity_result (range, part, bytes) VALUES (?1, ?2, ?3)";
-    let mut inserts = StatementBatch::new(transaction, sql);
-    (0_i64..).zip(parts).try_for_each(|(part, bytes)| inserts.add(params![range, part, bytes]))?;
-    inserts.finish().map(drop)
+    query::execute_each(transaction, sql, (0_i64..).zip(parts), |(part, bytes), run| {
+        run(params![range, part, bytes])
+    })
 }
 
 /// Leaves a range to the worker of the indexing task. A worker that has begun the range loses its lease.
@@ -192,10 +190,9 @@ pub fn publish(
     query::execute(transaction, delete, params![indexing_task, name, former])?;
     let sql =
         "INSERT INTO similarity_input (indexing_task, name, part, bytes) VALUES (?1, ?2, ?3, ?4)";
-    let mut inserts = StatementBatch::new(transaction, sql);
-    let mut parts = (0_i64..).zip(parts);
-    parts.try_for_each(|(part, bytes)| inserts.add(params![indexing_task, name, part, bytes]))?;
-    inserts.finish().map(drop)
+    query::execute_each(transaction, sql, (0_i64..).zip(parts), |(part, bytes), run| {
+        run(params![indexing_task, name, part, bytes])
+    })
 }
 
 /// Calls `each` with the parts of an input, in their order.

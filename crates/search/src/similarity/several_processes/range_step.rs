@@ -1,7 +1,7 @@
 //! Divides the computation of the neighbor graph and of the near-duplicates into steps of independent ranges, which a
 //! `RangeExecutor` shares among several processes.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use crate::similarity::{
     DuplicatePair, Neighbor, NeighborGraph, RowCandidates, Stoppable,
@@ -10,6 +10,8 @@ use crate::similarity::{
 
 /// Number of rows in a range. One core computes a step of a range in about a second.
 const RANGE_ROWS: usize = 4096;
+/// Approximate maximum size of a part of a result.
+const PART_BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeStep {
@@ -51,12 +53,42 @@ pub enum StepInput<'a> {
     Candidates { range: usize, candidates: &'a RowCandidates },
 }
 
-/// A result that can be sent to other workers, in parts of about a megabyte.
+/// A result that can be sent to other workers as bytes, in parts of about a megabyte. Each part contains whole records.
 pub trait RangeResult: Default {
-    fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
+    /// Returns the numbers of each record.
+    fn records(&self) -> impl Iterator<Item = Vec<u32>>;
+
+    /// Adds the next record. Returns `None` if the numbers are not a record of such a result.
+    fn add_record(&mut self, record: &[u32]) -> Option<()>;
+
+    /// Returns the parts. In a part, each record follows the count of its numbers.
+    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
+        let mut records = self.records();
+        iter::from_fn(move || {
+            let mut part = Vec::new();
+            for record in records.by_ref() {
+                part.extend((record.len() as u32).to_le_bytes());
+                part.extend(record.into_iter().flat_map(u32::to_le_bytes));
+                if part.len() >= PART_BYTES {
+                    break;
+                }
+            }
+            (!part.is_empty()).then_some(part)
+        })
+    }
 
     /// Adds the next part. Returns `None` if the bytes are not part of such a result.
-    fn add_part(&mut self, part: &[u8]) -> Option<()>;
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
+        let (numbers, rest) = part.as_chunks::<4>();
+        let numbers: Vec<u32> = numbers.iter().copied().map(u32::from_le_bytes).collect();
+        let mut left = &numbers[..];
+        while let [count, following @ ..] = left {
+            let (record, others) = following.split_at_checked(*count as usize)?;
+            self.add_record(record)?;
+            left = others;
+        }
+        rest.is_empty().then_some(())
+    }
 }
 
 /// Computes the ranges of steps together with other workers.
@@ -86,147 +118,52 @@ pub fn rows_of_range(rows: usize, range: usize) -> Range<usize> {
     first.min(rows)..(first + RANGE_ROWS).min(rows)
 }
 
-// Writes the results of ranges as bytes, which one process sends to another through the store, and reads them.
-
-/// Approximate maximum size of a part.
-const PART_BYTES: usize = 1 << 20;
-/// Marks a place without a neighbor.
-const NO_ROW: u32 = u32::MAX;
-
-/// A part has the number of neighbors of each row, followed by their rows and distances.
+/// A record has the maximum number of neighbors of a row, followed by the rows and distances of its neighbors.
 impl RangeResult for NeighborGraph {
-    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
-        let rows_of_part = (PART_BYTES / (8 * self.k()).max(1)).max(1);
-        (0..self.len()).step_by(rows_of_part).map(move |first| {
-            let mut part = (self.k() as u32).to_le_bytes().to_vec();
-            for row in first..(first + rows_of_part).min(self.len()) {
-                let nearest = &self[row];
-                for place in 0..self.k() {
-                    let missing = Neighbor { row: NO_ROW, distance: 0.0 };
-                    let Neighbor { row, distance } = nearest.get(place).copied().unwrap_or(missing);
-                    part.extend(row.to_le_bytes());
-                    part.extend(distance.to_le_bytes());
-                }
-            }
-            part
+    fn records(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.iter().map(|nearest| {
+            let nearest = nearest.iter().flat_map(|it| [it.row, it.distance.to_bits()]);
+            iter::once(self.k() as u32).chain(nearest).collect()
         })
     }
 
-    fn add_part(&mut self, part: &[u8]) -> Option<()> {
-        let (k, places) = part.split_first_chunk()?;
-        let k = u32::from_le_bytes(*k) as usize;
+    fn add_record(&mut self, record: &[u32]) -> Option<()> {
+        let (&k, nearest) = record.split_first()?;
         if self.is_empty() {
-            *self = Self::new(0, k);
+            *self = Self::new(0, k as usize);
         }
-        let (rows, rest) = places.as_chunks::<8>();
-        if k == 0 || k != self.k() || !rest.is_empty() || !rows.len().is_multiple_of(k) {
+        let (nearest, rest) = nearest.as_chunks::<2>();
+        if k as usize != self.k() || nearest.len() > self.k() || !rest.is_empty() {
             return None;
         }
-        for places in rows.chunks_exact(k) {
-            let nearest = places.iter().map(|[a, b, c, d, distance @ ..]| Neighbor {
-                row: u32::from_le_bytes([*a, *b, *c, *d]),
-                distance: f32::from_le_bytes(*distance),
-            });
-            self.push(nearest.take_while(|neighbor| neighbor.row != NO_ROW));
-        }
+        let neighbor = |&[row, bits]: &[u32; 2]| Neighbor { row, distance: f32::from_bits(bits) };
+        self.push(nearest.iter().map(neighbor));
         Some(())
     }
 }
 
-/// A part contains, for each row, the row itself, the number of its candidates, and the candidates.
+/// A record has a row, followed by its candidates.
 impl RangeResult for RowCandidates {
-    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
-        let mut rows = self.iter();
-        std::iter::from_fn(move || {
-            let mut part = Vec::new();
-            for (row, candidates) in rows.by_ref() {
-                let count = candidates.len() as u32;
-                let numbers = [row, count].into_iter().chain(candidates.iter().copied());
-                part.extend(numbers.flat_map(u32::to_le_bytes));
-                if part.len() >= PART_BYTES {
-                    break;
-                }
-            }
-            (!part.is_empty()).then_some(part)
-        })
+    fn records(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.iter().map(|(row, candidates)| [&[row][..], candidates].concat())
     }
 
-    fn add_part(&mut self, part: &[u8]) -> Option<()> {
-        let (numbers, rest) = part.as_chunks::<4>();
-        let numbers: Vec<u32> = numbers.iter().copied().map(u32::from_le_bytes).collect();
-        let mut left = &numbers[..];
-        while let [row, count, following @ ..] = left {
-            let (candidates, others) = following.split_at_checked(*count as usize)?;
-            self.push(*row, candidates.iter().copied());
-            left = others;
-        }
-        (left.is_empty() && rest.is_empty()).then_some(())
+    fn add_record(&mut self, record: &[u32]) -> Option<()> {
+        let (row, candidates) = record.split_first()?;
+        self.push(*row, candidates.iter().copied());
+        Some(())
     }
 }
 
-/// A part has both rows and the similarity of each pair.
+/// A record has the two rows of a pair and their similarity.
 impl RangeResult for Vec<DuplicatePair> {
-    fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.chunks(PART_BYTES / 12).map(|pairs| {
-            let encode = |pair: &DuplicatePair| {
-                let (one, other) = pair.rows;
-                [one.to_le_bytes(), other.to_le_bytes(), pair.similarity.to_le_bytes()].concat()
-            };
-            pairs.iter().flat_map(encode).collect()
-        })
+    fn records(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.iter().map(|pair| vec![pair.rows.0, pair.rows.1, pair.similarity.to_bits()])
     }
 
-    fn add_part(&mut self, part: &[u8]) -> Option<()> {
-        let (numbers, rest) = part.as_chunks::<4>();
-        let (pairs, incomplete) = numbers.as_chunks::<3>();
-        self.extend(pairs.iter().map(|&[one, other, similarity]| DuplicatePair {
-            rows: (u32::from_le_bytes(one), u32::from_le_bytes(other)),
-            similarity: f32::from_le_bytes(similarity),
-        }));
-        (incomplete.is_empty() && rest.is_empty()).then_some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sent<R: RangeResult>(result: &R) -> R {
-        let mut received = R::default();
-        result.parts().for_each(|part| received.add_part(&part).unwrap());
-        received
-    }
-
-    #[test]
-    fn results_are_received_as_they_were_sent() {
-        let list = |count: u32| (0..count).map(|row| Neighbor { row, distance: row as f32 });
-        let graph: NeighborGraph =
-            (0..100_000).map(|row| list(row % 4).collect::<Vec<_>>()).collect();
-        assert!(graph.parts().count() > 1);
-        assert_eq!(sent(&graph), graph);
-
-        let mut candidates = RowCandidates::default();
-        (0..200_000).for_each(|row| candidates.push(row, row..row + row % 3));
-        assert!(candidates.parts().count() > 1);
-        assert!(sent(&candidates).iter().eq(candidates.iter()));
-
-        let pair = |row| DuplicatePair { rows: (row, row + 1), similarity: 0.9 };
-        let pairs: Vec<_> = (0..100_000).map(pair).collect();
-        assert!(pairs.parts().count() > 1);
-        assert_eq!(sent(&pairs), pairs);
-    }
-
-    fn cut<R: RangeResult>(result: &R) -> Option<()> {
-        let part = result.parts().next().unwrap();
-        R::default().add_part(&part[..part.len() - 1])
-    }
-
-    #[test]
-    fn incomplete_parts_are_refused() {
-        let graph: NeighborGraph = [vec![Neighbor { row: 1, distance: 0.5 }]].into_iter().collect();
-        let mut candidates = RowCandidates::default();
-        candidates.push(7, [1, 2]);
-        let pairs = vec![DuplicatePair { rows: (1, 2), similarity: 1.0 }];
-        assert_eq!((cut(&graph), cut(&candidates), cut(&pairs)), (None, None, None));
+    fn add_record(&mut self, record: &[u32]) -> Option<()> {
+        let &[one, other, bits] = record else { return None };
+        self.push(DuplicatePair { rows: (one, other), similarity: f32::from_bits(bits) });
+        Some(())
     }
 }

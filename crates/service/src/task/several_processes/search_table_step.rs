@@ -16,13 +16,12 @@ use tessera_store::{
     media::{self, MediaFeatures},
     search_table::{
         self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
-        WrittenMembers,
     },
     tag_ids::name_id,
     vectors,
 };
 
-pub struct SearchTableUpdate(Vec<WrittenMembers>);
+pub struct SearchTableUpdate(Vec<WriteTarget>);
 
 impl SearchTableUpdate {
     /// Writes the tables. Nothing is written for a dataset that is searched with index files.
@@ -59,7 +58,7 @@ impl SearchTableUpdate {
             let model = context.store.read(|c| vectors::MODEL_VECTORS.dimension(c, dataset))?;
             let dimensions = Dimensions { text_vector, model };
             let existing = context.store.read(|c| search_table::find(c, dataset, entity))?;
-            let existing = existing.filter(|table| table.dimensions() == dimensions);
+            let existing = existing.filter(|table| table.dimensions == dimensions);
             let rows = MemberRows { context, dataset, scope, entity, clusters, text_vectors };
             written.push(match existing.zip(scope.source_row()) {
                 Some((table, source)) => rows.append_to(&table, source)?,
@@ -101,21 +100,21 @@ struct MemberRows<'a> {
 }
 
 impl MemberRows<'_> {
-    fn write_new(self, dimensions: Dimensions, schema: &str) -> Result<WrittenMembers, StoreError> {
+    fn write_new(self, dimensions: Dimensions, schema: &str) -> Result<WriteTarget, StoreError> {
         let store = &self.context.store;
-        let (written, indexes) = store.write_rows(|tx| {
+        let written = store.write_rows(|tx| {
             let target = WriteTarget::create(tx, self.dataset, self.entity, dimensions, schema)?;
-            Ok((self.write(tx, &target, None)?, target.create_indexes()))
+            self.write(tx, target)
         })?;
-        store.execute_until(&indexes, self.context.stop_flag())?;
+        store.execute_until(&written.create_indexes(), self.context.stop_flag())?;
         Ok(written)
     }
 
-    fn append_to(self, table: &SearchTable, source: i64) -> Result<WrittenMembers, StoreError> {
+    fn append_to(self, table: &SearchTable, source: i64) -> Result<WriteTarget, StoreError> {
         self.context.store.write_rows(|tx| {
             let target =
                 WriteTarget::append(tx, table, source, |tx| self.context.require_held(tx))?;
-            self.write(tx, &target, Some(source))
+            self.write(tx, target)
         })
     }
 
@@ -123,10 +122,9 @@ impl MemberRows<'_> {
     fn write(
         self,
         transaction: &Transaction,
-        target: &WriteTarget,
-        source: Option<i64>,
-    ) -> tessera_store::Result<WrittenMembers> {
-        let mut writer = TableWriter::new(transaction, target);
+        mut target: WriteTarget,
+    ) -> tessera_store::Result<WriteTarget> {
+        let mut writer = TableWriter::new(transaction, &target);
         let mut assignments: Vec<_> = self.clusters.assignments(self.entity).iter().collect();
         assignments.sort_unstable_by_key(|assignment| assignment.media);
         let mut assignments = assignments.into_iter().peekable();
@@ -134,8 +132,10 @@ impl MemberRows<'_> {
             let new = assignments.next_if(|assignment| assignment.media == features.media.row);
             self.add(&mut writer, &features, new)
         };
+        let source = target.source;
         media::for_each_with_features(transaction, self.dataset, self.entity, source, each)?;
-        Ok(target.written(writer.finish()?))
+        target.members = writer.finish()?;
+        Ok(target)
     }
 
     fn add(

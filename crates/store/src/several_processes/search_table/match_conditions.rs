@@ -9,12 +9,9 @@ use super::{property_conditions::property_condition, registry::SearchTable};
 use crate::{columns::encode_f16, engine::ToSql};
 use serde_json::{Value, json};
 use tessera_model::vql::{IssueKind, LabelRule};
-use tessera_search::{
-    index::DIMENSION,
-    member_search::{
-        CAPTION_LIMIT, DistanceBound, DistanceQuery, IssueRange, MODEL_SCALE, MODEL_SHARE,
-        MemberCondition, MemberDistance, MemberSearch, MemberVector, MergeRule, VectorQuery,
-    },
+use tessera_search::member_search::{
+    CAPTION_LIMIT, DistanceBound, DistanceQuery, IssueRange, MODEL_SCALE, MODEL_SHARE,
+    MemberCondition, MemberDistance, MemberSearch, MemberVector, MergeRule, VectorQuery,
 };
 
 /// A query from which no member has a distance.
@@ -166,11 +163,7 @@ impl<'a> MatchConditions<'a> {
 
     /// Whether the table has vectors to compare with the query. Vectors of different dimensions have no distance.
     pub(crate) fn has_distance(&self, query: &VectorQuery) -> bool {
-        let dimension = match query.of {
-            MemberVector::Descriptor => DIMENSION,
-            MemberVector::Text => self.table.dimension,
-            MemberVector::Model => self.table.model_dimension,
-        };
+        let dimension = self.table.dimensions.of(query.of);
         !query.vector.is_empty() && query.vector.len() == dimension
     }
 

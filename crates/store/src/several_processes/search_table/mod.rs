@@ -13,12 +13,8 @@ mod table_writer;
 
 pub use property_conditions::{column_names, has_column, has_tag};
 pub use registry::{
-    SearchTable, VectorSupport, drop_table, find, former, is_current, support, unused,
+    Dimensions, SearchTable, VectorSupport, drop_table, find, former, is_current, support, unused,
 };
 pub(crate) use registry::{TABLES, create, drop_all};
-pub use search_statement::{
-    ClusterMatch, SearchTableLimits, SelectedMember, TableSearch, exceeds, find_names, nearest,
-};
-pub use table_writer::{
-    Dimensions, IndexedMember, TableWriter, WriteTarget, WrittenMembers, publish,
-};
+pub use search_statement::{SearchTableLimits, SelectedMember, TableSearch, find_names, nearest};
+pub use table_writer::{IndexedMember, TableWriter, WriteTarget, publish};

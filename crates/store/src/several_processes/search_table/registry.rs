@@ -2,6 +2,7 @@
 //! PostgreSQL that search tables need.
 
 use crate::prelude::*;
+use tessera_search::{index::DIMENSION, member_search::MemberVector};
 
 /// A row describes the search table with that number. Its generation is null until the indexing task that wrote the
 /// table ends. Rows of the search table with a higher version belong to an indexing task that has not ended.
@@ -19,6 +20,9 @@ CREATE TABLE search_table (
 );
 ";
 
+/// The maximum dimension up to which pgvector can index half-precision vectors.
+const MAX_INDEXED_DIMENSION: usize = 4_000;
+
 /// A search table in the state of one generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchTable {
@@ -27,12 +31,32 @@ pub struct SearchTable {
     /// The version of the table. Rows with a higher version do not count.
     pub version: i64,
     pub members: u64,
-    /// The dimension of text vectors, or 0 if there are none.
-    pub dimension: usize,
-    /// The dimension of the vectors of the user's own model, or 0 if there are none.
-    pub model_dimension: usize,
+    pub dimensions: Dimensions,
     /// The name of the schema that contains pgvector, quoted.
     pub(super) vector_schema: String,
+}
+
+/// The dimensions of the vectors that members may have, or 0 if no member has such a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    pub text_vector: usize,
+    /// The dimension of the vectors of the user's own model.
+    pub model: usize,
+}
+
+impl Dimensions {
+    pub(super) fn of(self, vector: MemberVector) -> usize {
+        match vector {
+            MemberVector::Descriptor => DIMENSION,
+            MemberVector::Text => self.text_vector,
+            MemberVector::Model => self.model,
+        }
+    }
+
+    /// Whether an index can find the nearest vectors of this kind.
+    pub(super) fn has_index(self, vector: MemberVector) -> bool {
+        (1..=MAX_INDEXED_DIMENSION).contains(&self.of(vector))
+    }
 }
 
 impl SearchTable {
@@ -66,8 +90,7 @@ pub fn find(
             generation: row.get(1)?,
             version: row.get(2)?,
             members: row.get(3)?,
-            dimension: row.get(4)?,
-            model_dimension: row.get(5)?,
+            dimensions: Dimensions { text_vector: row.get(4)?, model: row.get(5)? },
             vector_schema: String::new(),
         })
     };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::prelude::*;
 use crate::{
-    cluster::{MAX_PREVIEWS, MemberCounts},
+    cluster::{ClusterMatch, MAX_PREVIEWS, MemberCounts},
     postgres::all_of,
 };
 use tessera_model::Page;
@@ -23,17 +23,6 @@ use tessera_search::{
         words::indexed_words,
     },
 };
-
-/// A cluster with members that match a query.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ClusterMatch {
-    /// The rank of the cluster, which identifies the cluster in the store.
-    pub cluster: u32,
-    /// The counts of the matching members only.
-    pub counts: MemberCounts,
-    /// The best matching members, best first. Each has its row in the store, and a score if the query ranks.
-    pub best_members: Vec<(i64, Option<f32>)>,
-}
 
 /// A member that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,10 +60,10 @@ SELECT cluster,
 FROM shown GROUP BY cluster, best ORDER BY best, cluster";
 
 /// A search on a search table. It must run in the transaction that found the table.
-#[derive(Clone, Copy, Debug)]
-pub struct TableSearch<'a> {
-    pub table: &'a SearchTable,
-    pub search: &'a MemberSearch,
+#[derive(Clone, Debug)]
+pub struct TableSearch {
+    pub table: SearchTable,
+    pub search: MemberSearch,
     pub grouping: Grouping,
     /// The number of nearest members that are considered. `None` considers all members.
     pub horizon: Option<u64>,
@@ -103,12 +92,37 @@ pub fn nearest(
     if nearest.is_empty() {
         return Ok(Vec::new());
     }
-    let is_indexed = vectors.iter().all(|query| table.has_index(query.of));
+    let is_indexed = vectors.iter().all(|query| table.dimensions.has_index(query.of));
     connection.execute_batch(if is_indexed { BOUNDED_SETTINGS } else { "SET LOCAL jit = off" })?;
     query::all(connection, &nearest.join(" UNION "), &conditions.params(), |row| row.get(0))
 }
 
-impl TableSearch<'_> {
+impl TableSearch {
+    /// Whether the filters leave more than `limit` members, and an index can find the nearest of them.
+    pub fn exceeds(&self, connection: &Connection, limit: u64) -> Result<bool> {
+        let Self { table, search, .. } = self;
+        let MemberOrder::Distance(distance) = &search.order else { return Ok(false) };
+        let mut conditions = MatchConditions::new(table);
+        let Some(distance) = conditions.comparable(distance) else { return Ok(false) };
+        let candidates = conditions.candidates(&distance.query);
+        let is_indexed = candidates.iter().all(|query| table.dimensions.has_index(query.of));
+        if table.members <= limit || !is_indexed {
+            return Ok(false);
+        }
+        let filters = conditions.filters(search);
+        if filters.len() == 1 {
+            return Ok(true);
+        }
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM {} AS t WHERE {} LIMIT {}) AS counted",
+            table.name(),
+            filters.join(" AND "),
+            limit + 1
+        );
+        let found: u64 = query::one(connection, &sql, &conditions.params(), |row| row.get(0))?;
+        Ok(found > limit)
+    }
+
     /// Returns one page of the matching clusters, best first. Equally good clusters are in the order of browsing.
     pub fn page(&self, connection: &Connection, page: u64) -> Result<Vec<ClusterMatch>> {
         let offset = i64::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(i64::MAX);
@@ -127,7 +141,7 @@ impl TableSearch<'_> {
         condition: &str,
         offset: i64,
     ) -> Result<Vec<ClusterMatch>> {
-        let mut conditions = MatchConditions::new(self.table);
+        let mut conditions = MatchConditions::new(&self.table);
         let matches = self.matches(&mut conditions);
         let is_ranked = self.is_ranked();
         let (best, order) = if is_ranked {
@@ -163,7 +177,7 @@ impl TableSearch<'_> {
         connection: &Connection,
         cluster: Option<u32>,
     ) -> Result<Vec<SelectedMember>> {
-        let mut conditions = MatchConditions::new(self.table);
+        let mut conditions = MatchConditions::new(&self.table);
         let matches = self.matches(&mut conditions);
         let of_cluster = cluster.map_or_else(String::new, |rank| format!("AND cluster = {rank}"));
         let sql = format!(
@@ -224,7 +238,7 @@ impl TableSearch<'_> {
     /// Returns the row, cluster and score of each matching member.
     fn matches(&self, conditions: &mut MatchConditions) -> String {
         let (table, cluster) = self.clustered_table(conditions);
-        let mut filters = conditions.filters(self.search);
+        let mut filters = conditions.filters(&self.search);
         let exact = |from: &str, score: &str, filters: &[String]| {
             let filters = filters.join(" AND ");
             format!(
@@ -233,11 +247,11 @@ impl TableSearch<'_> {
         };
         let ranking = match &self.search.order {
             MemberOrder::Browsing => {
-                filters.extend(conditions.distances(self.search, |_| true));
+                filters.extend(conditions.distances(&self.search, |_| true));
                 return exact(&table, "CAST(0 AS real)", &filters);
             }
             MemberOrder::Captions(scores) => {
-                filters.extend(conditions.distances(self.search, |_| true));
+                filters.extend(conditions.distances(&self.search, |_| true));
                 let captions = conditions.caption_scores_table(scores);
                 let from = format!("{table} JOIN {captions} ON captions.picture = t.picture");
                 return exact(&from, "captions.score", &filters);
@@ -251,10 +265,10 @@ impl TableSearch<'_> {
         let score = conditions.score(&comparable);
         let Some(horizon) = self.horizon else {
             filters.push(conditions.exists(&comparable));
-            filters.extend(conditions.distances(self.search, |_| true));
+            filters.extend(conditions.distances(&self.search, |_| true));
             return exact(&table, &score, &filters);
         };
-        filters.extend(conditions.distances(self.search, |distance| distance != ranking));
+        filters.extend(conditions.distances(&self.search, |distance| distance != ranking));
         let mut nearest = Vec::new();
         for candidate in conditions.candidates(&comparable.query) {
             let product = conditions.product(candidate);
@@ -266,7 +280,7 @@ impl TableSearch<'_> {
             filters.push(conditions.is_named(&comparable));
             nearest.push(format!("({})", exact(&table, &score, &filters)));
         }
-        let mut cutoffs = conditions.cutoffs(self.search, ranking);
+        let mut cutoffs = conditions.cutoffs(&self.search, ranking);
         cutoffs.push("TRUE".to_owned());
         format!(
             "SELECT media, cluster, score FROM ({}) AS nearest WHERE {}",
@@ -374,32 +388,4 @@ impl Default for SearchTableLimits {
     fn default() -> Self {
         Self { min_media: MIN_MEDIA, max_exact: MAX_EXACT, horizon: HORIZON }
     }
-}
-
-/// Whether the filters of a search leave more than `limit` members, and an index can find the nearest of them.
-pub fn exceeds(
-    connection: &Connection,
-    table: &SearchTable,
-    search: &MemberSearch,
-    limit: u64,
-) -> Result<bool> {
-    let MemberOrder::Distance(distance) = &search.order else { return Ok(false) };
-    let mut conditions = MatchConditions::new(table);
-    let Some(distance) = conditions.comparable(distance) else { return Ok(false) };
-    let is_indexed = |query: &&VectorQuery| table.has_index(query.of);
-    if table.members <= limit || !conditions.candidates(&distance.query).iter().all(is_indexed) {
-        return Ok(false);
-    }
-    let filters = conditions.filters(search);
-    if filters.len() == 1 {
-        return Ok(true);
-    }
-    let sql = format!(
-        "SELECT count(*) FROM (SELECT 1 FROM {} AS t WHERE {} LIMIT {}) AS counted",
-        table.name(),
-        filters.join(" AND "),
-        limit + 1
-    );
-    let found: u64 = query::one(connection, &sql, &conditions.params(), |row| row.get(0))?;
-    Ok(found > limit)
 }

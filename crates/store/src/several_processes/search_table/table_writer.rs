@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     match_conditions::{column_of, issue_column, json_names},
-    registry::{SearchTable, table_name},
+    registry::{Dimensions, SearchTable, table_name},
 };
 use crate::prelude::*;
 use crate::{
@@ -24,29 +24,8 @@ use tessera_search::{
     text::{language::Language, name_words::indexed_name},
 };
 
-/// The maximum dimension up to which pgvector can index half-precision vectors.
-const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
 const COLUMNS: usize = 23 + Granularity::LEVELS + ISSUES;
-
-impl SearchTable {
-    pub fn dimensions(&self) -> Dimensions {
-        Dimensions { text_vector: self.dimension, model: self.model_dimension }
-    }
-
-    /// Whether an index can find the nearest vectors of this kind.
-    pub(super) fn has_index(&self, vector: MemberVector) -> bool {
-        match vector {
-            MemberVector::Descriptor => true,
-            MemberVector::Text => is_indexed(self.dimension),
-            MemberVector::Model => is_indexed(self.model_dimension),
-        }
-    }
-}
-
-fn is_indexed(dimension: usize) -> bool {
-    (1..=MAX_INDEXED_DIMENSION).contains(&dimension)
-}
 
 /// The stems of the words of a member's path, which an index contains.
 pub(super) const NAME_WORDS: &str = "array_to_tsvector(string_to_array(name_words, ' '))";
@@ -65,21 +44,17 @@ pub struct IndexedMember<'a> {
     pub model_vector: Option<&'a [f16]>,
 }
 
-/// The dimensions of the vectors that members may have, or 0 if no member has such a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dimensions {
-    pub text_vector: usize,
-    pub model: usize,
-}
-
 /// The table and version to which rows are written. No search sees the rows before they are published.
+#[derive(Debug)]
 pub struct WriteTarget {
     number: i64,
     version: i64,
     dimensions: Dimensions,
     vector_schema: String,
     /// The source whose members the rows replace, or `None` if the table is new.
-    source: Option<i64>,
+    pub source: Option<i64>,
+    /// The number of members that were written.
+    pub members: u64,
     insert: String,
 }
 
@@ -115,7 +90,7 @@ impl WriteTarget {
         let delete = format!("DELETE FROM {} WHERE version > ?1", table.name());
         query::execute(transaction, &delete, params![table.version])?;
         let SearchTable { number, version, vector_schema, .. } = table;
-        Ok(Self::new(*number, version + 1, table.dimensions(), vector_schema, Some(source)))
+        Ok(Self::new(*number, version + 1, table.dimensions, vector_schema, Some(source)))
     }
 
     fn new(
@@ -128,13 +103,7 @@ impl WriteTarget {
         let values: Vec<String> = (1..=COLUMNS).map(|number| format!("?{number}")).collect();
         let insert = format!("INSERT INTO {} VALUES ({})", table_name(number), values.join(", "));
         let vector_schema = vector_schema.to_owned();
-        Self { number, version, dimensions, vector_schema, source, insert }
-    }
-
-    /// Returns a summary of what was written. Must be called after all rows are written.
-    pub fn written(&self, members: u64) -> WrittenMembers {
-        let Self { number, version, source, .. } = *self;
-        WrittenMembers { number, version, members, source }
+        Self { number, version, dimensions, vector_schema, source, members: 0, insert }
     }
 
     /// Returns the statements that complete a new table. These statements run after the transaction that wrote the
@@ -152,14 +121,9 @@ impl WriteTarget {
         }
         indexes.push(format!("CREATE INDEX ON {table} USING gin ({NAME_WORDS})"));
         indexes.push(format!("CREATE INDEX ON {table} (twin_order) WHERE twin_order IS NOT NULL"));
-        let mut vectors = vec![MemberVector::Descriptor];
-        for (dimension, vector) in [
-            (self.dimensions.text_vector, MemberVector::Text),
-            (self.dimensions.model, MemberVector::Model),
-        ] {
-            vectors.extend(is_indexed(dimension).then_some(vector));
-        }
-        for column in vectors.into_iter().map(column_of) {
+        let vectors = [MemberVector::Descriptor, MemberVector::Text, MemberVector::Model];
+        for vector in vectors.into_iter().filter(|vector| self.dimensions.has_index(*vector)) {
+            let column = column_of(vector);
             indexes.push(format!(
                 "CREATE INDEX ON {table} USING hnsw ({column} {schema}.halfvec_ip_ops)"
             ));
@@ -266,18 +230,9 @@ fn extra_values(media: &MediaRecord) -> String {
     columns.collect::<Value>().to_string()
 }
 
-/// Rows that have been written but that no search sees yet.
-#[derive(Debug)]
-pub struct WrittenMembers {
-    number: i64,
-    version: i64,
-    members: u64,
-    source: Option<i64>,
-}
-
-/// Makes the rows visible to searches of the new generation. Must run in the transaction that begins the generation.
-pub fn publish(transaction: &Transaction, written: &WrittenMembers) -> Result<()> {
-    let WrittenMembers { number, version, members, source } = written;
+/// Makes the rows of a target visible to searches of the new generation. Must run in the transaction that begins the generation.
+pub fn publish(transaction: &Transaction, written: &WriteTarget) -> Result<()> {
+    let WriteTarget { number, version, members, source, .. } = written;
     let replaced = match source {
         None => 0,
         Some(source) => {
