@@ -225,8 +225,9 @@ pub type DrawContext<'a> = Painter<'a, App>;
 
 /// A dialog: a plain value that handles keys and draws itself.
 pub trait Dialog: Any + Debug + CloneDialog {
-    /// Handles a key. `app` has no open dialog while this runs.
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
+    /// Handles a key, and does what the key says. `app` has no open dialog while this runs, so a key that opens another
+    /// dialog closes this one.
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult;
 
     /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
     /// screen.
@@ -266,12 +267,12 @@ pub trait Dialog: Any + Debug + CloneDialog {
         }
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         self.turn_wheel(mouse, app);
     }
 
     /// Moves the cursor with the wheel, or scrolls.
-    fn turn_wheel(&mut self, mouse: Mouse, app: &App) {
+    fn turn_wheel(&mut self, mouse: Mouse, app: &mut App) {
         let key = match mouse.kind {
             MouseKind::WheelUp => Key::Up,
             MouseKind::WheelDown => Key::Down,

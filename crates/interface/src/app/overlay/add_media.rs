@@ -240,7 +240,7 @@ impl AddMediaForm {
 }
 
 impl Dialog for AddMediaForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         let fields = self.fields();
         fields::handle_form_key(&mut self.field, &fields, chord).unwrap_or_else(|| {
             self.error = None;

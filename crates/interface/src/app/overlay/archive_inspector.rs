@@ -35,7 +35,7 @@ pub struct ArchiveInspector {
 }
 
 impl Dialog for ArchiveInspector {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let area = self.area(app.screen.size);
         let page_size = self.tiles(area).len().max(1);
         let is_scrolled = self.text_rows(inner_area(area).width) > self.text_area(area).height;

@@ -53,7 +53,7 @@ impl CaptionSearchForm {
 }
 
 impl Dialog for CaptionSearchForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_form_key(&mut self.max_score_focused, &[false, true], chord).unwrap_or_else(
             || {
                 edit(self.focused_input(), chord);

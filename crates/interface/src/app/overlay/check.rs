@@ -72,8 +72,6 @@ pub struct QualityCheck {
     results: Option<Vec<ConditionResult>>,
     /// The selected result.
     cursor: usize,
-    /// Whether the command is copied.
-    copies: bool,
 }
 
 impl QualityCheck {
@@ -91,7 +89,6 @@ impl QualityCheck {
             sent: Vec::new(),
             results: None,
             cursor: 0,
-            copies: false,
         };
         app.overlays.open(check);
     }
@@ -149,23 +146,32 @@ impl QualityCheck {
         }
     }
 
-    fn key_in_results(&mut self, chord: Chord, count: usize) -> KeyResult {
+    fn key_in_results(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let results = self.results.as_deref().unwrap_or_default();
         let by = match chord.key {
             Key::Esc => {
                 self.results = None;
                 return KeyResult::Stay;
             }
             Key::Char('q') => return KeyResult::Close,
+            Key::Char('y') => {
+                if let Some(command) = self.command(app) {
+                    app.outbox.copy_text("command", &command.into());
+                }
+                None
+            }
             // A click on the selected result is the right arrow.
-            Key::Enter | Key::Right | Key::Char('y') => {
-                self.copies = chord.key == Key::Char('y');
-                return KeyResult::Accept;
+            Key::Enter | Key::Right => {
+                if let Some(result) = results.get(self.cursor) {
+                    show_counted(app, self.dataset, result);
+                }
+                return KeyResult::Close;
             }
             Key::Char('j') => Some(1),
             Key::Char('k') => Some(-1),
             key => rows_to_move(key),
         };
-        self.cursor = moved_cursor(self.cursor, by.unwrap_or(0), count);
+        self.cursor = moved_cursor(self.cursor, by.unwrap_or(0), results.len());
         KeyResult::Stay
     }
 
@@ -225,9 +231,9 @@ fn show_counted(app: &mut App, dataset: DatasetId, result: &ConditionResult) {
 }
 
 impl Dialog for QualityCheck {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        if let Some(count) = self.results.as_ref().map(Vec::len) {
-            return self.key_in_results(chord, count);
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        if self.results.is_some() {
+            return self.key_in_results(chord, app);
         }
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
             self.key_in_form(chord);
@@ -272,16 +278,8 @@ impl Dialog for QualityCheck {
     }
 
     fn accept(mut self: Box<Self>, app: &mut App) {
-        let copied = self.command(app).filter(|_| std::mem::take(&mut self.copies));
-        let selected = self.results.as_ref().and_then(|results| results.get(self.cursor));
-        match (copied, selected) {
-            (Some(command), _) => app.outbox.copy_text("command", &command.into()),
-            (None, Some(result)) => return show_counted(app, self.dataset, result),
-            (None, None) => {
-                if let Err(reason) = self.send(app) {
-                    app.outbox.notify(Level::Warning, reason);
-                }
-            }
+        if let Err(reason) = self.send(app) {
+            app.outbox.notify(Level::Warning, reason);
         }
         app.overlays.open(*self);
     }

@@ -48,8 +48,6 @@ pub struct CommandList {
     pub kind: ListKind,
     pub title: SafeText,
     pub list: PickList,
-    /// The command of the last key for the selected row, which replaces the command of the row.
-    alternative: Option<Command>,
     /// Whether the picture of the selected row is beside the list.
     has_picture: bool,
     /// The entry of the palette's history that is in the field, counted from 1. New input has the number 0.
@@ -99,16 +97,14 @@ impl CommandList {
 }
 
 impl Dialog for CommandList {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let (history, position) = (&app.overlays.palette_history, self.history_position);
         match (self.kind, chord.key) {
             (ListKind::Views, Key::F(2) | Key::Delete) => {
-                self.alternative = self.view_command(chord.key);
-                return if self.alternative.is_some() {
-                    KeyResult::Accept
-                } else {
-                    KeyResult::Stay
-                };
+                if let Some(command) = self.view_command(chord.key) {
+                    app.run_command(command);
+                    return KeyResult::Close;
+                }
             }
             (ListKind::Palette, Key::Up) if self.list.cursor == 0 => {
                 self.show_history(history, position + 1);
@@ -162,8 +158,7 @@ impl Dialog for CommandList {
         if self.kind == ListKind::Palette {
             app.overlays.add_to_palette_history(self.list.filter.value());
         }
-        let command = self.alternative.or_else(|| self.list.selected().cloned());
-        if let Some(command) = command {
+        if let Some(command) = self.list.selected().cloned() {
             app.run_command(command);
         }
     }
@@ -188,7 +183,6 @@ impl CommandList {
             kind,
             title,
             list,
-            alternative: None,
             has_picture,
             history_position: 0,
         });

@@ -107,8 +107,6 @@ pub struct Facets {
     pub section: FacetSection,
     /// The index of the selected row.
     pub cursor: usize,
-    /// Whether the selected value is excluded instead of required.
-    excludes: bool,
     /// The columns of the names of all sections.
     name_columns: usize,
 }
@@ -155,11 +153,16 @@ impl Facets {
         ))
     }
 
-    /// Returns the filters for a value, which apply together.
-    fn filters(self, app: &App, value: &FacetValue) -> Result<Vec<Filter>, String> {
+    /// Returns the filters that require or exclude a value, which apply together.
+    fn filters(
+        self,
+        app: &App,
+        value: &FacetValue,
+        excludes: bool,
+    ) -> Result<Vec<Filter>, String> {
         // The printable form of a name finds nothing if it is not the name itself.
         let name = value.name.received();
-        let filter = match (self.section, self.excludes) {
+        let filter = match (self.section, excludes) {
             (FacetSection::Distribution(property), excludes) => {
                 return distribution_filters(app, property, value, excludes);
             }
@@ -227,16 +230,16 @@ fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
 }
 
 impl Dialog for Facets {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let count = self.values(app).len();
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let values = self.values(app);
         match (chord.key, list_step(chord.key)) {
-            (_, Some(by)) => self.cursor = moved_cursor(self.cursor, by, count),
+            (_, Some(by)) => self.cursor = moved_cursor(self.cursor, by, values.len()),
             (Key::Tab, _) if chord.shift => self.show(app, -1),
             (Key::Left | Key::Char('h'), _) => self.show(app, -1),
             (Key::Tab | Key::Right | Key::Char('l'), _) => self.show(app, 1),
-            (Key::Enter | Key::Char('x'), _) if count > 0 => {
-                self.excludes = chord.key == Key::Char('x');
-                return KeyResult::Accept;
+            (Key::Enter | Key::Char('x'), _) => {
+                let Some(value) = values.get(self.cursor) else { return KeyResult::Stay };
+                return self.search_with(app, value, chord.key == Key::Char('x'));
             }
             (Key::Esc | Key::Char('q'), _) => return KeyResult::Close,
             _ => {}
@@ -259,7 +262,7 @@ impl Dialog for Facets {
     }
 
     /// A click on the name of a kind shows that kind.
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         self.turn_wheel(mouse, app);
         let inside = inner_area(self.area(app.screen.size));
         if mouse.kind != MouseKind::Click || mouse.row != inside.y {
@@ -274,26 +277,6 @@ impl Dialog for Facets {
         });
         if let Some(section) = clicked {
             *self = Self::at(section, app);
-        }
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        let filter = self.values(app).get(self.cursor).map(|value| self.filters(app, value));
-        let of_results = results_entity(app).unwrap_or_default();
-        let entity = match self.section {
-            FacetSection::ObjectLabels => EntityType::Objects,
-            FacetSection::Counted(_)
-            | FacetSection::Column(_)
-            | FacetSection::Distribution(_)
-            | FacetSection::Issues => of_results,
-        };
-        match filter {
-            Some(Ok(filters)) => app.search_with_filters(entity, &filters),
-            Some(Err(reason)) => {
-                app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(*self);
-            }
-            None => {}
         }
     }
 
@@ -329,6 +312,27 @@ impl Dialog for Facets {
 }
 
 impl Facets {
+    /// Searches for what has the value or, if the value is excluded, for what does not have it.
+    fn search_with(self, app: &mut App, value: &FacetValue, excludes: bool) -> KeyResult {
+        let entity = match self.section {
+            FacetSection::ObjectLabels => EntityType::Objects,
+            FacetSection::Counted(_)
+            | FacetSection::Column(_)
+            | FacetSection::Distribution(_)
+            | FacetSection::Issues => results_entity(app).unwrap_or_default(),
+        };
+        match self.filters(app, value, excludes) {
+            Ok(filters) => {
+                app.search_with_filters(entity, &filters);
+                KeyResult::Close
+            }
+            Err(reason) => {
+                app.outbox.notify(Level::Warning, reason);
+                KeyResult::Stay
+            }
+        }
+    }
+
     /// Returns whether sections are left out at the beginning so that the name of the shown one fits, and the others.
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
@@ -353,7 +357,7 @@ impl Facets {
 
     fn at(section: FacetSection, app: &App) -> Self {
         let name_columns = name_columns(&Facets::sections(app), app);
-        Self { section, cursor: 0, excludes: false, name_columns }
+        Self { section, cursor: 0, name_columns }
     }
 
     /// Makes the open dialog as wide as the names of its sections, which have changed.

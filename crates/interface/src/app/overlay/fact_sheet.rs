@@ -29,7 +29,7 @@ impl FactSheet {
 }
 
 impl Dialog for FactSheet {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         self.scroll.handle_key(chord)
     }
 

@@ -32,7 +32,7 @@ impl FilePatterns {
 }
 
 impl Dialog for FilePatterns {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
             if let Some(input) = self.text_input() {
                 edit(input, chord);

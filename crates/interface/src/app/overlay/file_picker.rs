@@ -26,8 +26,8 @@ pub struct FilePicker {
 
 #[derive(Clone, Debug)]
 enum PickerPurpose {
-    /// Searches by the picture. Its region is picked first if this is set.
-    Search { pick_region: bool },
+    /// Searches by the picture.
+    Search,
     /// Fills the focused field of this form.
     Field(Box<dyn Dialog>),
 }
@@ -36,8 +36,7 @@ impl FilePicker {
     /// Creates the picker of a query image, which offers those that were used before.
     pub(in crate::app) fn of_query_image(results: &Results) -> Self {
         let recent = results.recent_images.files().cloned().collect();
-        let purpose = PickerPurpose::Search { pick_region: false };
-        Self { picker: PathPicker::of_pictures(recent), purpose }
+        Self { picker: PathPicker::of_pictures(recent), purpose: PickerPurpose::Search }
     }
 
     /// Creates the picker of the path in the focused field of a form.
@@ -86,8 +85,9 @@ impl FilePicker {
         Some(PictureView { subject: PictureSubject::File(file.path()), crop: Crop::Full })
     }
 
-    fn search(self, app: &mut App, pick_region: bool) {
-        let Some(view) = app.results.view() else { return };
+    /// Searches by the picture, whose region is picked first if `pick_region` is set.
+    fn search(&self, app: &mut App, pick_region: bool) -> KeyResult {
+        let Some(view) = app.results.view() else { return KeyResult::Close };
         let search = Search { query: Query::Browse, ..view.search.clone() };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
@@ -95,34 +95,32 @@ impl FilePicker {
             Ok(file) => file,
             Err(reason) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(self);
-                return;
+                return KeyResult::Stay;
             }
         };
         let image = QueryImage::file(file);
         if pick_region {
-            return RegionPicker::open_on(&mut app.overlays, &app.results, image);
+            RegionPicker::open_on(&mut app.overlays, &app.results, image);
+        } else {
+            app.panes.focus = Pane::Results;
+            app.results.register_query_image(image, search, &mut app.outbox);
         }
-        app.panes.focus = Pane::Results;
-        app.results.register_query_image(image, search, &mut app.outbox);
+        KeyResult::Close
     }
 }
 
 impl Dialog for FilePicker {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let listing = self.listing(app);
         match (self.picker.handle_key(chord, listing), &mut self.purpose) {
-            (PickerKey::Close, PickerPurpose::Search { .. }) => KeyResult::Close,
+            (PickerKey::Close, PickerPurpose::Search) => KeyResult::Close,
             (PickerKey::Close, PickerPurpose::Field(_)) => KeyResult::Back,
             (PickerKey::Choose, PickerPurpose::Field(form)) => {
                 form.set_path(&self.picker.chosen_text(listing));
                 KeyResult::Back
             }
-            (PickerKey::Choose, PickerPurpose::Search { .. }) => KeyResult::Accept,
-            (PickerKey::TabOnFile, PickerPurpose::Search { pick_region }) => {
-                *pick_region = true;
-                KeyResult::Accept
-            }
+            (PickerKey::Choose, PickerPurpose::Search) => self.search(app, false),
+            (PickerKey::TabOnFile, PickerPurpose::Search) => self.search(app, true),
             (PickerKey::Stay | PickerKey::TabOnFile, _) => KeyResult::Stay,
         }
     }
@@ -133,7 +131,7 @@ impl Dialog for FilePicker {
 
     fn hints(&self) -> &'static str {
         match self.purpose {
-            PickerPurpose::Search { .. } => {
+            PickerPurpose::Search => {
                 "↑ ↓ select   Tab complete, then pick a region   Enter open or search   Esc close"
             }
             PickerPurpose::Field(_) => {
@@ -148,7 +146,7 @@ impl Dialog for FilePicker {
 
     fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
         match &mut self.purpose {
-            PickerPurpose::Search { .. } => None,
+            PickerPurpose::Search => None,
             PickerPurpose::Field(form) => Some(form),
         }
     }
@@ -172,15 +170,9 @@ impl Dialog for FilePicker {
         picture.into_iter().collect()
     }
 
-    fn accept(self: Box<Self>, app: &mut App) {
-        if let PickerPurpose::Search { pick_region } = self.purpose {
-            self.search(app, pick_region);
-        }
-    }
-
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let title = match self.purpose {
-            PickerPurpose::Search { .. } => "Search by a picture on this machine",
+            PickerPurpose::Search => "Search by a picture on this machine",
             PickerPurpose::Field(_) => "Choose a path on this machine",
         };
         ctx.dialog(area, title);

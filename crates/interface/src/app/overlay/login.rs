@@ -134,7 +134,7 @@ fn can_import(setup: &Setup) -> bool {
 }
 
 impl Dialog for LoginForm {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let fields = self.fields();
         fields::handle_form_key(&mut self.field, fields, chord).unwrap_or_else(|| {
             self.key_in_field(chord, app);

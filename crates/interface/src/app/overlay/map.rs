@@ -71,14 +71,6 @@ pub enum MapColor {
     Issue(usize),
 }
 
-/// What happens when the dialog is accepted.
-#[derive(Clone, Debug, PartialEq)]
-enum MapAction {
-    Neighbors,
-    FullSize,
-    Select(Vec<usize>),
-}
-
 #[derive(Clone, Debug)]
 pub struct MapView {
     search: Search,
@@ -97,7 +89,6 @@ pub struct MapView {
     pub only: Option<usize>,
     /// The position in the list of the shown point that is nearest to the cursor.
     hovered: Option<usize>,
-    action: MapAction,
 }
 
 /// A class of points, as the legend shows it.
@@ -132,7 +123,6 @@ impl MapView {
             classes: Vec::new(),
             only: None,
             hovered: None,
-            action: MapAction::Neighbors,
         });
     }
 
@@ -327,12 +317,7 @@ impl MapView {
         };
     }
 
-    fn leave(&mut self, action: MapAction) -> KeyResult {
-        self.action = action;
-        KeyResult::Accept
-    }
-
-    fn key_on_map(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn key_on_map(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let (key, is_large) = match chord.key {
             Key::Char(letter) => {
                 (Key::Char(letter.to_ascii_lowercase()), letter.is_ascii_uppercase())
@@ -362,11 +347,14 @@ impl MapView {
             Key::Tab => self.show_next_class(chord.shift),
             Key::Char(' ') => {
                 let points = self.points_to_select(self.plot_area(app));
-                return self.leave(MapAction::Select(points));
+                self.select(&points, app);
             }
-            Key::Char('a') => return self.leave(MapAction::Select(self.points_in(self.window))),
-            Key::Char('s') => return self.leave(MapAction::FullSize),
-            Key::Enter => return self.leave(MapAction::Neighbors),
+            Key::Char('a') => self.select(&self.points_in(self.window), app),
+            Key::Char('s') => return self.open_full_size(app),
+            Key::Enter => {
+                self.open_neighbors(app);
+                return KeyResult::Close;
+            }
             _ => {}
         }
         KeyResult::Stay
@@ -399,23 +387,22 @@ fn colors(map: &MediaMap) -> Vec<MapColor> {
 }
 
 impl Dialog for MapView {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let mut result = KeyResult::Stay;
         match chord.key {
             Key::Esc | Key::Char('q') if self.corner.is_some() => self.corner = None,
             Key::Esc | Key::Char('q') if self.only.is_some() => self.only = None,
             Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ if self.map().is_some_and(|map| !map.points.is_empty()) => {
-                let result = self.key_on_map(chord, app);
-                self.find_hovered(self.rectangle(self.plot_area(app)));
-                return result;
+                result = self.key_on_map(chord, app);
             }
             _ => {}
         }
         self.find_hovered(self.rectangle(self.plot_area(app)));
-        KeyResult::Stay
+        result
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         let plot = self.plot_area(app);
         let cell = Position { x: mouse.column, y: mouse.row };
         if !plot.contains(cell) {
@@ -464,17 +451,6 @@ impl Dialog for MapView {
         picture.filter(|_| width > 0 && height > 0).into_iter().collect()
     }
 
-    fn accept(self: Box<Self>, app: &mut App) {
-        match &self.action {
-            MapAction::Neighbors => self.open_neighbors(app),
-            MapAction::FullSize => self.open_full_size(app),
-            MapAction::Select(points) => {
-                self.select(points, app);
-                app.overlays.open(Self { corner: None, ..*self });
-            }
-        }
-    }
-
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &self.title());
         let Some(map) = self.map().filter(|map| !map.points.is_empty()) else {
@@ -495,20 +471,21 @@ impl Dialog for MapView {
 
 impl MapView {
     /// Replaces the results by the file of the media item at the cursor, and opens its picture.
-    fn open_full_size(self: Box<Self>, app: &mut App) {
-        let Some(point) = self.hovered() else { return };
+    fn open_full_size(&self, app: &mut App) -> KeyResult {
+        let Some(point) = self.hovered() else { return KeyResult::Close };
         let Some(search) = self.search_of(point) else {
             let name = point.file_name();
             let reason =
                 "the path is too long for a filter; press Enter to search for similar media";
             app.outbox.notify(Level::Warning, format!("{name}: {reason}"));
-            return app.overlays.open(*self);
+            return KeyResult::Stay;
         };
         app.open_search(search);
         match full_size_reason(app) {
             Some(reason) => app.outbox.notify(Level::Warning, reason),
             None => app.open_viewer(),
         }
+        KeyResult::Close
     }
 
     fn open_neighbors(&self, app: &mut App) {
@@ -521,8 +498,9 @@ impl MapView {
         app.open_similar_search(from, anchor, point.file_name(), None);
     }
 
-    /// Adds points to the selection.
-    fn select(&self, points: &[usize], app: &mut App) {
+    /// Adds points to the selection, and removes the rectangle.
+    fn select(&mut self, points: &[usize], app: &mut App) {
+        self.corner = None;
         if let Some(reason) = availability::basket_loaded(app) {
             return app.outbox.notify(Level::Warning, reason);
         }

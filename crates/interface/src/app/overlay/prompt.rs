@@ -148,7 +148,7 @@ impl TextPrompt {
 }
 
 impl Dialog for TextPrompt {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_key(&mut self.text, chord)
     }
 

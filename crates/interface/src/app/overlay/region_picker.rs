@@ -55,7 +55,7 @@ impl RegionPicker {
 const MAX_UNDO: usize = 200;
 
 impl Dialog for RegionPicker {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         if let Some(numbers) = &mut self.number_input {
             let previous = self.region;
             let result = numbers.handle_key(chord, &mut self.region);
@@ -102,7 +102,7 @@ impl Dialog for RegionPicker {
         self.number_input.as_mut().map(|numbers| &mut numbers.text)
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         let Some(picture) = self.picture_cells(app).filter(|_| !self.zoomed) else { return };
         let cell = cell_under(mouse, picture);
         match (mouse.kind, self.drag) {

@@ -34,7 +34,7 @@ impl ViewNameInput {
 }
 
 impl Dialog for ViewNameInput {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if chord.key == Key::Tab && self.renamed_from.is_none() {
             self.any_dataset = !self.any_dataset;
             return KeyResult::Stay;
@@ -101,7 +101,7 @@ impl Dialog for ViewNameInput {
 pub struct ViewDeletion(pub SafeText);
 
 impl Dialog for ViewDeletion {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, false)
     }
 

@@ -139,7 +139,7 @@ fn thousandths(score: f64) -> i32 {
 }
 
 impl Dialog for ScoreHistogram {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         match chord.key {
             Key::Left | Key::Char('h') => self.move_to(self.cut - STEP),
             Key::Right | Key::Char('l') => self.move_to(self.cut + STEP),
@@ -181,7 +181,7 @@ impl Dialog for ScoreHistogram {
         }
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         let plot = Self::areas(self.area(app.screen.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {

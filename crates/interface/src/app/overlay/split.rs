@@ -179,7 +179,7 @@ fn taken_text(names: &[SafeText]) -> String {
 }
 
 impl Dialog for SplitForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if let Some(result) = fields::handle_form_key(&mut self.field, &FIELDS, chord) {
             return result;
         }
@@ -289,7 +289,7 @@ pub struct ReplaceSets {
 }
 
 impl Dialog for ReplaceSets {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         match KeyResult::of_confirmation(chord, false) {
             KeyResult::Close => KeyResult::Back,
             result => result,
