@@ -29,7 +29,7 @@ use crate::{
         viewer::full_size_reason,
     },
     drawing::{
-        Theme, display_width,
+        Theme, display_width, packed_rows,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
 };
@@ -591,12 +591,13 @@ impl MapView {
 
     /// Returns the rows of the legend. A row has whole entries, whose names are shortened if they need too many rows.
     fn legend_rows(&self, cells: usize) -> Vec<Vec<(String, usize)>> {
-        let whole = packed_rows(self.legend_classes(usize::MAX), cells);
+        let needed = |(text, _): &(String, usize)| MARK_CELLS + display_width(text);
+        let whole = packed_rows(self.legend_classes(usize::MAX), cells, needed);
         if whole.len() <= MAX_LEGEND_ROWS {
             return whole;
         }
         let entries = CLASSES.div_ceil(MAX_LEGEND_ROWS);
-        packed_rows(self.legend_classes(cells / entries), cells)
+        packed_rows(self.legend_classes(cells / entries), cells, needed)
     }
 
     /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
@@ -666,22 +667,6 @@ const CLASS_MARKS: [char; CLASSES] = ['A', 'B', 'C', 'D', 'E', 'F', '·'];
 
 fn has_color(styles: &[Style; CLASSES]) -> bool {
     styles.iter().any(|style| style.fg.is_some())
-}
-
-/// Puts as many entries into each row as fit with their marks.
-fn packed_rows(entries: Vec<(String, usize)>, cells: usize) -> Vec<Vec<(String, usize)>> {
-    let (mut rows, mut used) = (Vec::<Vec<_>>::new(), 0);
-    for entry in entries {
-        let needed = MARK_CELLS + display_width(&entry.0);
-        if let Some(row) = rows.last_mut().filter(|_| used + needed <= cells) {
-            row.push(entry);
-            used += needed;
-        } else {
-            rows.push(vec![entry]);
-            used = needed;
-        }
-    }
-    rows
 }
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {

@@ -9,7 +9,6 @@ use ratatui::layout::{
 };
 use tessera_model::{Anchor, AnchorKind, Region, region::Vec2, text::truncate};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::Fit};
-use unicode_width::UnicodeWidthStr;
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
         pane::inner_area,
         view::pictures::VisiblePicture,
     },
-    drawing::{below, display_width, line, rows_of_line, wrapped_rows},
+    drawing::{below, display_width, line, packed_rows, rows_of_line, wrapped_rows},
 };
 
 #[derive(Clone, Debug)]
@@ -58,9 +57,9 @@ impl Dialog for RegionPicker {
     fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         if let Some(numbers) = &mut self.number_input {
             let previous = self.region;
-            let result = numbers.handle_key(chord, &mut self.region);
-            if numbers.done {
-                self.number_input = None;
+            let mut result = numbers.handle_key(chord, &mut self.region);
+            if result == KeyResult::Back {
+                (self.number_input, result) = (None, KeyResult::Stay);
             }
             self.push_undo(previous);
             return result;
@@ -264,13 +263,15 @@ pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
         ((*key).to_owned(), effect)
     };
     let rows = groups.map(|keys| keys.iter().map(hint).collect::<Vec<_>>());
-    if max_rows > 1 && rows.iter().all(|row| cells_of(row) <= usize::from(width)) {
+    let is_whole =
+        |row: &Vec<KeyHint>| row.iter().map(cells_of).sum::<usize>() <= usize::from(width);
+    if max_rows > 1 && rows.iter().all(is_whole) {
         return rows.to_vec();
     }
     let keys = groups.concat();
     let up_to_rank = |limit: u8| {
         let keys = keys.iter().filter(|(.., rank)| *rank <= limit).map(hint);
-        packed(keys.collect(), width)
+        packed_rows(keys, usize::from(width), cells_of)
     };
     let ranks = (0..=u8::try_from(keys.len()).unwrap_or(u8::MAX)).rev();
     let fitting = ranks.map(up_to_rank).find(|rows| rows.len() <= usize::from(max_rows));
@@ -280,25 +281,13 @@ pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
 /// Returns the rows of the presets.
 pub fn preset_rows(width: u16) -> Vec<Vec<KeyHint>> {
     let presets = (1..).zip(Region::PRESETS);
-    packed(presets.map(|(number, (name, _))| (number.to_string(), name)).collect(), width)
+    let presets = presets.map(|(number, (name, _))| (number.to_string(), name));
+    packed_rows(presets, usize::from(width), cells_of)
 }
 
-/// Returns the cells of a row of keys. There is a space before each key and each effect, and a space after each pair.
-fn cells_of(row: &[KeyHint]) -> usize {
-    row.iter().map(|(key, effect)| key.width() + effect.width() + 3).sum()
-}
-
-/// Fills rows with whole keys.
-fn packed(keys: Vec<KeyHint>, width: u16) -> Vec<Vec<KeyHint>> {
-    let mut rows: Vec<Vec<KeyHint>> = Vec::new();
-    for key in keys {
-        let one = cells_of(std::slice::from_ref(&key));
-        match rows.last_mut() {
-            Some(row) if cells_of(row) + one <= usize::from(width) => row.push(key),
-            _ => rows.push(vec![key]),
-        }
-    }
-    rows
+/// Returns the cells of a key. There is a space before the key and its effect, and a space after both.
+fn cells_of((key, effect): &KeyHint) -> usize {
+    display_width(key) + display_width(effect) + 3
 }
 
 const NUMBER_COLUMNS: u16 = 26;
@@ -559,7 +548,9 @@ mod tests {
         for (width, rows) in [(28, 1), (28, 3), (48, 4), (78, 3)] {
             let all = key_rows(false, width, rows);
             assert!(all.len() <= usize::from(rows));
-            assert!(all.iter().all(|row| cells_of(row) <= usize::from(width)), "{all:?}");
+            let is_whole =
+                |row: &Vec<KeyHint>| row.iter().map(cells_of).sum::<usize>() <= usize::from(width);
+            assert!(all.iter().all(is_whole), "{all:?}");
         }
     }
 }
