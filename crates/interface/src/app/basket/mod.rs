@@ -12,7 +12,8 @@ use std::{
 };
 
 use tessera_model::{
-    Basket, ClusterId, EntryContent, EntryId, Selection, SelectionEntry, StateKey, StateValue,
+    Basket, ClusterId, EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, StateKey,
+    StateValue,
 };
 
 use crate::app::prelude::*;
@@ -216,6 +217,17 @@ pub enum SelectionState {
     Stale,
 }
 
+impl SelectionState {
+    /// Returns the state of a selected cluster that is shown with this many excluded items.
+    pub(in crate::app) fn of_cluster(cluster: &SelectedCluster, excluded: usize) -> Self {
+        match excluded {
+            _ if cluster.stale => Self::Stale,
+            0 => Self::Whole,
+            excluded => Self::Partial(excluded),
+        }
+    }
+}
+
 impl Baskets {
     /// Returns the state of the cluster that a tile shows, or of the member if the tile shows one.
     pub fn tile_selection_state(&self, tile: &Tile, results: &Results) -> SelectionState {
@@ -246,11 +258,7 @@ impl Baskets {
             None => selected.excluded.len(),
             Some(member) => usize::from(selected.excluded.contains(&member.media)),
         };
-        match excluded {
-            _ if selected.stale => SelectionState::Stale,
-            0 => SelectionState::Whole,
-            excluded => SelectionState::Partial(excluded),
-        }
+        SelectionState::of_cluster(selected, excluded)
     }
 
     pub fn selected_entries(&self, results: &Results) -> SelectedEntries {
