@@ -78,7 +78,7 @@ use crate::{
     app::{
         overlay::{
             duplicate_groups::Decisions,
-            fields::{self, KeyResult, PathField, PathInput},
+            fields::{self, KeyResult, PathField},
         },
         screen::InputState,
         session::SessionState,
@@ -262,8 +262,9 @@ pub trait Dialog: Any + Debug + CloneDialog {
     fn select_item(&mut self, _index: usize, _app: &App) {}
 
     fn paste(&mut self, text: &str) {
+        let paste = if self.path_field().is_some() { fields::paste_path } else { fields::paste };
         if let Some(input) = self.text_input() {
-            fields::paste(input, text);
+            paste(input, text);
         }
     }
 
@@ -352,7 +353,7 @@ pub struct Overlays {
     /// Whether the user has changed the path in the focused field, so that Tab completes it.
     path_is_typed: bool,
     /// The path in the open form whose completion waits for its folder.
-    completion: Option<PathInput>,
+    completion: Option<PathField>,
     /// The form of the newest addition, so that the user can correct it if the service rejects it.
     sent_form: Option<(JobId, Box<dyn Dialog>)>,
 }
