@@ -148,9 +148,8 @@ impl AddMediaForm {
         AddMediaField::of_tab(self.tab, self.deployment)
     }
 
-    /// Returns the place of a field among those that apply.
-    fn position(&self, name: AddMediaField) -> Option<usize> {
-        self.fields().iter().position(|field| *field == name)
+    fn applies(&self, field: AddMediaField) -> bool {
+        self.fields().contains(&field)
     }
 
     fn key_in_field(&mut self, chord: Chord) {
@@ -356,7 +355,8 @@ impl Dialog for AddMediaForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
         let footer = check_lines(ctx, self);
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
+        let focused = fields::position(&self.fields(), &self.field);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer, focused), |rows| {
             draw_source(rows, self);
             rows.blank();
             draw_reindex_choice(rows, self);
@@ -422,15 +422,18 @@ const NOTE_COLUMN: u16 = 29;
 
 /// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
-    let focused = form.field == name;
-    let field = rows.field(&label(rows, form, name), focused);
-    rows.clickable(field, form.position(name), focused && name == AddMediaField::Source);
+    let label = label(rows, form, name);
+    if !form.applies(name) {
+        return rows.label(&label);
+    }
+    let field = rows.field(&label);
+    let is_choice = matches!(name, AddMediaField::Source | AddMediaField::SpotInstances);
+    rows.clickable(field, is_choice);
     field
 }
 
 fn label(rows: &FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
-    let applies = form.fields().contains(&name);
-    let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
+    let style = if form.applies(name) { rows.ctx.theme.text } else { rows.ctx.theme.dim };
     Span::styled(label_text(form, name), style)
 }
 
@@ -504,12 +507,13 @@ fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
         (false, "only index the new media", "no exports until a reindex (R)"),
     ];
     let first = draw_label(rows, form, AddMediaField::Reindex);
-    let focused = form.field == AddMediaField::Reindex;
     for (reindex, text, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
         let row = if reindex { first } else { rows.below(first) };
-        rows.clickable(row, form.position(AddMediaField::Reindex), focused && !selected);
+        if form.applies(AddMediaField::Reindex) {
+            rows.clickable(row, !selected);
+        }
         rows.value(row, &format!("{mark}{text}"), style);
         rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }
@@ -531,12 +535,10 @@ fn draw_options(rows: &mut FormRows<App>, form: &AddMediaForm) {
         Some(true) => "allow spot instances",
         Some(false) => "no spot instances",
     };
-    let theme = rows.ctx.theme;
-    let focused = form.field == AddMediaField::SpotInstances;
-    let style = if focused { theme.accent } else { theme.dim };
-    let name = AddMediaField::SpotInstances;
-    let field = rows.choice(&label(rows, form, name), &Span::styled(text, style), focused);
-    rows.clickable(field, form.position(name), focused);
+    let field = draw_label(rows, form, AddMediaField::SpotInstances);
+    let is_focused = form.field == AddMediaField::SpotInstances;
+    let style = if is_focused { rows.ctx.theme.accent } else { rows.ctx.theme.dim };
+    rows.value(field, text, style);
 }
 
 fn draw_optional_field(
@@ -547,13 +549,13 @@ fn draw_optional_field(
     default: &str,
 ) {
     let theme = rows.ctx.theme;
-    if !form.fields().contains(&name) {
+    if !form.applies(name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {
             "not for a path on the server"
         };
-        rows.choice(&label(rows, form, name), &Span::styled(reason, theme.dim), false);
+        rows.fact(&label(rows, form, name), &Span::styled(reason, theme.dim));
         return;
     }
     let field = draw_label(rows, form, name);

@@ -83,7 +83,8 @@ impl Dialog for ArchiveInspector {
         let Some(inspection) = self.inspection.value() else {
             return ctx.centered_message(inside, ctx.theme.dim, &["reading the archive"]);
         };
-        let options = FormOptions { column: VALUE_COLUMN, footer: &[], scroll: self.scroll };
+        let scroll = self.scroll;
+        let options = FormOptions { scroll, ..FormOptions::new(VALUE_COLUMN, &[], 0) };
         let text = self.text_area(area);
         ctx.form(text, &options, |rows| {
             if !inspection.has_rows() {

@@ -102,11 +102,11 @@ impl Dialog for CaptionSearchForm {
                 None => (enrichment_warning(ctx), theme.moving),
             },
         };
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
-            rows.input("caption", &self.caption, Some(0), !self.max_score_focused);
-            let max_score =
-                rows.field(&Span::styled("max score", theme.text), self.max_score_focused);
-            rows.clickable(max_score, Some(1), false);
+        let focused = usize::from(self.max_score_focused);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], focused), |rows| {
+            rows.input("caption", &self.caption, "");
+            let max_score = rows.field(&Span::styled("max score", theme.text));
+            rows.clickable(max_score, false);
             let (number, _) = split_columns(max_score, NUMBER_WIDTH);
             rows.ctx.text_field(number, &self.max_score, self.max_score_focused);
             let hint = "lower is stricter; empty for no limit";

@@ -289,7 +289,12 @@ impl Dialog for QualityCheck {
         let command = self.command(ctx.app);
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), ctx.theme.dim));
         let footer: Vec<Line> = command.collect();
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| match &self.results {
+        let focused = match self.results {
+            Some(_) => self.cursor,
+            None => fields::position(&FIELDS, &self.field),
+        };
+        let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
+        ctx.form(inside, &options, |rows| match &self.results {
             Some(results) => self.draw_results(rows, results),
             None => self.draw_form(rows),
         });
@@ -306,52 +311,36 @@ impl QualityCheck {
             Err(reason) => rows.text(&format!("! {reason}"), theme.failure),
         }
         rows.blank();
-        for (index, field) in FIELDS.into_iter().enumerate() {
-            self.draw_field(rows, index, field);
+        for (rule, limit) in Rule::LIMITED.into_iter().zip(&self.limits) {
+            rows.short_input(rule.id(), (limit, LIMIT_COLUMNS), rule.description());
         }
-    }
-
-    fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: CheckField) {
-        let (index, focused) = (Some(index), self.field == field);
-        let (rule, is_required, condition) = match field {
-            CheckField::Limit(position) => {
-                let (rule, input) = (Rule::LIMITED[position], &self.limits[position]);
-                let input = (input, LIMIT_COLUMNS);
-                return rows.short_input(rule.id(), input, rule.description(), index, focused);
-            }
-            CheckField::MinMedia => {
-                let input = (&self.min_media, LIMIT_COLUMNS);
-                let note = "at least this many in the dataset";
-                return rows.short_input(Rule::Media.id(), input, note, index, focused);
-            }
-            CheckField::Leaks => {
-                return rows.input_or("no leaks", &self.parts, PARTS_NOTE, index, focused);
-            }
-            CheckField::Captions => ("captions", self.captions, "every media item has one"),
-            CheckField::Labels => {
-                ("labels", self.labels, "every media item has one, or an object with one")
-            }
-        };
-        rows.choices(rule, if is_required { condition } else { "not required" }, index, focused);
+        let note = "at least this many in the dataset";
+        rows.short_input(Rule::Media.id(), (&self.min_media, LIMIT_COLUMNS), note);
+        for (rule, is_required, condition) in [
+            ("captions", self.captions, "every media item has one"),
+            ("labels", self.labels, "every media item has one, or an object with one"),
+        ] {
+            rows.choices(rule, if is_required { condition } else { "not required" });
+        }
+        rows.input("no leaks", &self.parts, PARTS_NOTE);
     }
 
     fn draw_results(&self, rows: &mut FormRows<App>, results: &[ConditionResult]) {
         let theme = rows.ctx.theme;
         rows.text(&summary(results), theme.text);
         rows.blank();
-        let heading = rows.field(&Span::styled("result", theme.dim), false);
+        let heading = rows.label(&Span::styled("result", theme.dim));
         draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
-        for (index, result) in results.iter().enumerate() {
+        for result in results {
             let (verdict, style) = if result.passed {
                 ("✓ passed", theme.success)
             } else {
                 ("✗ failed", theme.failure)
             };
-            let focused = index == self.cursor;
             let found = group_digits(result.found as u64);
-            let area = rows.field(&Span::styled(verdict, style), focused);
-            rows.clickable(area, Some(index), focused);
-            let style = if focused { theme.accent } else { theme.text };
+            let area = rows.field(&Span::styled(verdict, style));
+            rows.clickable(area, true);
+            let style = if rows.is_focused() { theme.accent } else { theme.text };
             draw_columns(rows, area, [&found, &result.limit, result.name.as_str()], style);
         }
     }

@@ -179,13 +179,7 @@ impl CommandList {
     pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
         let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
-        app.overlays.open(CommandList {
-            kind,
-            title,
-            list,
-            has_picture,
-            history_position: 0,
-        });
+        app.overlays.open(CommandList { kind, title, list, has_picture, history_position: 0 });
     }
 
     /// Returns the open list, if it is of this kind.

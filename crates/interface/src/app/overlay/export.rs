@@ -351,7 +351,9 @@ impl Dialog for ExportForm {
         let command = Span::styled(self.command(ctx.app.setup()).to_string(), ctx.theme.dim);
         let command = Line::from(vec![Span::raw(" "), command]);
         let footer: Vec<Line> = self.selection.iter().map(|_| command.clone()).collect();
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll: self.scroll };
+        let focused = fields::position(self.fields(), &self.field);
+        let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
+        let options = FormOptions { scroll: self.scroll, ..options };
         ctx.form(inside, &options, |rows| {
             match &self.selection {
                 None => draw_dataset(rows, self),
@@ -533,8 +535,6 @@ fn draw_hidden_entries(rows: &mut FormRows<App>, selection: &Selection) {
 }
 
 fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
-    let focused = form.field == field;
-    let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         ExportField::Part => match form.part {
             ExportPart::Selection => "the selection",
@@ -543,7 +543,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         },
         ExportField::Name | ExportField::Folder => {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
-            rows.input(field.label(), input, index, focused);
+            rows.input(field.label(), input, "");
             if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
                 rows.note(&format!("! {reason}"), rows.ctx.theme.failure);
             }
@@ -555,5 +555,5 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
-    rows.choices(field.label(), choice, index, focused);
+    rows.choices(field.label(), choice);
 }

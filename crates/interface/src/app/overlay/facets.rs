@@ -154,12 +154,7 @@ impl Facets {
     }
 
     /// Returns the filters that require or exclude a value, which apply together.
-    fn filters(
-        self,
-        app: &App,
-        value: &FacetValue,
-        excludes: bool,
-    ) -> Result<Vec<Filter>, String> {
+    fn filters(self, app: &App, value: &FacetValue, excludes: bool) -> Result<Vec<Filter>, String> {
         // The printable form of a name finds nothing if it is not the name itself.
         let name = value.name.received();
         let filter = match (self.section, excludes) {

@@ -204,9 +204,10 @@ impl Dialog for LoginForm {
         let theme = ctx.theme;
         let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
         let facts = self.facts(ctx);
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
+        let focused = fields::position(self.fields(), &self.field);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer, focused), |rows| {
             for (label, value, style) in &facts {
-                rows.choice(&Span::styled(*label, theme.dim), &Span::styled(value, *style), false);
+                rows.fact(&Span::styled(*label, theme.dim), &Span::styled(value, *style));
             }
             rows.blank();
             for field in self.fields() {
@@ -353,23 +354,14 @@ pub(crate) fn token_text(left: Duration) -> String {
 }
 
 fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
-    let focused = form.field == field;
     let name = field.label();
-    let index = form.fields().iter().position(|each| *each == field);
-    let choice = match field {
-        LoginField::ApiKey | LoginField::ApiSecret | LoginField::Session => {
-            let input = match field {
-                LoginField::ApiKey => form.api_key.clone(),
-                LoginField::ApiSecret => masked(&form.api_secret.0),
-                _ => masked(&form.session.0),
-            };
-            rows.input(name, &input, index, focused);
-            return;
-        }
-        LoginField::Task => form.task.title().to_owned(),
-        LoginField::Store => store_text(form),
-    };
-    rows.choices(name, &choice, index, focused);
+    match field {
+        LoginField::Task => rows.choices(name, form.task.title()),
+        LoginField::ApiKey => rows.input(name, &form.api_key, ""),
+        LoginField::ApiSecret => rows.input(name, &masked(&form.api_secret.0), ""),
+        LoginField::Session => rows.input(name, &masked(&form.session.0), ""),
+        LoginField::Store => rows.choices(name, &store_text(form)),
+    }
 }
 
 fn store_text(form: &LoginForm) -> String {

@@ -11,7 +11,7 @@ use crate::{
     app::{
         basket::count_with_noun,
         overlay::{
-            fields::{self, PathField, PathKind, expand_path, paste_path},
+            fields::{self, PathField, PathKind, expand_path},
             file_actions,
         },
         tagging,
@@ -178,18 +178,6 @@ impl Dialog for TextPrompt {
         Some(&mut self.text)
     }
 
-    fn paste(&mut self, text: &str) {
-        match self.purpose {
-            PromptPurpose::SaveSelection
-            | PromptPurpose::LoadSelection
-            | PromptPurpose::TargetFolder(_)
-            | PromptPurpose::MoveDuplicates(_) => {
-                paste_path(&mut self.text, text);
-            }
-            _ => fields::paste(&mut self.text, text),
-        }
-    }
-
     fn path_field(&self) -> Option<PathField> {
         let kind = match self.purpose {
             PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => PathKind::File,
@@ -236,7 +224,7 @@ impl Dialog for TextPrompt {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, self.purpose.title());
-        ctx.form(inside, &FormOptions::new(1, &[]), |rows| {
+        ctx.form(inside, &FormOptions::new(1, &[], 0), |rows| {
             rows.text(self.purpose.description(), rows.ctx.theme.dim);
             let row = rows.reserve(1);
             rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);

@@ -81,7 +81,7 @@ impl Dialog for ViewNameInput {
         let existing = ctx.app.service_data().saved_view(&name);
         let replaces = existing
             .is_some_and(|view| !self.renamed_from.as_ref().is_some_and(|old| view.is_named(old)));
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], 0), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
             rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);
