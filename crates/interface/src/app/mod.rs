@@ -229,9 +229,11 @@ pub trait Dialog: Any + Debug + CloneDialog {
     /// dialog closes this one.
     fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult;
 
-    /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
-    /// screen.
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
+    /// Returns the columns and rows that the dialog needs with its frame, which is the whole screen for some dialogs.
+    /// They are clipped to the screen.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        screen
+    }
 
     /// Returns the keys of the dialog, for the last line of the screen.
     fn hints(&self) -> &'static str;
@@ -295,7 +297,8 @@ pub trait Dialog: Any + Debug + CloneDialog {
         None
     }
 
-    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
+    /// Returns the pictures in an area of the dialog, with the areas for them.
+    fn pictures(&self, _area: Rect, _app: &App) -> Vec<(Rect, VisiblePicture)> {
         Vec::new()
     }
 

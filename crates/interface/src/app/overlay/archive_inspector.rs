@@ -65,13 +65,17 @@ impl Dialog for ArchiveInspector {
         "↑ ↓ scroll   ← → other pictures   Esc close"
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        self.visible_images(self.area(app.screen.size))
-            .map(|(tile, view, source)| {
-                let canvas = app.screen.canvas(tile.width, tile.height);
-                VisiblePicture::new(view, source.clone(), canvas)
-            })
-            .collect()
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let images = self.inspection.value().map_or(&[][..], |found| &found.first_images);
+        let images = images.get(self.first_image..).unwrap_or_default();
+        let picture = |(tile, source): (Rect, &PictureSource)| {
+            let PictureSource::Entry(path, name) = source else { return None };
+            let subject = PictureSubject::ArchiveEntry(path.clone(), name.clone());
+            let view = PictureView { subject, crop: Crop::Full };
+            let canvas = app.screen.canvas(tile.width, tile.height);
+            Some((tile, VisiblePicture::new(view, source.clone(), canvas)))
+        };
+        self.tiles(area).into_iter().zip(images).filter_map(picture).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -103,8 +107,8 @@ impl Dialog for ArchiveInspector {
                 self.draw_columns(rows);
             }
         });
-        for (tile, view, _) in self.visible_images(area) {
-            ctx.draw_picture(tile, view, ctx.app.screen.canvas(tile.width, tile.height));
+        for (tile, picture) in self.pictures(area, ctx.app) {
+            ctx.draw_picture(tile, picture.view, picture.canvas);
         }
     }
 }
@@ -145,19 +149,6 @@ impl ArchiveInspector {
             height: TILE_SIZE.1 - 1,
         };
         (0..down).flat_map(|row| (0..across).map(move |column| tile(column, row))).collect()
-    }
-
-    pub fn visible_images(
-        &self,
-        area: Rect,
-    ) -> impl Iterator<Item = (Rect, PictureView, &PictureSource)> {
-        let images = self.inspection.value().map_or(&[][..], |found| &found.first_images);
-        let images = images.get(self.first_image..).unwrap_or_default();
-        self.tiles(area).into_iter().zip(images).filter_map(|(tile, source)| {
-            let PictureSource::Entry(path, name) = source else { return None };
-            let subject = PictureSubject::ArchiveEntry(path.clone(), name.clone());
-            Some((tile, PictureView { subject, crop: Crop::Full }, source))
-        })
     }
 }
 

@@ -137,9 +137,9 @@ impl Dialog for CommandList {
         (columns, rows.saturating_add(if title > 0 { title + 1 } else { 0 }))
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
-        area.and_then(|area| self.picture(app, area)).into_iter().collect()
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let (_, area) = self.areas(inner_area(area));
+        area.and_then(|area| Some((area, self.picture(app, area)?))).into_iter().collect()
     }
 
     fn hints(&self) -> &'static str {

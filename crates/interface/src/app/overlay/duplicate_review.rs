@@ -351,30 +351,6 @@ impl DuplicateReview {
         ReviewAreas { halves: halves.collect(), table }
     }
 
-    /// Returns the pictures of the two halves with their requests. Both show the same part at the same size.
-    fn half_pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
-        let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {
-            return Vec::new();
-        };
-        let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
-        let halves = self.areas(area, app).halves.into_iter().map(|(_, half)| half);
-        let shown = halves.zip(pair).enumerate();
-        let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
-            let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
-            let is_difference = index == 1 && self.shows_difference;
-            let subject = if is_difference {
-                PictureSubject::Difference(pair[0].media, pair[1].media)
-            } else {
-                PictureSubject::Media(image.media)
-            };
-            let compared_with = is_difference.then(|| source(pair[1]));
-            let source = source(if is_difference { pair[0] } else { image });
-            let view = PictureView { subject, crop };
-            (half, VisiblePicture { view, source, compared_with, canvas })
-        };
-        shown.filter(|(_, (half, _))| half.height > 0).map(picture).collect()
-    }
-
     fn part_of(&self, image: &ReviewImage, canvas: Canvas) -> (Crop, Canvas) {
         let size = image.image.size;
         let actual = self.pair().map(|pair| actual_zoom(pair[0].image.size, canvas).max(1.0));
@@ -413,10 +389,6 @@ impl Dialog for DuplicateReview {
         }
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
-    }
-
     fn hints(&self) -> &'static str {
         if self.typed_rule.is_some() {
             return "Enter use the rule   Esc cancel";
@@ -446,9 +418,28 @@ impl Dialog for DuplicateReview {
         self.typed_rule.as_mut()
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let pictures = self.half_pictures(self.area(app.screen.size), app);
-        pictures.into_iter().map(|(_, picture)| picture).collect()
+    /// Returns the pictures of the two halves. Both show the same part at the same size.
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {
+            return Vec::new();
+        };
+        let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
+        let halves = self.areas(area, app).halves.into_iter().map(|(_, half)| half);
+        let shown = halves.zip(pair).enumerate();
+        let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
+            let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
+            let is_difference = index == 1 && self.shows_difference;
+            let subject = if is_difference {
+                PictureSubject::Difference(pair[0].media, pair[1].media)
+            } else {
+                PictureSubject::Media(image.media)
+            };
+            let compared_with = is_difference.then(|| source(pair[1]));
+            let source = source(if is_difference { pair[0] } else { image });
+            let view = PictureView { subject, crop };
+            (half, VisiblePicture { view, source, compared_with, canvas })
+        };
+        shown.filter(|(_, (half, _))| half.height > 0).map(picture).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -558,7 +549,7 @@ impl DuplicateReview {
     fn draw_group(&self, ctx: &mut DrawContext, area: Rect) {
         let (Some(group), Some(pair)) = (self.selected_group(), self.pair()) else { return };
         let areas = self.areas(area, ctx.app);
-        let pictures = self.half_pictures(area, ctx.app);
+        let pictures = self.pictures(area, ctx.app);
         for (index, ((name, _), image)) in areas.halves.iter().zip(pair).enumerate() {
             let text = match pictures.get(1) {
                 Some((_, map)) if index == 1 && self.shows_difference => {

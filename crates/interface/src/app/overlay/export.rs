@@ -12,7 +12,7 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Jobs, Setup, availability,
+        Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
             fields::{self, PathField, PathKind, edit, expand_path, paste_path},
@@ -435,7 +435,7 @@ impl ExportForm {
             return app.overlays.open(form);
         }
         app.overlays.close();
-        ExportForm::start(&mut app.jobs, &app.setup, &mut app.outbox, form);
+        form.start(app);
     }
 
     fn export_job(&self, setup: &Setup) -> ExportJob {
@@ -449,10 +449,10 @@ impl ExportForm {
         }
     }
 
-    fn start(jobs: &mut Jobs, setup: &Setup, outbox: &mut Outbox, form: ExportForm) {
-        let (dataset, export) = (form.dataset, form.export_job(setup));
+    fn start(self, app: &mut App) {
+        let (dataset, export) = (self.dataset, self.export_job(&app.setup));
         let spec = &export.spec;
-        let request = match form.export_selection() {
+        let request = match self.export_selection() {
             None => Request::StartExport(dataset, spec.clone()),
             Some(selection) => Request::StartSelectionExport {
                 dataset,
@@ -461,12 +461,8 @@ impl ExportForm {
                 selection,
             },
         };
-        jobs.start(
-            JobDataset { id: dataset, name: form.dataset_name },
-            JobKind::Export(export),
-            request,
-            outbox,
-        );
+        let dataset = JobDataset { id: dataset, name: self.dataset_name };
+        app.jobs.start(dataset, JobKind::Export(export), request, &mut app.outbox);
     }
 }
 

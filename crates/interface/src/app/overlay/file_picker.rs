@@ -79,12 +79,6 @@ impl FilePicker {
         PickerAreas::new(inner_area(area))
     }
 
-    pub fn preview_picture(&self, app: &App) -> Option<PictureView> {
-        let candidates = self.candidates(app);
-        let file = candidates.get(self.picker.cursor).filter(|candidate| candidate.is_picture())?;
-        Some(PictureView { subject: PictureSubject::File(file.path()), crop: Crop::Full })
-    }
-
     /// Searches by the picture, whose region is picked first if `pick_region` is set.
     fn search(&self, app: &mut App, pick_region: bool) -> KeyResult {
         let Some(view) = app.results.view() else { return KeyResult::Close };
@@ -159,13 +153,16 @@ impl Dialog for FilePicker {
         self.picker.paste(text);
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let picture = self.preview_picture(app).and_then(|view| {
-            let PictureSubject::File(path) = &view.subject else { return None };
-            let area = Self::areas(self.area(app.screen.size)).picture;
-            let source = PictureSource::File(path.clone());
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let area = Self::areas(area).picture;
+        let candidates = self.candidates(app);
+        let selected = candidates.get(self.picker.cursor).filter(|_| !area.is_empty());
+        let picture = selected.filter(|candidate| candidate.is_picture()).map(|candidate| {
+            let path = candidate.path();
+            let subject = PictureSubject::File(path.clone());
+            let view = PictureView { subject, crop: Crop::Full };
             let canvas = app.screen.canvas(area.width, area.height);
-            (!area.is_empty()).then(|| VisiblePicture::new(view, source, canvas))
+            (area, VisiblePicture::new(view, PictureSource::File(path), canvas))
         });
         picture.into_iter().collect()
     }
@@ -178,14 +175,9 @@ impl Dialog for FilePicker {
         ctx.dialog(area, title);
         let areas = FilePicker::areas(area);
         self.picker.draw(ctx, areas, self.listing(ctx.app));
-        if areas.picture.is_empty() {
-            return;
-        }
-        match self.preview_picture(ctx.app) {
-            Some(view) => {
-                let canvas = ctx.app.screen.canvas(areas.picture.width, areas.picture.height);
-                ctx.draw_picture(areas.picture, view, canvas);
-            }
+        match self.pictures(area, ctx.app).pop() {
+            Some((area, picture)) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
+            None if areas.picture.is_empty() => {}
             None => ctx.picture_placeholder(areas.picture, "no preview"),
         }
     }

@@ -422,10 +422,6 @@ impl Dialog for MapView {
         self.find_hovered(self.rectangle(plot));
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
-    }
-
     fn hints(&self) -> &'static str {
         if self.corner.is_some() {
             return "Space select the rectangle   z zoom to it   ←↓↑→ move   Esc no rectangle";
@@ -443,12 +439,13 @@ impl Dialog for MapView {
         self.find_hovered(self.rectangle(self.plot_area(app)));
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
         let Some(point) = self.hovered() else { return Vec::new() };
-        let Rect { width, height, .. } = self.areas(self.area(app.screen.size)).picture;
-        let preview = app.results.loaded_preview(point.media);
-        let picture = preview.and_then(|it| preview_picture(it, app.screen.canvas(width, height)));
-        picture.filter(|_| width > 0 && height > 0).into_iter().collect()
+        let area = self.areas(area).picture;
+        let preview = app.results.loaded_preview(point.media).filter(|_| !area.is_empty());
+        let canvas = app.screen.canvas(area.width, area.height);
+        let picture = preview.and_then(|preview| preview_picture(preview, canvas));
+        picture.into_iter().map(|picture| (area, picture)).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {

@@ -82,10 +82,6 @@ impl Dialog for RegionPicker {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
-    }
-
     fn area(&self, screen: (u16, u16)) -> Rect {
         Self::area_on(screen)
     }
@@ -120,8 +116,8 @@ impl Dialog for RegionPicker {
         }
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        vec![self.picture_to_load(app)]
+    fn pictures(&self, _: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        vec![(Self::areas_on(&app.screen).picture, self.picture_to_load(app))]
     }
 
     /// Searches by the region. A whole media item of the dataset is not uploaded.

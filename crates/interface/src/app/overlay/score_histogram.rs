@@ -119,11 +119,11 @@ impl ScoreHistogram {
 
     /// Keeps one more result, or one fewer.
     fn step_result(&mut self, more: bool, results: &Results) {
-        let scores = || results.scored_clusters().into_iter().map(|(score, _)| score);
+        let scores = results.scores().into_iter();
         let next = if more {
-            scores().filter(|score| !self.keeps(*score)).reduce(f64::min)
+            scores.filter(|score| !self.keeps(*score)).reduce(f64::min)
         } else {
-            scores().filter(|score| self.keeps(*score)).reduce(f64::max)
+            scores.filter(|score| self.keeps(*score)).reduce(f64::max)
         };
         if let Some(score) = next {
             self.move_to(thousandths(score) + i32::from(more));
@@ -156,15 +156,11 @@ impl Dialog for ScoreHistogram {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        (screen.0, if screen.1 < 36 { 9 } else { 13 })
-    }
-
     /// The dialog is at the bottom of the screen, so that the results stay visible above it.
     fn area(&self, screen: (u16, u16)) -> Rect {
-        let (width, rows) = self.preferred_size(screen);
+        let rows: u16 = if screen.1 < 36 { 9 } else { 13 };
         let height = rows.min(screen.1.saturating_sub(1));
-        Rect { x: 0, y: screen.1.saturating_sub(height + 1), width, height }
+        Rect { x: 0, y: screen.1.saturating_sub(height + 1), width: screen.0, height }
     }
 
     fn hints(&self) -> &'static str {
@@ -173,8 +169,7 @@ impl Dialog for ScoreHistogram {
 
     /// Moves the cut so that the results up to this one are kept, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
-        let mut scores: Vec<f64> =
-            app.results.scored_clusters().into_iter().map(|(score, _)| score).collect();
+        let mut scores = app.results.scores();
         scores.sort_by(f64::total_cmp);
         if let Some(score) = scores.get(index) {
             self.move_to(thousandths(*score) + 1);
@@ -194,16 +189,13 @@ impl Dialog for ScoreHistogram {
         }
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let Some(areas) = Self::areas(self.area(app.screen.size)).boundary else {
-            return Vec::new();
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let areas = Self::areas(area).boundary.into_iter().flatten();
+        let picture = |(cluster, area): (Option<&Cluster>, Rect)| {
+            let canvas = app.screen.canvas(area.width, area.height);
+            Some((area, preview_picture(cluster?.previews.first()?, canvas)?))
         };
-        let pictures =
-            self.boundary(&app.results).into_iter().zip(areas).filter_map(|(cluster, area)| {
-                let preview: &Preview = cluster?.previews.first()?;
-                preview_picture(preview, app.screen.canvas(area.width, area.height))
-            });
-        pictures.collect()
+        self.boundary(&app.results).into_iter().zip(areas).filter_map(picture).collect()
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
@@ -274,9 +266,12 @@ impl Results {
         clusters.filter_map(|it| Some((it.relevance.as_ref()?.score, it))).collect()
     }
 
+    fn scores(&self) -> Vec<f64> {
+        self.scored_clusters().into_iter().map(|(score, _)| score).collect()
+    }
+
     pub fn score_histogram(&self, intervals: usize) -> Option<Histogram> {
-        let scores: Vec<f64> = self.scored_clusters().into_iter().map(|(score, _)| score).collect();
-        Histogram::new(&scores, intervals)
+        Histogram::new(&self.scores(), intervals)
     }
 }
 

@@ -46,10 +46,6 @@ impl Dialog for FilterInput {
         KeyResult::Close
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        (screen.0, 1)
-    }
-
     /// The input is above the hints, so that it covers no row of the list.
     fn area(&self, screen: (u16, u16)) -> Rect {
         Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
