@@ -112,25 +112,15 @@ impl TextPrompt {
             .ok_or("type an absolute path, or one that begins with ~".to_owned())
     }
 
-    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
+    /// Returns the request that saves or loads the selection.
+    fn selection_request(&self, app: &App) -> Result<(Lane, Request), String> {
         let typed = self.text.value().trim();
-        if self.purpose == PromptPurpose::OpenDataset {
-            let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
-            let id: DatasetId = typed.parse().map_err(|_| reason)?;
-            return Ok((Lane::Dataset(id), Request::Dataset(id)));
-        }
-        if let PromptPurpose::RenameDataset(id) = self.purpose {
-            if typed.is_empty() {
-                return Err("type a name for the dataset");
-            }
-            return Ok((Lane::Manage(id), Request::RenameDataset(id, typed.to_owned())));
-        }
         if typed.is_empty() {
-            return Err("type the path of a file");
+            return Err("type the path of a file".to_owned());
         }
         let selection = app.baskets.selection(&app.results);
         let (Some(view), Some(selection)) = (app.results.view(), selection) else {
-            return Err("open a dataset first");
+            return Err("open a dataset first".to_owned());
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
         let file = expand_path(typed, app.setup.home_dir.as_deref());
@@ -144,6 +134,48 @@ impl TextPrompt {
         };
         let lane = if saves { Lane::SaveSelection } else { Lane::OpenSelection };
         Ok((lane, request))
+    }
+
+    /// Does what the prompt is for, or returns why the text is not accepted.
+    fn carry_out(&self, app: &mut App) -> Result<(), String> {
+        let typed = self.text.value().trim();
+        match &self.purpose {
+            PromptPurpose::OpenDataset => {
+                let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
+                let id: DatasetId = typed.parse().map_err(|_| reason)?;
+                app.outbox.send(Lane::Dataset(id), Request::Dataset(id));
+            }
+            PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => {
+                let (lane, request) = self.selection_request(app)?;
+                app.outbox.send(lane, request);
+            }
+            PromptPurpose::GoToPage => {
+                let number = self.page(&app.results)?;
+                app.results.go_to_page(number, 0);
+            }
+            PromptPurpose::RenameDataset(_) if typed.is_empty() => {
+                return Err("type a name for the dataset".to_owned());
+            }
+            PromptPurpose::RenameDataset(id) => {
+                let request = Request::RenameDataset(*id, typed.to_owned());
+                app.outbox.send(Lane::Manage(*id), request);
+            }
+            PromptPurpose::TargetFolder(action) => {
+                let folder = self.target_folder(&app.setup)?;
+                file_actions::plan(app, file_actions::to_folder(*action, folder));
+            }
+            PromptPurpose::MoveDuplicates(groups) => {
+                let folder = self.target_folder(&app.setup)?;
+                let action = file_actions::to_folder(Action::MoveFiles, folder);
+                file_actions::plan_duplicates(app, groups.clone(), action);
+            }
+            PromptPurpose::NewTag => {
+                let name = tag_name(typed).ok_or("type a name of 1 to 100 characters")?;
+                tagging::create_tag(app, &name);
+            }
+            PromptPurpose::DiverseMedia => self.diverse_media(app)?,
+        }
+        Ok(())
     }
 }
 
@@ -192,31 +224,7 @@ impl Dialog for TextPrompt {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let accepted = match &self.purpose {
-            PromptPurpose::GoToPage => {
-                self.page(&app.results).map(|number| app.results.go_to_page(number, 0))
-            }
-            PromptPurpose::TargetFolder(action) => self.target_folder(&app.setup).map(|folder| {
-                file_actions::plan(app, file_actions::to_folder(*action, folder));
-            }),
-            PromptPurpose::MoveDuplicates(groups) => self.target_folder(&app.setup).map(|folder| {
-                let action = file_actions::to_folder(Action::MoveFiles, folder);
-                file_actions::plan_duplicates(app, groups.clone(), action);
-            }),
-            PromptPurpose::NewTag => match tag_name(self.text.value()) {
-                Some(name) => {
-                    tagging::create_tag(app, &name);
-                    Ok(())
-                }
-                None => Err("type a name of 1 to 100 characters".to_owned()),
-            },
-            PromptPurpose::DiverseMedia => self.diverse_media(app),
-            _ => self
-                .request(app)
-                .map(|(lane, request)| app.outbox.send(lane, request))
-                .map_err(ToOwned::to_owned),
-        };
-        if let Err(reason) = accepted {
+        if let Err(reason) = self.carry_out(app) {
             app.outbox.notify(Level::Warning, reason);
             app.overlays.open(*self);
         }
