@@ -35,21 +35,6 @@ pub struct RegionPicker {
     drag: Option<(Drag, Region)>,
 }
 
-impl RegionPicker {
-    /// Starts with the region of the last search by this picture, or with its inner half.
-    fn new(image: QueryImage, last: Option<Region>) -> Self {
-        Self {
-            image,
-            region: last.unwrap_or(Region::INNER_HALF),
-            step: StepSize::Cell,
-            number_input: None,
-            zoomed: false,
-            undo_stack: Vec::new(),
-            drag: None,
-        }
-    }
-}
-
 /// The maximum number of regions that `u` brings back.
 const MAX_UNDO: usize = 200;
 
@@ -106,7 +91,7 @@ impl Dialog for RegionPicker {
                 self.number_input = None;
             }
             (MouseKind::Drag, Some((drag, start))) => {
-                self.region = drag.apply(start, picture, cell, self.pixel_size(app));
+                self.region = drag.apply(start, picture, cell, self.size_of(StepSize::Pixel, app));
             }
             (MouseKind::Release, Some((_, start))) => {
                 self.drag = None;
@@ -168,7 +153,7 @@ impl RegionPicker {
             Key::Right => ('l', chord.shift),
             _ => return,
         };
-        let step = self.step_size(app);
+        let step = self.size_of(self.step, app);
         let by = match letter {
             'h' => (-step.0, 0.0),
             'j' => (0.0, step.1),
@@ -176,7 +161,7 @@ impl RegionPicker {
             'l' => (step.0, 0.0),
             _ => return,
         };
-        let smallest = self.pixel_size(app);
+        let smallest = self.size_of(StepSize::Pixel, app);
         self.set_region(match (chord.alt, shift) {
             (true, _) => self.region.with_top_left_moved(by, smallest),
             (false, true) => self.region.with_bottom_right_moved(by, smallest),
@@ -196,14 +181,10 @@ impl RegionPicker {
         }
     }
 
-    /// Returns how far a key moves, as a fraction of the picture.
-    fn step_size(&self, app: &App) -> Vec2 {
-        self.step.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
-    }
-
-    /// Returns the size of one pixel as a fraction of the picture.
-    fn pixel_size(&self, app: &App) -> Vec2 {
-        StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
+    /// Returns the size of a step as a fraction of the picture.
+    fn size_of(&self, step: StepSize, app: &App) -> Vec2 {
+        let cells = self.picture_cells(app).map_or(ASSUMED_CELLS, |it| (it.width, it.height));
+        step.fraction_of(cells, self.picture_size(app).unwrap_or(ASSUMED_PIXELS))
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
@@ -221,10 +202,18 @@ impl RegionPicker {
         }
     }
 
+    /// Starts with the region of the last search by this picture, or with its inner half.
     pub(in crate::app) fn open_on(overlays: &mut Overlays, results: &Results, image: QueryImage) {
         let last = image.region.or_else(|| results.recent_images.region(&image.subject));
-        let image = QueryImage { region: None, ..image };
-        overlays.open(RegionPicker::new(image, last));
+        overlays.open(Self {
+            image: QueryImage { region: None, ..image },
+            region: last.unwrap_or(Region::INNER_HALF),
+            step: StepSize::Cell,
+            number_input: None,
+            zoomed: false,
+            undo_stack: Vec::new(),
+            drag: None,
+        });
     }
 }
 
@@ -385,10 +374,6 @@ impl RegionPicker {
         picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
     }
 
-    fn picture_size_or_assumed(&self, app: &App) -> (u32, u32) {
-        self.picture_size(app).unwrap_or(ASSUMED_PIXELS)
-    }
-
     /// Returns the cells that the whole picture covers, once the picture is loaded.
     pub fn picture_cells(&self, app: &App) -> Option<Rect> {
         let area = Self::areas_on(&app.screen).picture;
@@ -403,16 +388,6 @@ impl RegionPicker {
         Some(Rect { x, y, width, height })
     }
 
-    fn picture_cell_size(&self, app: &App) -> (u16, u16) {
-        self.picture_cells(app).map_or(ASSUMED_CELLS, |cells| (cells.width, cells.height))
-    }
-}
-
-fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
-    u16::try_from(rows.len()).unwrap_or(u16::MAX)
-}
-
-impl RegionPicker {
     /// Returns the title. The name of the picture is shortened, or omitted if there is no room.
     fn title(&self, ctx: &DrawContext, cells: usize) -> String {
         const MIN_NAME: usize = 8;
@@ -427,6 +402,10 @@ impl RegionPicker {
         }
         format!("{what}{}{end}", truncate(name, free))
     }
+}
+
+fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
+    u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }
 
 fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
