@@ -108,7 +108,6 @@ pub struct AddMediaForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
     pub deployment: DeploymentKind,
-    pub tabs: &'static [SourceTab],
     pub tab: SourceTab,
     pub field: AddMediaField,
     /// The location for each kind of source.
@@ -126,13 +125,11 @@ pub struct AddMediaForm {
 
 impl AddMediaForm {
     fn new(dataset: DatasetId, dataset_name: SafeText, deployment: DeploymentKind) -> Self {
-        let tabs = SourceTab::of_deployment(deployment);
         Self {
             dataset,
             dataset_name,
             deployment,
-            tabs,
-            tab: tabs[0],
+            tab: SourceTab::of_deployment(deployment)[0],
             field: AddMediaField::Location,
             locations: Default::default(),
             auto_reindex: true,
@@ -159,7 +156,9 @@ impl AddMediaForm {
             _ => 0,
         };
         match self.field {
-            AddMediaField::Source => self.tab = cycle(self.tabs, self.tab, by),
+            AddMediaField::Source => {
+                self.tab = cycle(SourceTab::of_deployment(self.deployment), self.tab, by);
+            }
             AddMediaField::Reindex => self.auto_reindex ^= by != 0,
             AddMediaField::SpotInstances => {
                 self.spot = cycle(&[None, Some(true), Some(false)], self.spot, by.abs());
@@ -448,7 +447,8 @@ fn draw_source(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let field = draw_label(rows, form, AddMediaField::Source);
     let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
-        let tabs = form.tabs.iter().map(|&tab| (tab, tab == form.tab));
+        let tabs = SourceTab::of_deployment(form.deployment).iter();
+        let tabs = tabs.map(|&tab| (tab, tab == form.tab));
         let text = |(tab, selected): (SourceTab, bool)| {
             if selected {
                 (format!("‹ {} ›  ", tab.title()), theme.accent)

@@ -121,6 +121,16 @@ impl ArchiveInspector {
         format!("{}: {}", columns.len(), names.join(", "))
     }
 
+    fn draw_columns(&self, rows: &mut FormRows<App>) {
+        let theme = rows.ctx.theme;
+        let row = rows.reserve(1);
+        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
+        let (_, names) = split_columns(row, VALUE_COLUMN);
+        let names = Rect { width: names.width.saturating_sub(1), ..names };
+        rows.value(names, &self.columns_text(), theme.text);
+        rows.blank();
+    }
+
     /// Returns the rows that the facts, the names of the columns and the histogram need.
     fn text_rows(&self, width: u16) -> u16 {
         if self.inspection.value().is_some_and(|found| !found.has_rows()) {
@@ -182,18 +192,6 @@ impl ArchiveInspector {
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
-
-impl ArchiveInspector {
-    fn draw_columns(&self, rows: &mut FormRows<App>) {
-        let theme = rows.ctx.theme;
-        let row = rows.reserve(1);
-        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
-        let (_, names) = split_columns(row, VALUE_COLUMN);
-        let names = Rect { width: names.width.saturating_sub(1), ..names };
-        rows.value(names, &self.columns_text(), theme.text);
-        rows.blank();
-    }
-}
 
 fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let theme = ctx.theme;

@@ -325,6 +325,13 @@ impl Facets {
         }
     }
 
+    fn title(self, ctx: &DrawContext) -> String {
+        match self.unit(ctx.app) {
+            Some(unit) => format!("In {}", unit.description()),
+            None => "Quality issues".to_owned(),
+        }
+    }
+
     /// Returns whether sections are left out at the beginning so that the name of the shown one fits, and the others.
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
@@ -518,15 +525,6 @@ fn draw_bars(ctx: &mut DrawContext, area: Rect, facets: &[FacetValue], cursor: u
 
 const ISSUES_NOTE: &str =
     "No counts: results do not carry issues. Services may reject names other than blur.";
-
-impl Facets {
-    fn title(self, ctx: &DrawContext) -> String {
-        match self.unit(ctx.app) {
-            Some(unit) => format!("In {}", unit.description()),
-            None => "Quality issues".to_owned(),
-        }
-    }
-}
 
 fn draw_facet(
     ctx: &mut DrawContext,
