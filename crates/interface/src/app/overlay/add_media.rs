@@ -235,6 +235,45 @@ impl AddMediaForm {
         (self.field, self.error) = (error.0, Some(error));
         overlays.open(self);
     }
+
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.target_dataset() {
+            let (id, name) = (dataset.id, dataset.name.clone());
+            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
+            let deployment = match app.setup.deployment {
+                DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
+                deployment => deployment,
+            };
+            let form = AddMediaForm::new(id, name, deployment);
+            app.overlays.open(form);
+        }
+    }
+
+    pub(in crate::app) fn preflight_loaded(
+        overlays: &mut Overlays,
+        result: Result<Preflight, Failure>,
+    ) {
+        let Some(form) = overlays.dialog_mut::<AddMediaForm>() else { return };
+        let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
+            return;
+        };
+        match result {
+            Ok(found) => form.check = SourceCheck::Done(source, found),
+            Err(failure) => {
+                let reason = SafeText::detail(&failure.to_string());
+                form.error = Some((AddMediaField::Location, reason));
+            }
+        }
+    }
+
+    /// Opens the form again with the reason of the rejection, unless another dialog is open.
+    pub(in crate::app) fn reopen(overlays: &mut Overlays, id: JobId, failure: &Failure) {
+        if overlays.reopen_sent_form(id)
+            && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
+        {
+            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
+        }
+    }
 }
 
 impl Dialog for AddMediaForm {
@@ -362,47 +401,6 @@ impl Dialog for AddMediaForm {
             rows.blank();
             draw_options(rows, self);
         });
-    }
-}
-
-impl AddMediaForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        if let Some(dataset) = app.target_dataset() {
-            let (id, name) = (dataset.id, dataset.name.clone());
-            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
-            let deployment = match app.setup.deployment {
-                DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
-                deployment => deployment,
-            };
-            let form = AddMediaForm::new(id, name, deployment);
-            app.overlays.open(form);
-        }
-    }
-
-    pub(in crate::app) fn preflight_loaded(
-        overlays: &mut Overlays,
-        result: Result<Preflight, Failure>,
-    ) {
-        let Some(form) = overlays.dialog_mut::<AddMediaForm>() else { return };
-        let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
-            return;
-        };
-        match result {
-            Ok(found) => form.check = SourceCheck::Done(source, found),
-            Err(failure) => {
-                let reason = SafeText::detail(&failure.to_string());
-                form.error = Some((AddMediaField::Location, reason));
-            }
-        }
-    }
-
-    /// Opens the form again with the reason of the rejection, unless another dialog is open.
-    pub(in crate::app) fn reopen(overlays: &mut Overlays, id: JobId, failure: &Failure) {
-        if overlays.reopen_sent_form(id)
-            && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
-        {
-            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
-        }
     }
 }
 

@@ -50,6 +50,12 @@ impl CaptionSearchForm {
             .map_err(|invalid| format!("{}: type what a caption should say", invalid.reason))?;
         Ok(Query::Caption { text, max_score })
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        if let Some(view) = results.view() {
+            overlays.open(CaptionSearchForm::from_query(&view.search.query));
+        }
+    }
 }
 
 impl Dialog for CaptionSearchForm {
@@ -113,14 +119,6 @@ impl Dialog for CaptionSearchForm {
             rows.note_beside(max_score, NUMBER_WIDTH, hint, theme.dim);
             rows.note(&text, style);
         });
-    }
-}
-
-impl CaptionSearchForm {
-    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
-        if let Some(view) = results.view() {
-            overlays.open(CaptionSearchForm::from_query(&view.search.query));
-        }
     }
 }
 

@@ -94,6 +94,17 @@ impl CommandList {
             _ => Command::DeleteView(name.clone()),
         })
     }
+
+    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
+        let (title, list) = (SafeText::name(title), PickList::new(items));
+        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
+        app.overlays.open(CommandList { kind, title, list, has_picture, history_position: 0 });
+    }
+
+    /// Returns the open list, if it is of this kind.
+    pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
+        overlays.dialog::<Self>().filter(|list| list.kind == kind)
+    }
 }
 
 impl Dialog for CommandList {
@@ -172,19 +183,6 @@ impl Dialog for CommandList {
             Some(picture) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
             None => ctx.picture_placeholder(area, "not loaded"),
         }
-    }
-}
-
-impl CommandList {
-    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
-        let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
-        app.overlays.open(CommandList { kind, title, list, has_picture, history_position: 0 });
-    }
-
-    /// Returns the open list, if it is of this kind.
-    pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
-        overlays.dialog::<Self>().filter(|list| list.kind == kind)
     }
 }
 

@@ -243,6 +243,70 @@ impl ExportForm {
         let options = export_options(what, &self.spec());
         export_command_line(&setup.command_target(self.dataset), &options)
     }
+
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.dataset() {
+            app.overlays.open(ExportForm::new(dataset, None, app));
+        }
+    }
+
+    /// Opens the form for the selection, or for everything but the selection.
+    pub(in crate::app) fn open_for_basket(app: &mut App, part: ExportPart) {
+        let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
+        else {
+            return;
+        };
+        let mut form = ExportForm::new(dataset, Some(selection.clone()), app);
+        form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
+            search.dataset == dataset.id
+                && (search.query != Query::Browse || !search.filters.is_empty())
+        });
+        form.field = form.fields()[0];
+        form.set_part(part);
+        app.overlays.open(form);
+    }
+
+    /// Starts the export if its archive can be saved, or says in the form why not.
+    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
+        let form = app.overlays.dialog::<Self>();
+        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
+            return;
+        };
+        if let Err(reason) = result {
+            form.check = TargetCheck::Failed(reason);
+            form.field = ExportField::Folder;
+            return app.overlays.open(form);
+        }
+        app.overlays.close();
+        form.start(app);
+    }
+
+    fn export_job(&self, setup: &Setup) -> ExportJob {
+        ExportJob {
+            spec: self.spec(),
+            selection: self.selection.as_ref().map(|selection| selection.totals().summary()),
+            part: self.part,
+            folder: expand_path(self.folder.value(), setup.home_dir.as_deref()),
+            auto_download: self.auto_download,
+            shortfall: None,
+        }
+    }
+
+    fn start(self, app: &mut App) {
+        let (dataset, export) = (self.dataset, self.export_job(&app.setup));
+        let spec = &export.spec;
+        let request = match self.export_selection() {
+            None => Request::StartExport(dataset, spec.clone()),
+            Some(selection) => Request::StartSelectionExport {
+                dataset,
+                format: spec.format,
+                images: spec.include_images,
+                selection,
+            },
+        };
+        let dataset = JobDataset { id: dataset, name: self.dataset_name };
+        app.jobs.start(dataset, JobKind::Export(export), request, &mut app.outbox);
+    }
 }
 
 impl Dialog for ExportForm {
@@ -398,72 +462,6 @@ fn selection_options(selection: &Selection) -> ShellCommand {
         }
     };
     selection.ordered_entries().into_iter().fold(ShellCommand::default(), add)
-}
-
-impl ExportForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        if let Some(dataset) = app.dataset() {
-            app.overlays.open(ExportForm::new(dataset, None, app));
-        }
-    }
-
-    /// Opens the form for the selection, or for everything but the selection.
-    pub(in crate::app) fn open_for_basket(app: &mut App, part: ExportPart) {
-        let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
-        else {
-            return;
-        };
-        let mut form = ExportForm::new(dataset, Some(selection.clone()), app);
-        form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
-            search.dataset == dataset.id
-                && (search.query != Query::Browse || !search.filters.is_empty())
-        });
-        form.field = form.fields()[0];
-        form.set_part(part);
-        app.overlays.open(form);
-    }
-
-    /// Starts the export if its archive can be saved, or says in the form why not.
-    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
-        let form = app.overlays.dialog::<Self>();
-        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
-            return;
-        };
-        if let Err(reason) = result {
-            form.check = TargetCheck::Failed(reason);
-            form.field = ExportField::Folder;
-            return app.overlays.open(form);
-        }
-        app.overlays.close();
-        form.start(app);
-    }
-
-    fn export_job(&self, setup: &Setup) -> ExportJob {
-        ExportJob {
-            spec: self.spec(),
-            selection: self.selection.as_ref().map(|selection| selection.totals().summary()),
-            part: self.part,
-            folder: expand_path(self.folder.value(), setup.home_dir.as_deref()),
-            auto_download: self.auto_download,
-            shortfall: None,
-        }
-    }
-
-    fn start(self, app: &mut App) {
-        let (dataset, export) = (self.dataset, self.export_job(&app.setup));
-        let spec = &export.spec;
-        let request = match self.export_selection() {
-            None => Request::StartExport(dataset, spec.clone()),
-            Some(selection) => Request::StartSelectionExport {
-                dataset,
-                format: spec.format,
-                images: spec.include_images,
-                selection,
-            },
-        };
-        let dataset = JobDataset { id: dataset, name: self.dataset_name };
-        app.jobs.start(dataset, JobKind::Export(export), request, &mut app.outbox);
-    }
 }
 
 fn archive_name(dataset: &SafeText, part: ExportPart) -> ArchiveName {

@@ -127,6 +127,116 @@ impl LoginForm {
             store: self.stores(),
         })
     }
+
+    pub(in crate::app) fn open(app: &mut App) {
+        let rejection = app.login.rejection.as_ref();
+        let is_missing = rejection.is_some_and(|failure| failure.code == Some(NO_SECRET));
+        let form = LoginForm {
+            task: if is_missing { LoginTask::ImportSession } else { LoginTask::Check },
+            field: LoginField::Task,
+            api_key: Input::default(),
+            api_secret: RedactedInput::default(),
+            session: RedactedInput::default(),
+            store: None,
+            places: None,
+            outcome: rejection.map_or(LoginOutcome::None, |failure| {
+                LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
+            }),
+        };
+        app.overlays.open(form);
+        if can_import(&app.setup) {
+            app.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
+        }
+    }
+
+    /// Shows the result of a request of the form. If the form was closed, the result is a notification.
+    pub(in crate::app) fn response_loaded(
+        app: &mut App,
+        lane: &Lane,
+        result: Result<Payload, Failure>,
+    ) {
+        let outcome = match result {
+            Ok(Payload::LoginPlaces(places)) => {
+                if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
+                    form.places = Some(places);
+                }
+                return;
+            }
+            Ok(Payload::LoginImported(login)) => {
+                if app.overlays.dialog::<LoginForm>().is_some() {
+                    app.overlays.close();
+                }
+                return app.login_imported(login);
+            }
+            Ok(_) => LoginOutcome::Accepted(SafeText::detail("the login is accepted")),
+            Err(failure) => {
+                let known = failure.status.filter(|_| *lane == Lane::LoginCheck);
+                let by_dataset = app.dataset().is_some();
+                let text = known.and_then(|status| login_check_text(status, by_dataset));
+                let text = text.map_or_else(|| failure.to_string(), str::to_owned);
+                LoginOutcome::Failed(SafeText::detail(&text))
+            }
+        };
+        if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
+            form.outcome = outcome;
+            return;
+        }
+        match outcome {
+            LoginOutcome::Failed(text) => app.outbox.notify(Level::Error, text.as_str()),
+            LoginOutcome::Accepted(text) => app.outbox.notify(Level::Success, text.as_str()),
+            LoginOutcome::None | LoginOutcome::Running => {}
+        }
+    }
+
+    pub(in crate::app) fn open_profile_list(app: &mut App) {
+        let item =
+            |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
+        let profiles = app.setup.profiles.iter().map(|profile| {
+            let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
+            item(Destination::Profile(profile.name.clone()), &profile.name)
+                .note(note)
+                .current(Some(&profile.name) == app.setup.profile.as_ref())
+        });
+        let others = [
+            item(Destination::Sample, "sample").note("generated dataset, no account needed"),
+            item(Destination::Welcome, "new …")
+                .note("a folder, a hosted or an on-premises service"),
+        ];
+        let items = profiles.chain(others).collect();
+        CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
+    }
+
+    fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
+        let (app, theme) = (ctx.app, ctx.theme);
+        let login = app.setup.login.as_ref();
+        let service = login.map_or_else(String::new, |login| login.service.to_string());
+        let key = match &app.login.key {
+            Some(key) if key.is_empty() => "none yet".to_owned(),
+            Some(key) => key.to_string(),
+            None if app.login.rejection.is_some() => {
+                "none: this deployment is opened without login; open it as a hosted one".to_owned()
+            }
+            None => "none: this deployment needs no login".to_owned(),
+        };
+        let place = match (login.and_then(|login| login.fixed.as_ref()), &self.places) {
+            (Some(reason), _) => reason.to_string(),
+            (None, Some(places)) => places.current.to_string(),
+            (None, None) if login.is_none() => "—".to_owned(),
+            (None, None) => "…".to_owned(),
+        };
+        let (state, style) =
+            match (&app.login.rejection, app.login.token_time_left(app.outbox.clock())) {
+                (Some(failure), _) => (failure.message.to_string(), theme.failure),
+                (None, Some(left)) => (token_text(left), theme.text),
+                (None, None) => ("no request was rejected".to_owned(), theme.text),
+            };
+        [
+            ("service", service, theme.text),
+            ("key", key, theme.text),
+            ("secret in", place, theme.text),
+            ("state", state, style),
+        ]
+    }
 }
 
 fn can_import(setup: &Setup) -> bool {
@@ -217,86 +327,6 @@ impl Dialog for LoginForm {
     }
 }
 
-impl LoginForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        let rejection = app.login.rejection.as_ref();
-        let is_missing = rejection.is_some_and(|failure| failure.code == Some(NO_SECRET));
-        let form = LoginForm {
-            task: if is_missing { LoginTask::ImportSession } else { LoginTask::Check },
-            field: LoginField::Task,
-            api_key: Input::default(),
-            api_secret: RedactedInput::default(),
-            session: RedactedInput::default(),
-            store: None,
-            places: None,
-            outcome: rejection.map_or(LoginOutcome::None, |failure| {
-                LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
-            }),
-        };
-        app.overlays.open(form);
-        if can_import(&app.setup) {
-            app.outbox.send(Lane::LoginPlaces, Request::LoginPlaces);
-        }
-    }
-
-    /// Shows the result of a request of the form. If the form was closed, the result is a notification.
-    pub(in crate::app) fn response_loaded(
-        app: &mut App,
-        lane: &Lane,
-        result: Result<Payload, Failure>,
-    ) {
-        let outcome = match result {
-            Ok(Payload::LoginPlaces(places)) => {
-                if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
-                    form.places = Some(places);
-                }
-                return;
-            }
-            Ok(Payload::LoginImported(login)) => {
-                if app.overlays.dialog::<LoginForm>().is_some() {
-                    app.overlays.close();
-                }
-                return app.login_imported(login);
-            }
-            Ok(_) => LoginOutcome::Accepted(SafeText::detail("the login is accepted")),
-            Err(failure) => {
-                let known = failure.status.filter(|_| *lane == Lane::LoginCheck);
-                let by_dataset = app.dataset().is_some();
-                let text = known.and_then(|status| login_check_text(status, by_dataset));
-                let text = text.map_or_else(|| failure.to_string(), str::to_owned);
-                LoginOutcome::Failed(SafeText::detail(&text))
-            }
-        };
-        if let Some(form) = app.overlays.dialog_mut::<LoginForm>() {
-            form.outcome = outcome;
-            return;
-        }
-        match outcome {
-            LoginOutcome::Failed(text) => app.outbox.notify(Level::Error, text.as_str()),
-            LoginOutcome::Accepted(text) => app.outbox.notify(Level::Success, text.as_str()),
-            LoginOutcome::None | LoginOutcome::Running => {}
-        }
-    }
-
-    pub(in crate::app) fn open_profile_list(app: &mut App) {
-        let item =
-            |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
-        let profiles = app.setup.profiles.iter().map(|profile| {
-            let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
-            item(Destination::Profile(profile.name.clone()), &profile.name)
-                .note(note)
-                .current(Some(&profile.name) == app.setup.profile.as_ref())
-        });
-        let others = [
-            item(Destination::Sample, "sample").note("generated dataset, no account needed"),
-            item(Destination::Welcome, "new …")
-                .note("a folder, a hosted or an on-premises service"),
-        ];
-        let items = profiles.chain(others).collect();
-        CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
-    }
-}
-
 const FIELD_COLUMN: u16 = 16;
 
 fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'static>> {
@@ -308,40 +338,6 @@ fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'stati
         LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
     };
     Some(Line::from(vec![Span::raw(" "), Span::styled(format!("{mark}{text}"), style)]))
-}
-
-impl LoginForm {
-    fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
-        let (app, theme) = (ctx.app, ctx.theme);
-        let login = app.setup.login.as_ref();
-        let service = login.map_or_else(String::new, |login| login.service.to_string());
-        let key = match &app.login.key {
-            Some(key) if key.is_empty() => "none yet".to_owned(),
-            Some(key) => key.to_string(),
-            None if app.login.rejection.is_some() => {
-                "none: this deployment is opened without login; open it as a hosted one".to_owned()
-            }
-            None => "none: this deployment needs no login".to_owned(),
-        };
-        let place = match (login.and_then(|login| login.fixed.as_ref()), &self.places) {
-            (Some(reason), _) => reason.to_string(),
-            (None, Some(places)) => places.current.to_string(),
-            (None, None) if login.is_none() => "—".to_owned(),
-            (None, None) => "…".to_owned(),
-        };
-        let (state, style) =
-            match (&app.login.rejection, app.login.token_time_left(app.outbox.clock())) {
-                (Some(failure), _) => (failure.message.to_string(), theme.failure),
-                (None, Some(left)) => (token_text(left), theme.text),
-                (None, None) => ("no request was rejected".to_owned(), theme.text),
-            };
-        [
-            ("service", service, theme.text),
-            ("key", key, theme.text),
-            ("secret in", place, theme.text),
-            ("state", state, style),
-        ]
-    }
 }
 
 /// Says how long a token is still valid. The token is renewed before it expires.

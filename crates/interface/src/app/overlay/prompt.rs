@@ -177,6 +177,23 @@ impl TextPrompt {
         }
         Ok(())
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
+        overlays.open(TextPrompt::new(purpose, ""));
+    }
+
+    pub(in crate::app) fn open_for_rename(app: &mut App) {
+        if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
+            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.received()));
+        }
+    }
+
+    pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
+        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
+        let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
+        let path = format!("{folder}/{}.json", name.replace('/', "_"));
+        app.overlays.open(TextPrompt::new(purpose, &path));
+    }
 }
 
 impl Dialog for TextPrompt {
@@ -237,25 +254,6 @@ impl Dialog for TextPrompt {
             let row = rows.reserve(1);
             rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
         });
-    }
-}
-
-impl TextPrompt {
-    pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
-        overlays.open(TextPrompt::new(purpose, ""));
-    }
-
-    pub(in crate::app) fn open_for_rename(app: &mut App) {
-        if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
-            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.received()));
-        }
-    }
-
-    pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
-        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
-        let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
-        let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        app.overlays.open(TextPrompt::new(purpose, &path));
     }
 }
 

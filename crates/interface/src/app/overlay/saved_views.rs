@@ -31,6 +31,11 @@ impl ViewNameInput {
     pub fn trimmed_name(&self) -> SafeText {
         SafeText::name(self.name.value().trim())
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
+        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
+        overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
+    }
 }
 
 impl Dialog for ViewNameInput {
@@ -266,13 +271,6 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     }
     app.query
         .edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &app.results);
-}
-
-impl ViewNameInput {
-    pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
-        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
-    }
 }
 
 const FIELD_COLUMN: u16 = 8;

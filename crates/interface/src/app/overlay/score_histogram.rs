@@ -129,6 +129,24 @@ impl ScoreHistogram {
             self.move_to(thousandths(score) + i32::from(more));
         }
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        let (Some(histogram), Some(view)) = (results.score_histogram(1), results.view()) else {
+            return;
+        };
+        let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
+        let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
+        let mut plot = ScoreHistogram { cut: end, start, end };
+        plot.move_to(cut);
+        overlays.open(plot);
+    }
+
+    /// Returns whether the cut of the open histogram drops a cluster.
+    pub fn falls_out(overlays: &Overlays, cluster: &Cluster) -> bool {
+        let histogram = overlays.dialog::<ScoreHistogram>();
+        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
+        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
+    }
 }
 
 /// Returns a score in thousandths, rounded down.
@@ -236,26 +254,6 @@ fn limit_of(search: &Search) -> Option<Fraction> {
             _ => None,
         }),
         Query::Browse => None,
-    }
-}
-
-impl ScoreHistogram {
-    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
-        let (Some(histogram), Some(view)) = (results.score_histogram(1), results.view()) else {
-            return;
-        };
-        let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
-        let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
-        let mut plot = ScoreHistogram { cut: end, start, end };
-        plot.move_to(cut);
-        overlays.open(plot);
-    }
-
-    /// Returns whether the cut of the open histogram drops a cluster.
-    pub fn falls_out(overlays: &Overlays, cluster: &Cluster) -> bool {
-        let histogram = overlays.dialog::<ScoreHistogram>();
-        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
-        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
     }
 }
 

@@ -151,6 +151,17 @@ impl SplitForm {
             result => app.outbox.report_failure_or_mismatch(&Lane::Split(dataset), result),
         }
     }
+
+    fn draw_fields(&self, rows: &mut FormRows<App>) {
+        let balance = match self.balance {
+            Balance::Labels => "the same share of each label in every set",
+            Balance::Size => "only the number of media items",
+        };
+        rows.input("shares", &self.shares, "");
+        rows.input("names", &self.names, &self.usual_names());
+        rows.choices("balance", balance);
+        rows.input("skip tags", &self.without, &self.tags_in_use(rows.ctx.app));
+    }
 }
 
 /// Says how many media items each set has, and why sets are empty or how to go on.
@@ -255,19 +266,6 @@ impl Dialog for SplitForm {
             rows.blank();
             self.draw_fields(rows);
         });
-    }
-}
-
-impl SplitForm {
-    fn draw_fields(&self, rows: &mut FormRows<App>) {
-        let balance = match self.balance {
-            Balance::Labels => "the same share of each label in every set",
-            Balance::Size => "only the number of media items",
-        };
-        rows.input("shares", &self.shares, "");
-        rows.input("names", &self.names, &self.usual_names());
-        rows.choices("balance", balance);
-        rows.input("skip tags", &self.without, &self.tags_in_use(rows.ctx.app));
     }
 }
 
