@@ -245,14 +245,9 @@ pub trait Dialog: Any + Debug + CloneDialog {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect);
 
-    /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification
-    /// and the hints are below it.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        const LINES_BELOW: u16 = 2;
-        let (columns, rows) = self.preferred_size(screen);
-        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
-        let width = screen.0.min(columns);
-        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    /// Returns the area on the screen.
+    fn area(&self, app: &App) -> Rect {
+        area_of_size(self.preferred_size(app.screen.size), app.screen.size)
     }
 
     /// Returns the text field that takes pasted text.
@@ -315,6 +310,15 @@ pub trait Dialog: Any + Debug + CloneDialog {
 
     /// Does what the dialog was opened for. A dialog with invalid input opens itself again.
     fn accept(self: Box<Self>, _app: &mut App) {}
+}
+
+/// Returns the area of a dialog of this size. A third of the free rows is above the dialog, and the notification and the
+/// hints are below it.
+fn area_of_size((columns, rows): (u16, u16), screen: (u16, u16)) -> Rect {
+    const LINES_BELOW: u16 = 2;
+    let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
+    let width = screen.0.min(columns);
+    Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
 }
 
 /// Copies a dialog whose type is not known.

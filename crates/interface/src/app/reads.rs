@@ -428,7 +428,7 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
         return pictures;
     }
     if let Some(overlay) = app.overlays.current() {
-        let shown = overlay.pictures(overlay.area(app.screen.size), app);
+        let shown = overlay.pictures(overlay.area(app), app);
         pictures.extend(shown.into_iter().map(|(_, picture)| picture));
     }
     if let Some(viewer) = &app.viewer {

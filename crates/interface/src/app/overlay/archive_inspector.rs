@@ -36,7 +36,7 @@ pub struct ArchiveInspector {
 
 impl Dialog for ArchiveInspector {
     fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
-        let area = self.area(app.screen.size);
+        let area = self.area(app);
         let page_size = self.tiles(area).len().max(1);
         let is_scrolled = self.text_rows(inner_area(area).width) > self.text_area(area).height;
         let count = self.inspection.value().map_or(0, |found| found.first_images.len());

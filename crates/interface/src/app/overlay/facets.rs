@@ -21,7 +21,7 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Mouse, MouseKind,
+        Mouse, MouseKind, area_of_size,
         pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
     },
     drawing::{below, display_width, gauge, text_cells},
@@ -171,8 +171,6 @@ pub struct Facets {
     pub section: FacetSection,
     /// The index of the selected row.
     pub cursor: usize,
-    /// The columns of the names of all sections.
-    name_columns: usize,
 }
 
 impl Facets {
@@ -239,10 +237,13 @@ impl Dialog for Facets {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+    /// The dialog is at least as wide as the names of all sections.
+    fn area(&self, app: &App) -> Rect {
+        let screen = app.screen.size;
         let margin = if screen.1 < 24 { 3 } else { 6 };
-        let columns = u16::try_from(self.name_columns + 3).unwrap_or(u16::MAX);
-        (columns.max(72), screen.1.saturating_sub(margin).min(30))
+        let names = name_columns(&Facets::sections(app), app);
+        let columns = u16::try_from(names + 3).unwrap_or(u16::MAX);
+        area_of_size((columns.max(72), screen.1.saturating_sub(margin).min(30)), screen)
     }
 
     fn hints(&self) -> &'static str {
@@ -256,7 +257,7 @@ impl Dialog for Facets {
     /// A click on the name of a kind shows that kind.
     fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         self.turn_wheel(mouse, app);
-        let inside = inner_area(self.area(app.screen.size));
+        let inside = inner_area(self.area(app));
         if mouse.kind != MouseKind::Click || mouse.row != inside.y {
             return;
         }
@@ -268,7 +269,7 @@ impl Dialog for Facets {
             (start..end.min(inside.right())).contains(&mouse.column)
         });
         if let Some(section) = clicked {
-            *self = Self::at(section, app);
+            *self = Self { section, cursor: 0 };
         }
     }
 
@@ -354,26 +355,13 @@ impl Facets {
         names
     }
 
-    fn at(section: FacetSection, app: &App) -> Self {
-        let name_columns = name_columns(&Facets::sections(app), app);
-        Self { section, cursor: 0, name_columns }
-    }
-
-    /// Makes the open dialog as wide as the names of its sections, which have changed.
-    pub(in crate::app) fn fit_sections(app: &mut App) {
-        let columns = name_columns(&Facets::sections(app), app);
-        if let Some(facets) = app.overlays.dialog_mut::<Self>() {
-            facets.name_columns = columns;
-        }
-    }
-
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&Facets::sections(app), self.section, by), app);
+        *self = Self { section: cycle(&Facets::sections(app), self.section, by), cursor: 0 };
     }
 
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(&section) = Facets::sections(app).first() {
-            app.overlays.open(Facets::at(section, app));
+            app.overlays.open(Facets { section, cursor: 0 });
         }
     }
 

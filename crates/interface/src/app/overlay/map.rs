@@ -273,7 +273,7 @@ impl MapView {
     }
 
     fn plot_area(&self, app: &App) -> Rect {
-        self.areas(self.area(app.screen.size)).plot
+        self.areas(self.area(app)).plot
     }
 
     fn move_cursor(&mut self, by: [f32; 2], app: &App) {
@@ -373,7 +373,7 @@ impl MapView {
         let view = app.dialog::<Self>()?;
         let search = view.search_of(view.hovered()?)?;
         let is_drawn = app.screen.protocol != Protocol::None;
-        let is_shown = !view.areas(view.area(app.screen.size)).picture.is_empty();
+        let is_shown = !view.areas(view.area(app)).picture.is_empty();
         (is_drawn && is_shown).then_some(search)
     }
 }

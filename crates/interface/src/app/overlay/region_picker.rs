@@ -67,8 +67,8 @@ impl Dialog for RegionPicker {
         KeyResult::Stay
     }
 
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        Self::area_on(screen)
+    fn area(&self, app: &App) -> Rect {
+        Self::area_on(app.screen.size)
     }
 
     fn hints(&self) -> &'static str {

@@ -175,10 +175,10 @@ impl Dialog for ScoreHistogram {
     }
 
     /// The dialog is at the bottom of the screen, so that the results stay visible above it.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        let rows: u16 = if screen.1 < 36 { 9 } else { 13 };
-        let height = rows.min(screen.1.saturating_sub(1));
-        Rect { x: 0, y: screen.1.saturating_sub(height + 1), width: screen.0, height }
+    fn area(&self, app: &App) -> Rect {
+        let (width, rows) = app.screen.size;
+        let height = rows.saturating_sub(1).min(if rows < 36 { 9 } else { 13 });
+        Rect { x: 0, y: rows.saturating_sub(height + 1), width, height }
     }
 
     fn hints(&self) -> &'static str {
@@ -195,7 +195,7 @@ impl Dialog for ScoreHistogram {
     }
 
     fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
-        let plot = Self::areas(self.area(app.screen.size)).plot;
+        let plot = Self::areas(self.area(app)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
             let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else {

@@ -47,8 +47,9 @@ impl Dialog for FilterInput {
     }
 
     /// The input is above the hints, so that it covers no row of the list.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
+    fn area(&self, app: &App) -> Rect {
+        let (columns, rows) = app.screen.size;
+        Rect::new(0, rows.saturating_sub(2), columns, rows.min(1))
     }
 
     fn hints(&self) -> &'static str {
