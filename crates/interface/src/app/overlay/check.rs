@@ -295,7 +295,7 @@ impl Dialog for QualityCheck {
         };
         let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
         ctx.form(inside, &options, |rows| match &self.results {
-            Some(results) => self.draw_results(rows, results),
+            Some(results) => draw_results(rows, results),
             None => self.draw_form(rows),
         });
     }
@@ -324,25 +324,25 @@ impl QualityCheck {
         }
         rows.input("no leaks", &self.parts, PARTS_NOTE);
     }
+}
 
-    fn draw_results(&self, rows: &mut FormRows<App>, results: &[ConditionResult]) {
-        let theme = rows.ctx.theme;
-        rows.text(&summary(results), theme.text);
-        rows.blank();
-        let heading = rows.label(&Span::styled("result", theme.dim));
-        draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
-        for result in results {
-            let (verdict, style) = if result.passed {
-                ("✓ passed", theme.success)
-            } else {
-                ("✗ failed", theme.failure)
-            };
-            let found = group_digits(result.found as u64);
-            let area = rows.field(&Span::styled(verdict, style));
-            rows.clickable(area, true);
-            let style = if rows.is_focused() { theme.accent } else { theme.text };
-            draw_columns(rows, area, [&found, &result.limit, result.name.as_str()], style);
-        }
+fn draw_results(rows: &mut FormRows<App>, results: &[ConditionResult]) {
+    let theme = rows.ctx.theme;
+    rows.text(&summary(results), theme.text);
+    rows.blank();
+    let heading = rows.label(&Span::styled("result", theme.dim));
+    draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
+    for result in results {
+        let (verdict, style) = if result.passed {
+            ("✓ passed", theme.success)
+        } else {
+            ("✗ failed", theme.failure)
+        };
+        let found = group_digits(result.found as u64);
+        let area = rows.field(&Span::styled(verdict, style));
+        rows.clickable(area, true);
+        let style = if rows.is_focused() { theme.accent } else { theme.text };
+        draw_columns(rows, area, [&found, &result.limit, result.name.as_str()], style);
     }
 }
 
