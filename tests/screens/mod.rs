@@ -311,7 +311,7 @@ proptest! {
                 continue;
             }
             let screen = buffer.area;
-            let layer = desk.app.overlay().map(|overlay| overlay.area(desk.app.screen().size));
+            let layer = desk.app.overlay().map(|overlay| overlay.area(&desk.app));
             let layer = layer.unwrap_or_default();
             prop_assert_eq!(layer.intersection(screen), layer);
             for y in [0, rows - 1].into_iter().filter(|y| !layer.rows().any(|row| row.y == *y)) {

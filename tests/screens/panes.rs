@@ -514,7 +514,7 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
     let Some(overlay) = desk.app.overlay() else { return panes };
-    let dialog = overlay.area(desk.app.screen().size);
+    let dialog = overlay.area(&desk.app);
     let inside = if desk.app.dialog::<FilterInput>().is_some() {
         dialog
     } else if desk.app.dialog::<FilePicker>().is_some() {

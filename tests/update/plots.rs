@@ -151,7 +151,7 @@ fn a_saved_cut_by_a_file_follows_the_file_when_it_is_registered_again() {
 fn a_click_in_the_plot_moves_the_cut() {
     let mut desk = caption_search();
     desk.press("g h");
-    let dialog = desk.app.overlay().unwrap().area(desk.app.screen().size);
+    let dialog = desk.app.overlay().unwrap().area(&desk.app);
     let plot_area = ScoreHistogram::areas(dialog).plot;
     let mouse = Mouse { column: plot_area.x, row: plot_area.y, kind: MouseKind::Click };
     desk.happen(Event::Mouse(mouse));

@@ -98,8 +98,8 @@ impl App {
             Key::Esc if in_json => self.panes.focus = Pane::Results,
             Key::Tab if in_json => self.query.switch_json(&self.results, &mut self.outbox),
             _ => {
-                if let Some(mut editor) = self.query.query_editor(&self.results) {
-                    editor.handle_key(chord);
+                if let Some((draft, known)) = self.query.draft_and_values(&self.results) {
+                    draft.handle_key(chord, known);
                 }
             }
         }

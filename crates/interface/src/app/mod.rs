@@ -78,7 +78,7 @@ use crate::{
     app::{
         overlay::{
             duplicate_groups::Decisions,
-            fields::{self, KeyResult, PathField, PathInput},
+            fields::{self, KeyResult, PathField},
         },
         screen::InputState,
         session::SessionState,
@@ -225,12 +225,15 @@ pub type DrawContext<'a> = Painter<'a, App>;
 
 /// A dialog: a plain value that handles keys and draws itself.
 pub trait Dialog: Any + Debug + CloneDialog {
-    /// Handles a key. `app` has no open dialog while this runs.
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
+    /// Handles a key, and does what the key says. `app` has no open dialog while this runs, so a key that opens another
+    /// dialog closes this one.
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult;
 
-    /// Returns the columns and rows that the dialog needs with its frame. They are clipped to the
-    /// screen.
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
+    /// Returns the columns and rows that the dialog needs with its frame, which is the whole screen for some dialogs.
+    /// They are clipped to the screen.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        screen
+    }
 
     /// Returns the keys of the dialog, for the last line of the screen.
     fn hints(&self) -> &'static str;
@@ -242,14 +245,9 @@ pub trait Dialog: Any + Debug + CloneDialog {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect);
 
-    /// Returns the area on a screen of this size. A third of the free rows is above the dialog, and the notification
-    /// and the hints are below it.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        const LINES_BELOW: u16 = 2;
-        let (columns, rows) = self.preferred_size(screen);
-        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
-        let width = screen.0.min(columns);
-        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    /// Returns the area on the screen.
+    fn area(&self, app: &App) -> Rect {
+        area_of_size(self.preferred_size(app.screen.size), app.screen.size)
     }
 
     /// Returns the text field that takes pasted text.
@@ -261,17 +259,18 @@ pub trait Dialog: Any + Debug + CloneDialog {
     fn select_item(&mut self, _index: usize, _app: &App) {}
 
     fn paste(&mut self, text: &str) {
+        let paste = if self.path_field().is_some() { fields::paste_path } else { fields::paste };
         if let Some(input) = self.text_input() {
-            fields::paste(input, text);
+            paste(input, text);
         }
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         self.turn_wheel(mouse, app);
     }
 
     /// Moves the cursor with the wheel, or scrolls.
-    fn turn_wheel(&mut self, mouse: Mouse, app: &App) {
+    fn turn_wheel(&mut self, mouse: Mouse, app: &mut App) {
         let key = match mouse.kind {
             MouseKind::WheelUp => Key::Up,
             MouseKind::WheelDown => Key::Down,
@@ -293,7 +292,8 @@ pub trait Dialog: Any + Debug + CloneDialog {
         None
     }
 
-    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
+    /// Returns the pictures in an area of the dialog, with the areas for them.
+    fn pictures(&self, _area: Rect, _app: &App) -> Vec<(Rect, VisiblePicture)> {
         Vec::new()
     }
 
@@ -310,6 +310,15 @@ pub trait Dialog: Any + Debug + CloneDialog {
 
     /// Does what the dialog was opened for. A dialog with invalid input opens itself again.
     fn accept(self: Box<Self>, _app: &mut App) {}
+}
+
+/// Returns the area of a dialog of this size. A third of the free rows is above the dialog, and the notification and the
+/// hints are below it.
+fn area_of_size((columns, rows): (u16, u16), screen: (u16, u16)) -> Rect {
+    const LINES_BELOW: u16 = 2;
+    let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
+    let width = screen.0.min(columns);
+    Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
 }
 
 /// Copies a dialog whose type is not known.
@@ -351,7 +360,7 @@ pub struct Overlays {
     /// Whether the user has changed the path in the focused field, so that Tab completes it.
     path_is_typed: bool,
     /// The path in the open form whose completion waits for its folder.
-    completion: Option<PathInput>,
+    completion: Option<PathField>,
     /// The form of the newest addition, so that the user can correct it if the service rejects it.
     sent_form: Option<(JobId, Box<dyn Dialog>)>,
 }

@@ -452,7 +452,8 @@ pub(in crate::app) fn visible_pictures(app: &App) -> Vec<VisiblePicture> {
         return pictures;
     }
     if let Some(overlay) = app.overlays.current() {
-        pictures.extend(overlay.visible_pictures(app));
+        let shown = overlay.pictures(overlay.area(app), app);
+        pictures.extend(shown.into_iter().map(|(_, picture)| picture));
     }
     if let Some(viewer) = &app.viewer {
         pictures.extend(app.viewer_pictures(viewer));

@@ -28,7 +28,6 @@ use crate::{
             check::QualityCheck,
             duplicate_review::DuplicateReview,
             export::ExportForm,
-            facets::Facets,
             fact_sheet::FactSheet,
             file_actions, file_patterns, get_model,
             login::LoginForm,
@@ -168,7 +167,6 @@ impl App {
             (Lane::Overview(dataset, entity), result) => {
                 let known = self.service_data.overviews.entry((dataset, entity)).or_default();
                 known.finish(self.outbox.now, content!(result, Overview));
-                Facets::fit_sections(self);
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 FactSheet::show_record(self, dataset, fields);

@@ -183,8 +183,8 @@ impl App {
 
     /// Runs the draft on the search on screen. The anchor or caption of the search stays.
     pub(in crate::app) fn run_query(&mut self) {
-        if let Some(mut editor) = self.query.query_editor(&self.results) {
-            editor.finish_field();
+        if let Some((draft, known)) = self.query.draft_and_values(&self.results) {
+            draft.finish_field(known);
         }
         let (Ok(filters), Some(view)) =
             (self.query.draft(&self.results).filters(), self.results.view())

@@ -20,9 +20,7 @@ use tui_input::Input;
 use crate::{
     app::{
         overlay::{
-            fields::{
-                Completion, PathField, PathInput, PathKind, edit, expand_path, paste, paste_path,
-            },
+            fields::{Completion, PathField, PathKind, edit, expand_path, paste, paste_path},
             path_picker::{PathPicker, PickerKey},
         },
         pane::cycle,
@@ -149,14 +147,15 @@ pub enum WelcomeAction {
     Connect(Box<CandidateProfile>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionAttempt {
+    #[default]
     None,
     Connecting,
     Failed(String),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Welcome {
     /// What was opened before, with the time since then.
     pub recent: Vec<(RecentPlace, Duration)>,
@@ -175,7 +174,7 @@ pub struct Welcome {
     /// The picker of the focused path, while it is open.
     pub picker: Option<PathPicker>,
     /// The typed path whose completion waits for the folder around it.
-    completion: Option<PathInput>,
+    completion: Option<PathField>,
     /// The folder that was listed last.
     listing: Option<(PathBuf, Remote<FolderListing>)>,
 }
@@ -184,20 +183,7 @@ impl Welcome {
     /// Creates the first step. `failure` is the reason why the user is here again.
     pub fn new(failure: Option<String>) -> Self {
         let attempt = failure.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
-        Self {
-            recent: Vec::new(),
-            cursor: 0,
-            option: None,
-            field: 0,
-            typed: Box::default(),
-            secret: SecretInput::default(),
-            secret_place: SecretPlace::default(),
-            store: None,
-            attempt,
-            picker: None,
-            completion: None,
-            listing: None,
-        }
+        Self { attempt, ..Self::default() }
     }
 
     /// Offers what was opened before. `now` is in seconds since 1970.
@@ -358,9 +344,9 @@ impl Welcome {
         chord: Chord,
         home: Option<&Path>,
     ) -> WelcomeAction {
-        let path = PathInput { text: self.text(field).clone() };
+        let path = PathField { text: self.text(field).clone(), kind };
         match chord.key {
-            Key::Char('f') if chord.ctrl => self.open_picker(PathField { path, kind }, home),
+            Key::Char('f') if chord.ctrl => self.open_picker(path, home),
             Key::Tab if !chord.shift && !path.name().is_empty() => {
                 (self.listing, self.completion) = (None, Some(path));
             }
@@ -414,13 +400,11 @@ impl Welcome {
         let mut listing = Remote::default();
         listing.finish(Uptime::ZERO, result);
         let waiting = self.completion.take_if(|path| path.folder(home) == folder);
-        if let (Some(mut path), Some((field, kind))) = (waiting, self.focused_path()) {
-            let completion = listing
-                .value()
-                .map_or(Completion::Complete, |folder| path.complete_in(folder, kind));
-            match completion {
+        if let (Some(mut path), Some((field, _))) = (waiting, self.focused_path()) {
+            let folder = listing.value();
+            match folder.map_or(Completion::Complete, |folder| path.complete_in(folder)) {
                 Completion::Extended => *self.text_mut(field) = path.text,
-                Completion::Ambiguous => self.open_picker(PathField { path, kind }, home),
+                Completion::Ambiguous => self.open_picker(path, home),
                 Completion::Complete => self.field = (self.field + 1) % self.fields().len(),
             }
         }

@@ -28,16 +28,19 @@ pub(crate) struct FormOptions<'l> {
     pub footer: &'l [Line<'l>],
     /// How far the user has scrolled the form.
     pub scroll: ScrollState,
+    /// The position of the focused field among the fields.
+    pub focused: usize,
 }
 
 impl<'l> FormOptions<'l> {
     /// The options of a form that the user cannot scroll.
-    pub(crate) fn new(column: u16, footer: &'l [Line<'l>]) -> Self {
-        Self { column, footer, scroll: ScrollState::default() }
+    pub(crate) fn new(column: u16, footer: &'l [Line<'l>], focused: usize) -> Self {
+        Self { column, footer, scroll: ScrollState::default(), focused }
     }
 }
 
-/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full.
+/// Draws the rows of a form from the top, on a canvas that is as high as the rows need. Texts are wrapped in full. The
+/// fields are counted as they are drawn, which is the order of the Tab key.
 pub(crate) struct FormRows<'a, S> {
     pub ctx: Painter<'a, S>,
     inside: Rect,
@@ -45,6 +48,10 @@ pub(crate) struct FormRows<'a, S> {
     row: u16,
     /// Whether blank rows are kept.
     is_spaced: bool,
+    /// The number of fields that are drawn.
+    fields: usize,
+    /// The position of the focused field.
+    focused: usize,
     /// The row below the focused field.
     focus_end: u16,
 }
@@ -71,24 +78,38 @@ impl<S> FormRows<'_, S> {
         self.line(&Line::from(vec![Span::raw(" "), Span::styled(text, style)]));
     }
 
-    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
-    pub fn field(&mut self, label: &Span, focused: bool) -> Rect {
-        let style = if focused { self.ctx.theme.accent } else { label.style };
-        let cursor = if focused { " ▸ " } else { "   " };
+    /// Draws the label of a value that is not a field. Returns the area of the value.
+    pub fn label(&mut self, label: &Span) -> Rect {
         let row = self.reserve(1);
-        self.ctx.put(row, 0, &[(cursor, style), (&label.content, style)]);
-        self.focus_end = if focused { self.row } else { self.focus_end };
+        self.ctx.put(row, 0, &[("   ", label.style), (&label.content, label.style)]);
         field_area(row, 0, self.column)
     }
 
-    /// Makes a field clickable: a click focuses it, and a click on the focused field changes its choice.
-    pub fn clickable(&mut self, field: Rect, index: Option<usize>, is_focused_choice: bool) {
-        let Some(index) = index else { return };
+    /// Draws the label of the next field, with a cursor if it is focused. Returns the area of the field.
+    pub fn field(&mut self, label: &Span) -> Rect {
+        self.fields += 1;
+        if !self.is_focused() {
+            return self.label(label);
+        }
+        let style = self.ctx.theme.accent;
+        let row = self.reserve(1);
+        self.ctx.put(row, 0, &[(" ▸ ", style), (&label.content, style)]);
+        self.focus_end = self.row;
+        field_area(row, 0, self.column)
+    }
+
+    /// Returns whether the last field is focused.
+    pub fn is_focused(&self) -> bool {
+        self.fields == self.focused + 1
+    }
+
+    /// Makes a row of the last field clickable: a click focuses the field, and a click on a focused choice changes it.
+    pub fn clickable(&mut self, field: Rect, is_choice: bool) {
         let row = Rect { x: self.inside.x, width: self.inside.width, ..field };
-        let target = if is_focused_choice {
+        let target = if is_choice && self.is_focused() {
             ClickTarget::Key(Chord::plain(Key::Right))
         } else {
-            ClickTarget::Item(index)
+            ClickTarget::Item(self.fields.saturating_sub(1))
         };
         self.ctx.click(row, target);
     }
@@ -99,61 +120,42 @@ impl<S> FormRows<'_, S> {
         Rect { y: row.y, ..field }
     }
 
-    /// Draws a field whose value the user chooses and does not type. Returns the area of the field.
-    pub fn choice(&mut self, label: &Span, value: &Span, focused: bool) -> Rect {
-        let field = self.field(label, focused);
-        self.value(field, &value.content, value.style);
-        self.focus_end = if focused { self.row } else { self.focus_end };
-        field
-    }
-
-    /// Draws a field for the text of an input.
-    pub fn input(&mut self, label: &str, input: &Input, index: Option<usize>, focused: bool) {
-        self.input_or(label, input, "", index, focused);
+    /// Draws a value that the user cannot change.
+    pub fn fact(&mut self, label: &Span, value: &Span) {
+        let area = self.label(label);
+        self.value(area, &value.content, value.style);
     }
 
     /// Draws a field for the text of an input, which shows a placeholder while it is empty.
-    pub fn input_or(
-        &mut self,
-        label: &str,
-        input: &Input,
-        placeholder: &str,
-        index: Option<usize>,
-        focused: bool,
-    ) {
+    pub fn input(&mut self, label: &str, input: &Input, placeholder: &str) {
         let theme = self.ctx.theme;
-        let field = self.field(&Span::styled(label, theme.text), focused);
-        self.clickable(field, index, false);
+        let field = self.field(&Span::styled(label, theme.text));
+        self.clickable(field, false);
         if input.value().is_empty() {
             self.note_beside(field, 0, placeholder, theme.dim);
         }
-        self.ctx.text_field(field, input, focused);
+        self.ctx.text_field(field, input, self.is_focused());
     }
 
     /// Draws a field for the text of an input in the first columns of its row, with a note beside them.
-    pub fn short_input(
-        &mut self,
-        label: &str,
-        (input, columns): (&Input, u16),
-        note: &str,
-        index: Option<usize>,
-        focused: bool,
-    ) {
+    pub fn short_input(&mut self, label: &str, (input, columns): (&Input, u16), note: &str) {
         let theme = self.ctx.theme;
-        let field = self.field(&Span::styled(label, theme.text), focused);
-        self.clickable(field, index, false);
+        let field = self.field(&Span::styled(label, theme.text));
+        self.clickable(field, false);
         let (value, _) = split_columns(field, columns);
-        self.ctx.text_field(value, input, focused);
+        self.ctx.text_field(value, input, self.is_focused());
         self.note_beside(field, columns + 1, note, theme.dim);
     }
 
     /// Draws a field whose value is one of several choices.
-    pub fn choices(&mut self, label: &str, chosen: &str, index: Option<usize>, focused: bool) {
+    pub fn choices(&mut self, label: &str, chosen: &str) {
         let theme = self.ctx.theme;
+        let field = self.field(&Span::styled(label, theme.text));
+        let focused = self.is_focused();
         let style = if focused { theme.accent } else { theme.text };
-        let chosen = Span::styled(choice_text(chosen, focused), style);
-        let field = self.choice(&Span::styled(label, theme.text), &chosen, focused);
-        self.clickable(field, index, focused);
+        self.value(field, &choice_text(chosen, focused), style);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+        self.clickable(field, true);
     }
 
     /// Draws a text in the last field, with further rows as needed.
@@ -247,7 +249,9 @@ impl<S> Painter<'_, S> {
         let mut mouse = MouseTargets::default();
         let ctx = Painter { app, theme, buf: canvas, layer, mouse: &mut mouse };
         let column = options.column;
-        let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
+        let focused = options.focused;
+        let mut rows =
+            FormRows { ctx, inside, column, row: 0, is_spaced, fields: 0, focused, focus_end: 0 };
         draw(&mut rows);
         (rows.row, rows.focus_end, mouse)
     }

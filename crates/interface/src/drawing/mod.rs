@@ -23,8 +23,8 @@ pub(crate) use form::{FormOptions, FormRows, choice_text};
 pub(crate) use frame::{below, equal_columns, field_area, split_columns, split_end};
 pub use picture_layer::PictureLayer;
 pub(crate) use text::{
-    ScrollState, display_width, first_fitting, fitting_items, format_score, gauge, rows_of_line,
-    rows_of_lines, text_cells, wrap_words, wrapped_rows,
+    ScrollState, display_width, first_fitting, fitting_items, format_score, gauge, packed_rows,
+    rows_of_line, rows_of_lines, text_cells, wrap_words, wrapped_rows,
 };
 pub use theme::Theme;
 

@@ -236,6 +236,26 @@ pub(crate) fn wrapped_rows(text: &str, cells: u16) -> u16 {
     u16::try_from(lines).unwrap_or(u16::MAX).max(1)
 }
 
+/// Fills rows of this width with whole items, which need `cells_of` cells each.
+pub(crate) fn packed_rows<T>(
+    items: impl IntoIterator<Item = T>,
+    width: usize,
+    cells_of: impl Fn(&T) -> usize,
+) -> Vec<Vec<T>> {
+    let (mut rows, mut used) = (Vec::<Vec<T>>::new(), 0);
+    for item in items {
+        let cells = cells_of(&item);
+        if let Some(row) = rows.last_mut().filter(|_| used + cells <= width) {
+            row.push(item);
+            used += cells;
+        } else {
+            rows.push(vec![item]);
+            used = cells;
+        }
+    }
+    rows
+}
+
 /// Splits a word into parts that are at most `cells` wide.
 fn split_word(word: &str, cells: usize) -> Vec<String> {
     let mut parts = vec![String::new()];

@@ -12,7 +12,8 @@ use std::{
 };
 
 use tessera_model::{
-    Basket, ClusterId, EntryContent, EntryId, Selection, SelectionEntry, StateKey, StateValue,
+    Basket, ClusterId, EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, StateKey,
+    StateValue,
 };
 
 use crate::app::prelude::*;
@@ -51,30 +52,7 @@ impl Baskets {
     fn needs_load(&self, dataset: DatasetId) -> bool {
         self.remote(dataset).is_none_or(|basket| basket.due(None).is_some())
     }
-}
 
-/// A selection that takes more than one key or mouse event.
-#[derive(Debug, Default)]
-pub struct PendingSelection {
-    /// The cluster at which a range starts, while a range is being selected.
-    pub range: Option<ClusterId>,
-    pub all_pages: Option<SelectAllPages>,
-    pub drag: Option<TileDrag>,
-}
-
-/// A press of the mouse button on a tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TileDrag {
-    pub start: usize,
-    /// Whether the mouse has been moved over another tile since.
-    pub moved: bool,
-}
-
-pub(in crate::app) fn cluster_count(count: usize) -> String {
-    count_with_noun(count, "cluster", "clusters")
-}
-
-impl Baskets {
     pub fn current(&self, results: &Results) -> Option<&Basket> {
         self.get(results.view()?.search.dataset)
     }
@@ -194,6 +172,27 @@ impl Baskets {
     }
 }
 
+/// A selection that takes more than one key or mouse event.
+#[derive(Debug, Default)]
+pub struct PendingSelection {
+    /// The cluster at which a range starts, while a range is being selected.
+    pub range: Option<ClusterId>,
+    pub all_pages: Option<SelectAllPages>,
+    pub drag: Option<TileDrag>,
+}
+
+/// A press of the mouse button on a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileDrag {
+    pub start: usize,
+    /// Whether the mouse has been moved over another tile since.
+    pub moved: bool,
+}
+
+pub(in crate::app) fn cluster_count(count: usize) -> String {
+    count_with_noun(count, "cluster", "clusters")
+}
+
 impl Results {
     pub fn tile_of_entry(&self, entry: &SelectionEntry) -> Option<usize> {
         let tile = self.page()?.clusters.iter().position(|cluster| match &entry.content {
@@ -201,6 +200,15 @@ impl Results {
             EntryContent::MediaItem(id, _) => cluster.previews.iter().any(|it| it.media == *id),
         })?;
         self.visible_clusters().iter().position(|visible| visible.contains(tile))
+    }
+
+    /// Returns the clusters of the tiles at these positions, including folded clusters.
+    pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
+        let Some(page) = self.page() else { return Vec::new() };
+        let visible = self.visible_clusters().into_iter().enumerate();
+        let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
+        let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
+        indexes.map(|index| &page.clusters[index]).collect()
     }
 }
 
@@ -214,6 +222,17 @@ pub enum SelectionState {
     Partial(usize),
     /// The cluster is selected, but was selected before the dataset was reindexed.
     Stale,
+}
+
+impl SelectionState {
+    /// Returns the state of a selected cluster that is shown with this many excluded items.
+    pub(in crate::app) fn of_cluster(cluster: &SelectedCluster, excluded: usize) -> Self {
+        match excluded {
+            _ if cluster.stale => Self::Stale,
+            0 => Self::Whole,
+            excluded => Self::Partial(excluded),
+        }
+    }
 }
 
 impl Baskets {
@@ -246,11 +265,7 @@ impl Baskets {
             None => selected.excluded.len(),
             Some(member) => usize::from(selected.excluded.contains(&member.media)),
         };
-        match excluded {
-            _ if selected.stale => SelectionState::Stale,
-            0 => SelectionState::Whole,
-            excluded => SelectionState::Partial(excluded),
-        }
+        SelectionState::of_cluster(selected, excluded)
     }
 
     pub fn selected_entries(&self, results: &Results) -> SelectedEntries {
@@ -262,17 +277,6 @@ impl Baskets {
         };
         let on_page = results.clusters_of_tiles(0..=usize::MAX).into_iter().map(count).sum();
         SelectedEntries { on_page, hidden: selection.len().saturating_sub(on_page) }
-    }
-}
-
-impl Results {
-    /// Returns the clusters of the tiles at these positions, including folded clusters.
-    pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
-        let Some(page) = self.page() else { return Vec::new() };
-        let visible = self.visible_clusters().into_iter().enumerate();
-        let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
-        let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
-        indexes.map(|index| &page.clusters[index]).collect()
     }
 }
 

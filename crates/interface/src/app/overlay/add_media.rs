@@ -108,7 +108,6 @@ pub struct AddMediaForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
     pub deployment: DeploymentKind,
-    pub tabs: &'static [SourceTab],
     pub tab: SourceTab,
     pub field: AddMediaField,
     /// The location for each kind of source.
@@ -126,13 +125,11 @@ pub struct AddMediaForm {
 
 impl AddMediaForm {
     fn new(dataset: DatasetId, dataset_name: SafeText, deployment: DeploymentKind) -> Self {
-        let tabs = SourceTab::of_deployment(deployment);
         Self {
             dataset,
             dataset_name,
             deployment,
-            tabs,
-            tab: tabs[0],
+            tab: SourceTab::of_deployment(deployment)[0],
             field: AddMediaField::Location,
             locations: Default::default(),
             auto_reindex: true,
@@ -148,9 +145,8 @@ impl AddMediaForm {
         AddMediaField::of_tab(self.tab, self.deployment)
     }
 
-    /// Returns the place of a field among those that apply.
-    fn position(&self, name: AddMediaField) -> Option<usize> {
-        self.fields().iter().position(|field| *field == name)
+    fn applies(&self, field: AddMediaField) -> bool {
+        self.fields().contains(&field)
     }
 
     fn key_in_field(&mut self, chord: Chord) {
@@ -160,7 +156,9 @@ impl AddMediaForm {
             _ => 0,
         };
         match self.field {
-            AddMediaField::Source => self.tab = cycle(self.tabs, self.tab, by),
+            AddMediaField::Source => {
+                self.tab = cycle(SourceTab::of_deployment(self.deployment), self.tab, by);
+            }
             AddMediaField::Reindex => self.auto_reindex ^= by != 0,
             AddMediaField::SpotInstances => {
                 self.spot = cycle(&[None, Some(true), Some(false)], self.spot, by.abs());
@@ -237,10 +235,49 @@ impl AddMediaForm {
         (self.field, self.error) = (error.0, Some(error));
         overlays.open(self);
     }
+
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.target_dataset() {
+            let (id, name) = (dataset.id, dataset.name.clone());
+            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
+            let deployment = match app.setup.deployment {
+                DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
+                deployment => deployment,
+            };
+            let form = AddMediaForm::new(id, name, deployment);
+            app.overlays.open(form);
+        }
+    }
+
+    pub(in crate::app) fn preflight_loaded(
+        overlays: &mut Overlays,
+        result: Result<Preflight, Failure>,
+    ) {
+        let Some(form) = overlays.dialog_mut::<AddMediaForm>() else { return };
+        let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
+            return;
+        };
+        match result {
+            Ok(found) => form.check = SourceCheck::Done(source, found),
+            Err(failure) => {
+                let reason = SafeText::detail(&failure.to_string());
+                form.error = Some((AddMediaField::Location, reason));
+            }
+        }
+    }
+
+    /// Opens the form again with the reason of the rejection, unless another dialog is open.
+    pub(in crate::app) fn reopen(overlays: &mut Overlays, id: JobId, failure: &Failure) {
+        if overlays.reopen_sent_form(id)
+            && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
+        {
+            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
+        }
+    }
 }
 
 impl Dialog for AddMediaForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         let fields = self.fields();
         fields::handle_form_key(&mut self.field, &fields, chord).unwrap_or_else(|| {
             self.error = None;
@@ -356,54 +393,14 @@ impl Dialog for AddMediaForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
         let footer = check_lines(ctx, self);
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
+        let focused = fields::position(&self.fields(), &self.field);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer, focused), |rows| {
             draw_source(rows, self);
             rows.blank();
             draw_reindex_choice(rows, self);
             rows.blank();
             draw_options(rows, self);
         });
-    }
-}
-
-impl AddMediaForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        if let Some(dataset) = app.target_dataset() {
-            let (id, name) = (dataset.id, dataset.name.clone());
-            // A local service indexes by itself, so it has no options of a cluster, at whatever address it is.
-            let deployment = match app.setup.deployment {
-                DeploymentKind::Hosted if app.has_local_service() => DeploymentKind::Local,
-                deployment => deployment,
-            };
-            let form = AddMediaForm::new(id, name, deployment);
-            app.overlays.open(form);
-        }
-    }
-
-    pub(in crate::app) fn preflight_loaded(
-        overlays: &mut Overlays,
-        result: Result<Preflight, Failure>,
-    ) {
-        let Some(form) = overlays.dialog_mut::<AddMediaForm>() else { return };
-        let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
-            return;
-        };
-        match result {
-            Ok(found) => form.check = SourceCheck::Done(source, found),
-            Err(failure) => {
-                let reason = SafeText::detail(&failure.to_string());
-                form.error = Some((AddMediaField::Location, reason));
-            }
-        }
-    }
-
-    /// Opens the form again with the reason of the rejection, unless another dialog is open.
-    pub(in crate::app) fn reopen(overlays: &mut Overlays, id: JobId, failure: &Failure) {
-        if overlays.reopen_sent_form(id)
-            && let Some(form) = overlays.dialog_mut::<AddMediaForm>()
-        {
-            form.error = Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
-        }
     }
 }
 
@@ -422,15 +419,18 @@ const NOTE_COLUMN: u16 = 29;
 
 /// Draws a label. Returns the area of its field.
 fn draw_label(rows: &mut FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Rect {
-    let focused = form.field == name;
-    let field = rows.field(&label(rows, form, name), focused);
-    rows.clickable(field, form.position(name), focused && name == AddMediaField::Source);
+    let label = label(rows, form, name);
+    if !form.applies(name) {
+        return rows.label(&label);
+    }
+    let field = rows.field(&label);
+    let is_choice = matches!(name, AddMediaField::Source | AddMediaField::SpotInstances);
+    rows.clickable(field, is_choice);
     field
 }
 
 fn label(rows: &FormRows<App>, form: &AddMediaForm, name: AddMediaField) -> Span<'static> {
-    let applies = form.fields().contains(&name);
-    let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
+    let style = if form.applies(name) { rows.ctx.theme.text } else { rows.ctx.theme.dim };
     Span::styled(label_text(form, name), style)
 }
 
@@ -445,7 +445,8 @@ fn draw_source(rows: &mut FormRows<App>, form: &AddMediaForm) {
     let theme = rows.ctx.theme;
     let field = draw_label(rows, form, AddMediaField::Source);
     let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
-        let tabs = form.tabs.iter().map(|&tab| (tab, tab == form.tab));
+        let tabs = SourceTab::of_deployment(form.deployment).iter();
+        let tabs = tabs.map(|&tab| (tab, tab == form.tab));
         let text = |(tab, selected): (SourceTab, bool)| {
             if selected {
                 (format!("‹ {} ›  ", tab.title()), theme.accent)
@@ -504,12 +505,13 @@ fn draw_reindex_choice(rows: &mut FormRows<App>, form: &AddMediaForm) {
         (false, "only index the new media", "no exports until a reindex (R)"),
     ];
     let first = draw_label(rows, form, AddMediaField::Reindex);
-    let focused = form.field == AddMediaField::Reindex;
     for (reindex, text, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
         let row = if reindex { first } else { rows.below(first) };
-        rows.clickable(row, form.position(AddMediaField::Reindex), focused && !selected);
+        if form.applies(AddMediaField::Reindex) {
+            rows.clickable(row, !selected);
+        }
         rows.value(row, &format!("{mark}{text}"), style);
         rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }
@@ -531,12 +533,10 @@ fn draw_options(rows: &mut FormRows<App>, form: &AddMediaForm) {
         Some(true) => "allow spot instances",
         Some(false) => "no spot instances",
     };
-    let theme = rows.ctx.theme;
-    let focused = form.field == AddMediaField::SpotInstances;
-    let style = if focused { theme.accent } else { theme.dim };
-    let name = AddMediaField::SpotInstances;
-    let field = rows.choice(&label(rows, form, name), &Span::styled(text, style), focused);
-    rows.clickable(field, form.position(name), focused);
+    let field = draw_label(rows, form, AddMediaField::SpotInstances);
+    let is_focused = form.field == AddMediaField::SpotInstances;
+    let style = if is_focused { rows.ctx.theme.accent } else { rows.ctx.theme.dim };
+    rows.value(field, text, style);
 }
 
 fn draw_optional_field(
@@ -547,13 +547,13 @@ fn draw_optional_field(
     default: &str,
 ) {
     let theme = rows.ctx.theme;
-    if !form.fields().contains(&name) {
+    if !form.applies(name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {
             "not for a path on the server"
         };
-        rows.choice(&label(rows, form, name), &Span::styled(reason, theme.dim), false);
+        rows.fact(&label(rows, form, name), &Span::styled(reason, theme.dim));
         return;
     }
     let field = draw_label(rows, form, name);

@@ -35,8 +35,8 @@ pub struct ArchiveInspector {
 }
 
 impl Dialog for ArchiveInspector {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let area = self.area(app.screen.size);
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let area = self.area(app);
         let page_size = self.tiles(area).len().max(1);
         let is_scrolled = self.text_rows(inner_area(area).width) > self.text_area(area).height;
         let count = self.inspection.value().map_or(0, |found| found.first_images.len());
@@ -65,13 +65,17 @@ impl Dialog for ArchiveInspector {
         "↑ ↓ scroll   ← → other pictures   Esc close"
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        self.visible_images(self.area(app.screen.size))
-            .map(|(tile, view, source)| {
-                let canvas = app.screen.canvas(tile.width, tile.height);
-                VisiblePicture::new(view, source.clone(), canvas)
-            })
-            .collect()
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let images = self.inspection.value().map_or(&[][..], |found| &found.first_images);
+        let images = images.get(self.first_image..).unwrap_or_default();
+        let picture = |(tile, source): (Rect, &PictureSource)| {
+            let PictureSource::Entry(path, name) = source else { return None };
+            let subject = PictureSubject::ArchiveEntry(path.clone(), name.clone());
+            let view = PictureView { subject, crop: Crop::Full };
+            let canvas = app.screen.canvas(tile.width, tile.height);
+            Some((tile, VisiblePicture::new(view, source.clone(), canvas)))
+        };
+        self.tiles(area).into_iter().zip(images).filter_map(picture).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -83,7 +87,8 @@ impl Dialog for ArchiveInspector {
         let Some(inspection) = self.inspection.value() else {
             return ctx.centered_message(inside, ctx.theme.dim, &["reading the archive"]);
         };
-        let options = FormOptions { column: VALUE_COLUMN, footer: &[], scroll: self.scroll };
+        let scroll = self.scroll;
+        let options = FormOptions { scroll, ..FormOptions::new(VALUE_COLUMN, &[], 0) };
         let text = self.text_area(area);
         ctx.form(text, &options, |rows| {
             if !inspection.has_rows() {
@@ -102,8 +107,8 @@ impl Dialog for ArchiveInspector {
                 self.draw_columns(rows);
             }
         });
-        for (tile, view, _) in self.visible_images(area) {
-            ctx.draw_picture(tile, view, ctx.app.screen.canvas(tile.width, tile.height));
+        for (tile, picture) in self.pictures(area, ctx.app) {
+            ctx.draw_picture(tile, picture.view, picture.canvas);
         }
     }
 }
@@ -114,6 +119,16 @@ impl ArchiveInspector {
         let columns = self.inspection.value().map_or(&[][..], |found| &found.columns);
         let names: Vec<&str> = columns.iter().map(SafeText::as_str).collect();
         format!("{}: {}", columns.len(), names.join(", "))
+    }
+
+    fn draw_columns(&self, rows: &mut FormRows<App>) {
+        let theme = rows.ctx.theme;
+        let row = rows.reserve(1);
+        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
+        let (_, names) = split_columns(row, VALUE_COLUMN);
+        let names = Rect { width: names.width.saturating_sub(1), ..names };
+        rows.value(names, &self.columns_text(), theme.text);
+        rows.blank();
     }
 
     /// Returns the rows that the facts, the names of the columns and the histogram need.
@@ -144,19 +159,6 @@ impl ArchiveInspector {
             height: TILE_SIZE.1 - 1,
         };
         (0..down).flat_map(|row| (0..across).map(move |column| tile(column, row))).collect()
-    }
-
-    pub fn visible_images(
-        &self,
-        area: Rect,
-    ) -> impl Iterator<Item = (Rect, PictureView, &PictureSource)> {
-        let images = self.inspection.value().map_or(&[][..], |found| &found.first_images);
-        let images = images.get(self.first_image..).unwrap_or_default();
-        self.tiles(area).into_iter().zip(images).filter_map(|(tile, source)| {
-            let PictureSource::Entry(path, name) = source else { return None };
-            let subject = PictureSubject::ArchiveEntry(path.clone(), name.clone());
-            Some((tile, PictureView { subject, crop: Crop::Full }, source))
-        })
     }
 }
 
@@ -190,18 +192,6 @@ impl ArchiveInspector {
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
-
-impl ArchiveInspector {
-    fn draw_columns(&self, rows: &mut FormRows<App>) {
-        let theme = rows.ctx.theme;
-        let row = rows.reserve(1);
-        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
-        let (_, names) = split_columns(row, VALUE_COLUMN);
-        let names = Rect { width: names.width.saturating_sub(1), ..names };
-        rows.value(names, &self.columns_text(), theme.text);
-        rows.blank();
-    }
-}
 
 fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let theme = ctx.theme;

@@ -50,10 +50,16 @@ impl CaptionSearchForm {
             .map_err(|invalid| format!("{}: type what a caption should say", invalid.reason))?;
         Ok(Query::Caption { text, max_score })
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        if let Some(view) = results.view() {
+            overlays.open(CaptionSearchForm::from_query(&view.search.query));
+        }
+    }
 }
 
 impl Dialog for CaptionSearchForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_form_key(&mut self.max_score_focused, &[false, true], chord).unwrap_or_else(
             || {
                 edit(self.focused_input(), chord);
@@ -102,25 +108,17 @@ impl Dialog for CaptionSearchForm {
                 None => (enrichment_warning(ctx), theme.moving),
             },
         };
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
-            rows.input("caption", &self.caption, Some(0), !self.max_score_focused);
-            let max_score =
-                rows.field(&Span::styled("max score", theme.text), self.max_score_focused);
-            rows.clickable(max_score, Some(1), false);
+        let focused = usize::from(self.max_score_focused);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], focused), |rows| {
+            rows.input("caption", &self.caption, "");
+            let max_score = rows.field(&Span::styled("max score", theme.text));
+            rows.clickable(max_score, false);
             let (number, _) = split_columns(max_score, NUMBER_WIDTH);
             rows.ctx.text_field(number, &self.max_score, self.max_score_focused);
             let hint = "lower is stricter; empty for no limit";
             rows.note_beside(max_score, NUMBER_WIDTH, hint, theme.dim);
             rows.note(&text, style);
         });
-    }
-}
-
-impl CaptionSearchForm {
-    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
-        if let Some(view) = results.view() {
-            overlays.open(CaptionSearchForm::from_query(&view.search.query));
-        }
     }
 }
 

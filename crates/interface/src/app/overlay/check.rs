@@ -72,8 +72,6 @@ pub struct QualityCheck {
     results: Option<Vec<ConditionResult>>,
     /// The selected result.
     cursor: usize,
-    /// Whether the command is copied.
-    copies: bool,
 }
 
 impl QualityCheck {
@@ -91,7 +89,6 @@ impl QualityCheck {
             sent: Vec::new(),
             results: None,
             cursor: 0,
-            copies: false,
         };
         app.overlays.open(check);
     }
@@ -149,23 +146,32 @@ impl QualityCheck {
         }
     }
 
-    fn key_in_results(&mut self, chord: Chord, count: usize) -> KeyResult {
+    fn key_in_results(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let results = self.results.as_deref().unwrap_or_default();
         let by = match chord.key {
             Key::Esc => {
                 self.results = None;
                 return KeyResult::Stay;
             }
             Key::Char('q') => return KeyResult::Close,
+            Key::Char('y') => {
+                if let Some(command) = self.command(app) {
+                    app.outbox.copy_text("command", &command.into());
+                }
+                None
+            }
             // A click on the selected result is the right arrow.
-            Key::Enter | Key::Right | Key::Char('y') => {
-                self.copies = chord.key == Key::Char('y');
-                return KeyResult::Accept;
+            Key::Enter | Key::Right => {
+                if let Some(result) = results.get(self.cursor) {
+                    show_counted(app, self.dataset, result);
+                }
+                return KeyResult::Close;
             }
             Key::Char('j') => Some(1),
             Key::Char('k') => Some(-1),
             key => rows_to_move(key),
         };
-        self.cursor = moved_cursor(self.cursor, by.unwrap_or(0), count);
+        self.cursor = moved_cursor(self.cursor, by.unwrap_or(0), results.len());
         KeyResult::Stay
     }
 
@@ -225,9 +231,9 @@ fn show_counted(app: &mut App, dataset: DatasetId, result: &ConditionResult) {
 }
 
 impl Dialog for QualityCheck {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        if let Some(count) = self.results.as_ref().map(Vec::len) {
-            return self.key_in_results(chord, count);
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        if self.results.is_some() {
+            return self.key_in_results(chord, app);
         }
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
             self.key_in_form(chord);
@@ -272,16 +278,8 @@ impl Dialog for QualityCheck {
     }
 
     fn accept(mut self: Box<Self>, app: &mut App) {
-        let copied = self.command(app).filter(|_| std::mem::take(&mut self.copies));
-        let selected = self.results.as_ref().and_then(|results| results.get(self.cursor));
-        match (copied, selected) {
-            (Some(command), _) => app.outbox.copy_text("command", &command.into()),
-            (None, Some(result)) => return show_counted(app, self.dataset, result),
-            (None, None) => {
-                if let Err(reason) = self.send(app) {
-                    app.outbox.notify(Level::Warning, reason);
-                }
-            }
+        if let Err(reason) = self.send(app) {
+            app.outbox.notify(Level::Warning, reason);
         }
         app.overlays.open(*self);
     }
@@ -291,8 +289,13 @@ impl Dialog for QualityCheck {
         let command = self.command(ctx.app);
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), ctx.theme.dim));
         let footer: Vec<Line> = command.collect();
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| match &self.results {
-            Some(results) => self.draw_results(rows, results),
+        let focused = match self.results {
+            Some(_) => self.cursor,
+            None => fields::position(&FIELDS, &self.field),
+        };
+        let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
+        ctx.form(inside, &options, |rows| match &self.results {
+            Some(results) => draw_results(rows, results),
             None => self.draw_form(rows),
         });
     }
@@ -308,54 +311,38 @@ impl QualityCheck {
             Err(reason) => rows.text(&format!("! {reason}"), theme.failure),
         }
         rows.blank();
-        for (index, field) in FIELDS.into_iter().enumerate() {
-            self.draw_field(rows, index, field);
+        for (rule, limit) in Rule::LIMITED.into_iter().zip(&self.limits) {
+            rows.short_input(rule.id(), (limit, LIMIT_COLUMNS), rule.description());
         }
+        let note = "at least this many in the dataset";
+        rows.short_input(Rule::Media.id(), (&self.min_media, LIMIT_COLUMNS), note);
+        for (rule, is_required, condition) in [
+            ("captions", self.captions, "every media item has one"),
+            ("labels", self.labels, "every media item has one, or an object with one"),
+        ] {
+            rows.choices(rule, if is_required { condition } else { "not required" });
+        }
+        rows.input("no leaks", &self.parts, PARTS_NOTE);
     }
+}
 
-    fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: CheckField) {
-        let (index, focused) = (Some(index), self.field == field);
-        let (rule, is_required, condition) = match field {
-            CheckField::Limit(position) => {
-                let (rule, input) = (Rule::LIMITED[position], &self.limits[position]);
-                let input = (input, LIMIT_COLUMNS);
-                return rows.short_input(rule.id(), input, rule.description(), index, focused);
-            }
-            CheckField::MinMedia => {
-                let input = (&self.min_media, LIMIT_COLUMNS);
-                let note = "at least this many in the dataset";
-                return rows.short_input(Rule::Media.id(), input, note, index, focused);
-            }
-            CheckField::Leaks => {
-                return rows.input_or("no leaks", &self.parts, PARTS_NOTE, index, focused);
-            }
-            CheckField::Captions => ("captions", self.captions, "every media item has one"),
-            CheckField::Labels => {
-                ("labels", self.labels, "every media item has one, or an object with one")
-            }
+fn draw_results(rows: &mut FormRows<App>, results: &[ConditionResult]) {
+    let theme = rows.ctx.theme;
+    rows.text(&summary(results), theme.text);
+    rows.blank();
+    let heading = rows.label(&Span::styled("result", theme.dim));
+    draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
+    for result in results {
+        let (verdict, style) = if result.passed {
+            ("✓ passed", theme.success)
+        } else {
+            ("✗ failed", theme.failure)
         };
-        rows.choices(rule, if is_required { condition } else { "not required" }, index, focused);
-    }
-
-    fn draw_results(&self, rows: &mut FormRows<App>, results: &[ConditionResult]) {
-        let theme = rows.ctx.theme;
-        rows.text(&summary(results), theme.text);
-        rows.blank();
-        let heading = rows.field(&Span::styled("result", theme.dim), false);
-        draw_columns(rows, heading, ["found", "limit", "rule"], theme.dim);
-        for (index, result) in results.iter().enumerate() {
-            let (verdict, style) = if result.passed {
-                ("✓ passed", theme.success)
-            } else {
-                ("✗ failed", theme.failure)
-            };
-            let focused = index == self.cursor;
-            let found = group_digits(result.found as u64);
-            let area = rows.field(&Span::styled(verdict, style), focused);
-            rows.clickable(area, Some(index), focused);
-            let style = if focused { theme.accent } else { theme.text };
-            draw_columns(rows, area, [&found, &result.limit, result.name.as_str()], style);
-        }
+        let found = group_digits(result.found as u64);
+        let area = rows.field(&Span::styled(verdict, style));
+        rows.clickable(area, true);
+        let style = if rows.is_focused() { theme.accent } else { theme.text };
+        draw_columns(rows, area, [&found, &result.limit, result.name.as_str()], style);
     }
 }
 

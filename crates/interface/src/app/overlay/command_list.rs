@@ -52,8 +52,6 @@ pub struct CommandList {
     pub kind: ListKind,
     pub title: SafeText,
     pub list: PickList,
-    /// The command of the last key for the selected row, which replaces the command of the row.
-    alternative: Option<Command>,
     /// Whether the picture of the selected row is beside the list.
     has_picture: bool,
     /// The entry of the palette's history that is in the field, counted from 1. New input has the number 0.
@@ -107,18 +105,29 @@ impl CommandList {
             _ => return None,
         })
     }
+
+    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
+        let (title, list) = (SafeText::name(title), PickList::new(items));
+        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
+        app.overlays.open(CommandList { kind, title, list, has_picture, history_position: 0 });
+    }
+
+    /// Returns the open list, if it is of this kind.
+    pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
+        overlays.dialog::<Self>().filter(|list| list.kind == kind)
+    }
 }
 
 impl Dialog for CommandList {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let (history, position) = (&app.overlays.palette_history, self.history_position);
         match (self.kind, chord.key) {
             (_, Key::F(2) | Key::Delete) => {
-                self.alternative = self.alternative_of(chord.key);
-                if self.alternative.is_some() {
-                    return KeyResult::Accept;
-                }
-                return self.list.handle_key(chord);
+                let Some(command) = self.alternative_of(chord.key) else {
+                    return self.list.handle_key(chord);
+                };
+                app.run_command(command);
+                return KeyResult::Close;
             }
             (ListKind::Palette, Key::Up) if self.list.cursor == 0 => {
                 self.show_history(history, position + 1);
@@ -151,9 +160,9 @@ impl Dialog for CommandList {
         (columns, rows.saturating_add(if title > 0 { title + 1 } else { 0 }))
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let (_, area) = self.areas(inner_area(self.area(app.screen.size)));
-        area.and_then(|area| self.picture(app, area)).into_iter().collect()
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let (_, area) = self.areas(inner_area(area));
+        area.and_then(|area| Some((area, self.picture(app, area)?))).into_iter().collect()
     }
 
     fn hints(&self) -> &'static str {
@@ -172,8 +181,7 @@ impl Dialog for CommandList {
         if self.kind == ListKind::Palette {
             app.overlays.add_to_palette_history(self.list.filter.value());
         }
-        let command = self.alternative.or_else(|| self.list.selected().cloned());
-        if let Some(command) = command {
+        if let Some(command) = self.list.selected().cloned() {
             app.run_command(command);
         }
     }
@@ -187,26 +195,6 @@ impl Dialog for CommandList {
             Some(picture) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
             None => ctx.picture_placeholder(area, "not loaded"),
         }
-    }
-}
-
-impl CommandList {
-    pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
-        let (title, list) = (SafeText::name(title), PickList::new(items));
-        let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
-        app.overlays.open(CommandList {
-            kind,
-            title,
-            list,
-            alternative: None,
-            has_picture,
-            history_position: 0,
-        });
-    }
-
-    /// Returns the open list, if it is of this kind.
-    pub(in crate::app) fn opened(overlays: &Overlays, kind: ListKind) -> Option<&Self> {
-        overlays.dialog::<Self>().filter(|list| list.kind == kind)
     }
 }
 

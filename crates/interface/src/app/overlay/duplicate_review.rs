@@ -50,17 +50,6 @@ pub enum ReviewStage {
     End,
 }
 
-/// What happens when the review closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReviewExit {
-    Leave,
-    FindAgain,
-    Trash,
-    Move,
-    Select,
-    ExportRest,
-}
-
 #[derive(Clone, Debug)]
 pub struct DuplicateReview {
     dataset: DatasetId,
@@ -83,7 +72,6 @@ pub struct DuplicateReview {
     top: usize,
     /// What the last key has done, or why it has done nothing.
     message: String,
-    exit: ReviewExit,
 }
 
 /// The rules that a key goes through. The other rules need a folder or a pattern.
@@ -147,17 +135,20 @@ impl DuplicateReview {
             is_zoomed: false,
             top: 0,
             message: String::new(),
-            exit: ReviewExit::Leave,
         };
-        review.find(app);
+        review.request(app);
+        app.overlays.open(review);
     }
 
-    /// Requests the groups by the rule, and shows the review meanwhile.
-    fn find(mut self, app: &mut App) {
-        self.is_loading = true;
+    /// Requests the groups by the rule.
+    fn request(&self, app: &mut App) {
         let request = Request::FindDuplicates(self.dataset, self.rule.clone());
         app.outbox.send(Lane::FileAction(self.dataset), request);
-        app.overlays.open(self);
+    }
+
+    fn find_again(&mut self, rule: KeepRule, app: &mut App) {
+        (self.rule, self.is_loading) = (rule, true);
+        self.request(app);
     }
 
     pub(in crate::app) fn groups_found(
@@ -225,29 +216,23 @@ impl DuplicateReview {
         }
     }
 
-    fn leave(&mut self, exit: ReviewExit) -> KeyResult {
-        self.exit = exit;
-        KeyResult::Accept
-    }
-
-    fn key_in_rule(&mut self, chord: Chord) -> KeyResult {
-        let Some(typed) = &mut self.typed_rule else { return KeyResult::Stay };
+    fn key_in_rule(&mut self, chord: Chord, app: &mut App) {
+        let Some(typed) = &mut self.typed_rule else { return };
         match chord.key {
             Key::Esc => self.typed_rule = None,
             Key::Enter => match typed.value().trim().parse() {
                 Ok(rule) => {
-                    (self.rule, self.typed_rule) = (rule, None);
-                    return self.leave(ReviewExit::FindAgain);
+                    self.typed_rule = None;
+                    self.find_again(rule, app);
                 }
                 Err(reason) => self.message = reason,
             },
             _ => _ = edit(typed, chord),
         }
-        KeyResult::Stay
     }
 
     /// Handles the keys that the list and the groups share.
-    fn key_of_review(&mut self, chord: Chord) -> KeyResult {
+    fn key_of_review(&mut self, chord: Chord, app: &mut App) {
         match chord.key {
             Key::Char('u') => self.undo(),
             Key::Char('f') => self.stage = ReviewStage::End,
@@ -256,19 +241,17 @@ impl DuplicateReview {
                 let rule = self.rule.to_string();
                 let current = RULES.into_iter().find(|each| *each == rule).unwrap_or(RULES[3]);
                 if let Ok(rule) = cycle(&RULES, current, 1).parse() {
-                    self.rule = rule;
-                    return self.leave(ReviewExit::FindAgain);
+                    self.find_again(rule, app);
                 }
             }
             _ => {}
         }
-        KeyResult::Stay
     }
 
-    fn key_in_list(&mut self, chord: Chord) -> KeyResult {
+    fn key_in_list(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let count = self.found.groups.len();
         match chord.key {
-            Key::Esc | Key::Char('q') => return self.leave(ReviewExit::Leave),
+            Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ if count == 0 => {}
             Key::Enter | Key::Right | Key::Char('l') => {
                 self.stage = ReviewStage::Group;
@@ -276,13 +259,13 @@ impl DuplicateReview {
             }
             key => match list_step(key) {
                 Some(by) => self.group = moved_cursor(self.group, by, count),
-                None => return self.key_of_review(chord),
+                None => self.key_of_review(chord, app),
             },
         }
         KeyResult::Stay
     }
 
-    fn key_in_group(&mut self, chord: Chord) -> KeyResult {
+    fn key_in_group(&mut self, chord: Chord, app: &mut App) {
         let count = self.selected_group().map_or(0, |group| group.images.len());
         match chord.key {
             Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
@@ -306,37 +289,48 @@ impl DuplicateReview {
             }
             key => match list_step(key) {
                 Some(by) => self.image = moved_cursor(self.image, by, count),
-                None => return self.key_of_review(chord),
+                None => self.key_of_review(chord, app),
             },
+        }
+    }
+
+    fn key_at_end(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        match chord.key {
+            Key::Char('t' | 'm' | 's' | 'e') if self.found.going().next().is_none() => {
+                "no file goes, so there is nothing to do".clone_into(&mut self.message);
+            }
+            Key::Char(key @ ('t' | 'm' | 's' | 'e')) => {
+                self.act(key, app);
+                return KeyResult::Close;
+            }
+            Key::Esc | Key::Char('q') => self.stage = ReviewStage::List,
+            Key::Char('u') => self.undo(),
+            key => {
+                let lines = self.found.groups.iter().map(|group| group.images.len()).sum();
+                self.top = moved_cursor(self.top, list_step(key).unwrap_or(0), lines);
+            }
         }
         KeyResult::Stay
     }
 
-    fn key_at_end(&mut self, chord: Chord) -> KeyResult {
-        let exit = match chord.key {
-            Key::Char('t') => ReviewExit::Trash,
-            Key::Char('m') => ReviewExit::Move,
-            Key::Char('s') => ReviewExit::Select,
-            Key::Char('e') => ReviewExit::ExportRest,
-            Key::Esc | Key::Char('q') => {
-                self.stage = ReviewStage::List;
-                return KeyResult::Stay;
+    /// Does with the files that go what a key of [`WAYS_ON`] says. The trash and the move need no selection, so that the
+    /// user still has the former one if they are cancelled.
+    fn act(&self, key: char, app: &mut App) {
+        match key {
+            't' => file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash),
+            'm' => {
+                let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
+                TextPrompt::open(&mut app.overlays, purpose);
             }
-            Key::Char('u') => {
-                self.undo();
-                return KeyResult::Stay;
+            'e' => {
+                self.select_going(app);
+                ExportForm::open_for_basket(app, ExportPart::RestOfDataset);
             }
-            key => {
-                let lines = self.found.groups.iter().map(|group| group.images.len()).sum();
-                self.top = moved_cursor(self.top, list_step(key).unwrap_or(0), lines);
-                return KeyResult::Stay;
+            _ => {
+                self.select_going(app);
+                app.panes.focus = Pane::Basket;
             }
-        };
-        if self.found.going().next().is_none() {
-            "no file goes, so there is nothing to do".clone_into(&mut self.message);
-            return KeyResult::Stay;
         }
-        self.leave(exit)
     }
 
     /// Returns the areas of a group. Without room for pictures, the table takes it all.
@@ -357,30 +351,6 @@ impl DuplicateReview {
         ReviewAreas { halves: halves.collect(), table }
     }
 
-    /// Returns the pictures of the two halves with their requests. Both show the same part at the same size.
-    fn half_pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
-        let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {
-            return Vec::new();
-        };
-        let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
-        let halves = self.areas(area, app).halves.into_iter().map(|(_, half)| half);
-        let shown = halves.zip(pair).enumerate();
-        let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
-            let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
-            let is_difference = index == 1 && self.shows_difference;
-            let subject = if is_difference {
-                PictureSubject::Difference(pair[0].media, pair[1].media)
-            } else {
-                PictureSubject::Media(image.media)
-            };
-            let compared_with = is_difference.then(|| source(pair[1]));
-            let source = source(if is_difference { pair[0] } else { image });
-            let view = PictureView { subject, crop };
-            (half, VisiblePicture { view, source, compared_with, canvas })
-        };
-        shown.filter(|(_, (half, _))| half.height > 0).map(picture).collect()
-    }
-
     fn part_of(&self, image: &ReviewImage, canvas: Canvas) -> (Crop, Canvas) {
         let size = image.image.size;
         let actual = self.pair().map(|pair| actual_zoom(pair[0].image.size, canvas).max(1.0));
@@ -391,19 +361,21 @@ impl DuplicateReview {
 }
 
 impl Dialog for DuplicateReview {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        if self.typed_rule.is_some() {
-            return self.key_in_rule(chord);
-        }
-        if self.is_loading {
-            let is_leaving = matches!(chord.key, Key::Esc | Key::Char('q'));
-            return if is_leaving { self.leave(ReviewExit::Leave) } else { KeyResult::Stay };
-        }
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let mut result = KeyResult::Stay;
         match self.stage {
-            ReviewStage::List => self.key_in_list(chord),
-            ReviewStage::Group => self.key_in_group(chord),
-            ReviewStage::End => self.key_at_end(chord),
+            _ if self.typed_rule.is_some() => self.key_in_rule(chord, app),
+            _ if self.is_loading => {
+                if matches!(chord.key, Key::Esc | Key::Char('q')) {
+                    result = KeyResult::Close;
+                }
+            }
+            ReviewStage::List => result = self.key_in_list(chord, app),
+            ReviewStage::Group => self.key_in_group(chord, app),
+            ReviewStage::End => result = self.key_at_end(chord, app),
         }
+        app.overlays.duplicate_decisions.clone_from(self.found.decisions());
+        result
     }
 
     fn select_item(&mut self, index: usize, _: &App) {
@@ -415,10 +387,6 @@ impl Dialog for DuplicateReview {
             }
             ReviewStage::End => {}
         }
-    }
-
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
     }
 
     fn hints(&self) -> &'static str {
@@ -450,36 +418,28 @@ impl Dialog for DuplicateReview {
         self.typed_rule.as_mut()
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let pictures = self.half_pictures(self.area(app.screen.size), app);
-        pictures.into_iter().map(|(_, picture)| picture).collect()
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        app.overlays.duplicate_decisions.clone_from(self.found.decisions());
-        match self.exit {
-            ReviewExit::Leave => return,
-            ReviewExit::FindAgain => return self.find(app),
-            _ => {}
-        }
-        // The trash and the move need no selection, so that the user still has the former one if they are cancelled.
-        match self.exit {
-            ReviewExit::Trash => {
-                file_actions::plan_duplicates(app, self.found.decided(), FileAction::Trash);
-            }
-            ReviewExit::Move => {
-                let purpose = PromptPurpose::MoveDuplicates(self.found.decided());
-                TextPrompt::open(&mut app.overlays, purpose);
-            }
-            ReviewExit::ExportRest => {
-                self.select_going(app);
-                ExportForm::open_for_basket(app, ExportPart::RestOfDataset);
-            }
-            ReviewExit::Select | ReviewExit::Leave | ReviewExit::FindAgain => {
-                self.select_going(app);
-                app.panes.focus = Pane::Basket;
-            }
-        }
+    /// Returns the pictures of the two halves. Both show the same part at the same size.
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let Some(pair) = self.pair().filter(|_| self.stage == ReviewStage::Group) else {
+            return Vec::new();
+        };
+        let source = |image: &ReviewImage| PictureSource::File(image.image.original.path.clone());
+        let halves = self.areas(area, app).halves.into_iter().map(|(_, half)| half);
+        let shown = halves.zip(pair).enumerate();
+        let picture = |(index, (half, image)): (usize, (Rect, &ReviewImage))| {
+            let (crop, canvas) = self.part_of(image, app.screen.canvas(half.width, half.height));
+            let is_difference = index == 1 && self.shows_difference;
+            let subject = if is_difference {
+                PictureSubject::Difference(pair[0].media, pair[1].media)
+            } else {
+                PictureSubject::Media(image.media)
+            };
+            let compared_with = is_difference.then(|| source(pair[1]));
+            let source = source(if is_difference { pair[0] } else { image });
+            let view = PictureView { subject, crop };
+            (half, VisiblePicture { view, source, compared_with, canvas })
+        };
+        shown.filter(|(_, (half, _))| half.height > 0).map(picture).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -589,7 +549,7 @@ impl DuplicateReview {
     fn draw_group(&self, ctx: &mut DrawContext, area: Rect) {
         let (Some(group), Some(pair)) = (self.selected_group(), self.pair()) else { return };
         let areas = self.areas(area, ctx.app);
-        let pictures = self.half_pictures(area, ctx.app);
+        let pictures = self.pictures(area, ctx.app);
         for (index, ((name, _), image)) in areas.halves.iter().zip(pair).enumerate() {
             let text = match pictures.get(1) {
                 Some((_, map)) if index == 1 && self.shows_difference => {

@@ -12,7 +12,7 @@ use tessera_model::{
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Jobs, Setup, availability,
+        Setup, availability,
         basket::{SelectedEntries, cluster_count},
         overlay::{
             fields::{self, PathField, PathKind, edit, expand_path, paste_path},
@@ -243,10 +243,74 @@ impl ExportForm {
         let options = export_options(what, &self.spec());
         export_command_line(&setup.command_target(self.dataset), &options)
     }
+
+    pub(in crate::app) fn open(app: &mut App) {
+        if let Some(dataset) = app.dataset() {
+            app.overlays.open(ExportForm::new(dataset, None, app));
+        }
+    }
+
+    /// Opens the form for the selection, or for everything but the selection.
+    pub(in crate::app) fn open_for_basket(app: &mut App, part: ExportPart) {
+        let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
+        else {
+            return;
+        };
+        let mut form = ExportForm::new(dataset, Some(selection.clone()), app);
+        form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
+            search.dataset == dataset.id
+                && (search.query != Query::Browse || !search.filters.is_empty())
+        });
+        form.field = form.fields()[0];
+        form.set_part(part);
+        app.overlays.open(form);
+    }
+
+    /// Starts the export if its archive can be saved, or says in the form why not.
+    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
+        let form = app.overlays.dialog::<Self>();
+        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
+            return;
+        };
+        if let Err(reason) = result {
+            form.check = TargetCheck::Failed(reason);
+            form.field = ExportField::Folder;
+            return app.overlays.open(form);
+        }
+        app.overlays.close();
+        form.start(app);
+    }
+
+    fn export_job(&self, setup: &Setup) -> ExportJob {
+        ExportJob {
+            spec: self.spec(),
+            selection: self.selection.as_ref().map(|selection| selection.totals().summary()),
+            part: self.part,
+            folder: expand_path(self.folder.value(), setup.home_dir.as_deref()),
+            auto_download: self.auto_download,
+            shortfall: None,
+        }
+    }
+
+    fn start(self, app: &mut App) {
+        let (dataset, export) = (self.dataset, self.export_job(&app.setup));
+        let spec = &export.spec;
+        let request = match self.export_selection() {
+            None => Request::StartExport(dataset, spec.clone()),
+            Some(selection) => Request::StartSelectionExport {
+                dataset,
+                format: spec.format,
+                images: spec.include_images,
+                selection,
+            },
+        };
+        let dataset = JobDataset { id: dataset, name: self.dataset_name };
+        app.jobs.start(dataset, JobKind::Export(export), request, &mut app.outbox);
+    }
 }
 
 impl Dialog for ExportForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         match chord.key {
             Key::PageUp => self.scroll.scroll(-1),
             Key::PageDown => self.scroll.scroll(1),
@@ -351,7 +415,9 @@ impl Dialog for ExportForm {
         let command = Span::styled(self.command(ctx.app.setup()).to_string(), ctx.theme.dim);
         let command = Line::from(vec![Span::raw(" "), command]);
         let footer: Vec<Line> = self.selection.iter().map(|_| command.clone()).collect();
-        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll: self.scroll };
+        let focused = fields::position(self.fields(), &self.field);
+        let options = FormOptions::new(FIELD_COLUMN, &footer, focused);
+        let options = FormOptions { scroll: self.scroll, ..options };
         ctx.form(inside, &options, |rows| {
             match &self.selection {
                 None => draw_dataset(rows, self),
@@ -396,76 +462,6 @@ fn selection_options(selection: &Selection) -> ShellCommand {
         }
     };
     selection.ordered_entries().into_iter().fold(ShellCommand::default(), add)
-}
-
-impl ExportForm {
-    pub(in crate::app) fn open(app: &mut App) {
-        if let Some(dataset) = app.dataset() {
-            app.overlays.open(ExportForm::new(dataset, None, app));
-        }
-    }
-
-    /// Opens the form for the selection, or for everything but the selection.
-    pub(in crate::app) fn open_for_basket(app: &mut App, part: ExportPart) {
-        let (Some(dataset), Some(selection)) = (app.dataset(), app.baskets.selection(&app.results))
-        else {
-            return;
-        };
-        let mut form = ExportForm::new(dataset, Some(selection.clone()), app);
-        form.search = app.results.view().map(|view| view.search.clone()).filter(|search| {
-            search.dataset == dataset.id
-                && (search.query != Query::Browse || !search.filters.is_empty())
-        });
-        form.field = form.fields()[0];
-        form.set_part(part);
-        app.overlays.open(form);
-    }
-
-    /// Starts the export if its archive can be saved, or says in the form why not.
-    fn target_checked(app: &mut App, result: Result<(), SafeText>) {
-        let form = app.overlays.dialog::<Self>();
-        let Some(mut form) = form.filter(|it| it.check == TargetCheck::Running).cloned() else {
-            return;
-        };
-        if let Err(reason) = result {
-            form.check = TargetCheck::Failed(reason);
-            form.field = ExportField::Folder;
-            return app.overlays.open(form);
-        }
-        app.overlays.close();
-        ExportForm::start(&mut app.jobs, &app.setup, &mut app.outbox, form);
-    }
-
-    fn export_job(&self, setup: &Setup) -> ExportJob {
-        ExportJob {
-            spec: self.spec(),
-            selection: self.selection.as_ref().map(|selection| selection.totals().summary()),
-            part: self.part,
-            folder: expand_path(self.folder.value(), setup.home_dir.as_deref()),
-            auto_download: self.auto_download,
-            shortfall: None,
-        }
-    }
-
-    fn start(jobs: &mut Jobs, setup: &Setup, outbox: &mut Outbox, form: ExportForm) {
-        let (dataset, export) = (form.dataset, form.export_job(setup));
-        let spec = &export.spec;
-        let request = match form.export_selection() {
-            None => Request::StartExport(dataset, spec.clone()),
-            Some(selection) => Request::StartSelectionExport {
-                dataset,
-                format: spec.format,
-                images: spec.include_images,
-                selection,
-            },
-        };
-        jobs.start(
-            JobDataset { id: dataset, name: form.dataset_name },
-            JobKind::Export(export),
-            request,
-            outbox,
-        );
-    }
 }
 
 fn archive_name(dataset: &SafeText, part: ExportPart) -> ArchiveName {
@@ -533,8 +529,6 @@ fn draw_hidden_entries(rows: &mut FormRows<App>, selection: &Selection) {
 }
 
 fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
-    let focused = form.field == field;
-    let index = form.fields().iter().position(|each| *each == field);
     let choice = match field {
         ExportField::Part => match form.part {
             ExportPart::Selection => "the selection",
@@ -543,7 +537,7 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         },
         ExportField::Name | ExportField::Folder => {
             let input = if field == ExportField::Name { &form.name } else { &form.folder };
-            rows.input(field.label(), input, index, focused);
+            rows.input(field.label(), input, "");
             if let (ExportField::Folder, TargetCheck::Failed(reason)) = (field, &form.check) {
                 rows.note(&format!("! {reason}"), rows.ctx.theme.failure);
             }
@@ -555,5 +549,5 @@ fn draw_field(rows: &mut FormRows<App>, form: &ExportForm, field: ExportField) {
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
-    rows.choices(field.label(), choice, index, focused);
+    rows.choices(field.label(), choice);
 }

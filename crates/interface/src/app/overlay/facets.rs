@@ -3,6 +3,8 @@
 //! their order. Quality issues are listed without counts, because results do not carry issues. Picking a value filters
 //! the results by it.
 
+use std::slice;
+
 use ratatui::{
     style::Style,
     widgets::{Sparkline, SparklineBar, Widget},
@@ -12,15 +14,14 @@ use tessera_model::{
     TagId, count_distributions, count_facets,
     text::{format_bytes, group_digits, grouped_with_noun, truncate},
     vql::{
-        ColumnValue, FileProperty, InvalidField, IssueMode, IssueName, LabelRule, Operator,
-        Property,
+        ColumnName, ColumnValue, FileProperty, IssueMode, IssueName, LabelRule, Operator, Property,
     },
 };
 
 use crate::app::overlay::prelude::*;
 use crate::{
     app::{
-        Mouse, MouseKind,
+        Mouse, MouseKind, area_of_size,
         pane::{cycle, inner_area, list_step, moved_cursor, scroll_top},
     },
     drawing::{below, display_width, gauge, text_cells},
@@ -56,17 +57,80 @@ impl FacetSection {
 }
 
 /// A value to filter by.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FacetValue {
     pub name: SafeText,
-    /// The identifier of a tag, if the service sends it.
-    tag: Option<TagId>,
-    /// The value of a column, if the facet is one.
-    column_value: Option<ColumnValue>,
-    /// The range of a date or size.
-    bar: Option<DistributionBar>,
     /// The number of what is counted with this value. `None` if results do not carry the value.
     pub count: Option<u64>,
+    criterion: Criterion,
+}
+
+/// What the filter for a value compares.
+#[derive(Clone, Debug, PartialEq)]
+enum Criterion {
+    /// The name, or the identifier of a tag if the service sends it.
+    Counted(FacetKind, Option<TagId>),
+    Column(ColumnName, ColumnValue),
+    /// The range of a date or size.
+    Range(FileProperty, DistributionBar),
+    Issue,
+}
+
+impl FacetValue {
+    fn counted(kind: FacetKind, facet: &Facet) -> Self {
+        let criterion = Criterion::Counted(kind, facet.tag);
+        Self { name: facet.name.clone(), count: Some(facet.count), criterion }
+    }
+
+    /// Returns the filters that require or exclude the value, which apply together.
+    fn filters(&self, excludes: bool, is_local: bool) -> Result<Vec<Filter>, String> {
+        // The printable form of a name finds nothing if it is not the name itself.
+        let name = self.name.received();
+        let negated_if_excluded =
+            |filter| if excludes { Filter::negated(filter) } else { Ok(filter) };
+        let filter = match &self.criterion {
+            Criterion::Range(..) if !is_local => {
+                return Err("only local folders are filtered by date and size".to_owned());
+            }
+            Criterion::Range(property, bar) => {
+                return bar.filters(*property, excludes).map_err(|invalid| invalid.reason);
+            }
+            Criterion::Issue => {
+                let mode = if excludes { IssueMode::Out } else { IssueMode::In };
+                IssueName::new(name).and_then(|name| Filter::issue(name, mode, None, None))
+            }
+            Criterion::Counted(FacetKind::Label, _) => {
+                let rule = if excludes { LabelRule::NotOneOf } else { LabelRule::OneOf };
+                Filter::labels(rule, [name])
+            }
+            Criterion::Counted(FacetKind::Tag, _) if excludes && !is_local => {
+                return Err(
+                    "only local folders exclude tags; x excludes labels and issues".to_owned()
+                );
+            }
+            Criterion::Counted(FacetKind::Tag, None) => {
+                return Err("the service does not send the id of this tag".to_owned());
+            }
+            Criterion::Counted(FacetKind::Tag, Some(tag)) => {
+                Filter::tags(vec![*tag]).and_then(negated_if_excluded)
+            }
+            Criterion::Counted(FacetKind::CaptionWord, _) if excludes => {
+                return Err("words in captions cannot be excluded, because they rank".to_owned());
+            }
+            Criterion::Counted(FacetKind::CaptionWord, _) => Filter::full_text(name),
+            Criterion::Counted(FacetKind::Folder, _) => {
+                Filter::in_folder(name).and_then(negated_if_excluded)
+            }
+            Criterion::Column(column, value) => {
+                let column = Property::Column(column.clone());
+                Filter::property(column, Operator::Is, slice::from_ref(value))
+                    .and_then(negated_if_excluded)
+            }
+        };
+        filter
+            .map(|filter| vec![filter])
+            .map_err(|invalid| format!("{}: {}", self.name, invalid.reason))
+    }
 }
 
 /// What the counts of a section count.
@@ -107,10 +171,6 @@ pub struct Facets {
     pub section: FacetSection,
     /// The index of the selected row.
     pub cursor: usize,
-    /// Whether the selected value is excluded instead of required.
-    excludes: bool,
-    /// The columns of the names of all sections.
-    name_columns: usize,
 }
 
 impl Facets {
@@ -118,13 +178,16 @@ impl Facets {
     pub fn values(self, app: &App) -> Vec<FacetValue> {
         match self.section {
             FacetSection::Counted(kind) => counted_values(app, kind),
-            FacetSection::ObjectLabels => object_labels(app).iter().map(counted_value).collect(),
+            FacetSection::ObjectLabels => {
+                let labels = object_labels(app).iter();
+                labels.map(|label| FacetValue::counted(FacetKind::Label, label)).collect()
+            }
             FacetSection::Column(index) => {
                 columns(app).get(index).map(column_values).unwrap_or_default()
             }
             FacetSection::Distribution(property) => distribution_values(app, property),
             FacetSection::Issues => {
-                let value = |name| FacetValue { name, ..FacetValue::default() };
+                let value = |name| FacetValue { name, count: None, criterion: Criterion::Issue };
                 app.query.known_values(&app.results).issue_names().map(value).collect()
             }
         }
@@ -154,89 +217,19 @@ impl Facets {
             |(entity, overview)| CountedUnit::Media(entity, overview.media),
         ))
     }
-
-    /// Returns the filters for a value, which apply together.
-    fn filters(self, app: &App, value: &FacetValue) -> Result<Vec<Filter>, String> {
-        // The printable form of a name finds nothing if it is not the name itself.
-        let name = value.name.received();
-        let filter = match (self.section, self.excludes) {
-            (FacetSection::Distribution(property), excludes) => {
-                return distribution_filters(app, property, value, excludes);
-            }
-            (FacetSection::Issues, excludes) => issue_filter(name, excludes),
-            (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, true) => {
-                Filter::labels(LabelRule::NotOneOf, [name])
-            }
-            (FacetSection::Counted(FacetKind::Label) | FacetSection::ObjectLabels, false) => {
-                Filter::labels(LabelRule::OneOf, [name])
-            }
-            (FacetSection::Counted(FacetKind::Tag), true) if !app.has_local_service() => {
-                return Err(
-                    "only local folders exclude tags; x excludes labels and issues".to_owned()
-                );
-            }
-            (FacetSection::Counted(FacetKind::Tag), excludes) => match value.tag {
-                Some(tag) => {
-                    Filter::tags(vec![tag]).and_then(|filter| negated_if(excludes, filter))
-                }
-                None => return Err("the service does not send the id of this tag".to_owned()),
-            },
-            (FacetSection::Counted(FacetKind::CaptionWord), true) => {
-                return Err("words in captions cannot be excluded, because they rank".to_owned());
-            }
-            (FacetSection::Counted(FacetKind::CaptionWord), false) => Filter::full_text(name),
-            (FacetSection::Counted(FacetKind::Folder), excludes) => {
-                Filter::in_folder(name).and_then(|filter| negated_if(excludes, filter))
-            }
-            (FacetSection::Column(index), excludes) => {
-                column_filter(app, index, value).and_then(|filter| negated_if(excludes, filter))
-            }
-        };
-        filter
-            .map(|filter| vec![filter])
-            .map_err(|invalid| format!("{}: {}", value.name, invalid.reason))
-    }
-}
-
-fn distribution_filters(
-    app: &App,
-    property: FileProperty,
-    value: &FacetValue,
-    excludes: bool,
-) -> Result<Vec<Filter>, String> {
-    if !app.has_local_service() {
-        return Err("only local folders are filtered by date and size".to_owned());
-    }
-    let bar = value.bar.as_ref().ok_or("the counts have changed: choose the value again")?;
-    bar.filters(property, excludes).map_err(|invalid| invalid.reason)
-}
-
-fn negated_if(excludes: bool, filter: Filter) -> Result<Filter, InvalidField> {
-    if excludes { Filter::negated(filter) } else { Ok(filter) }
-}
-
-fn column_filter(app: &App, index: usize, value: &FacetValue) -> Result<Filter, InvalidField> {
-    let column = columns(app).get(index).zip(value.column_value.clone());
-    let (column, value) = column.ok_or_else(|| InvalidField::new("", "is no longer there"))?;
-    Filter::property(Property::Column(column.name.clone()), Operator::Is, &[value])
-}
-
-fn issue_filter(name: &str, excludes: bool) -> Result<Filter, InvalidField> {
-    let mode = if excludes { IssueMode::Out } else { IssueMode::In };
-    Filter::issue(IssueName::new(name)?, mode, None, None)
 }
 
 impl Dialog for Facets {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let count = self.values(app).len();
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let values = self.values(app);
         match (chord.key, list_step(chord.key)) {
-            (_, Some(by)) => self.cursor = moved_cursor(self.cursor, by, count),
+            (_, Some(by)) => self.cursor = moved_cursor(self.cursor, by, values.len()),
             (Key::Tab, _) if chord.shift => self.show(app, -1),
             (Key::Left | Key::Char('h'), _) => self.show(app, -1),
             (Key::Tab | Key::Right | Key::Char('l'), _) => self.show(app, 1),
-            (Key::Enter | Key::Char('x'), _) if count > 0 => {
-                self.excludes = chord.key == Key::Char('x');
-                return KeyResult::Accept;
+            (Key::Enter | Key::Char('x'), _) => {
+                let Some(value) = values.get(self.cursor) else { return KeyResult::Stay };
+                return self.search_with(app, value, chord.key == Key::Char('x'));
             }
             (Key::Esc | Key::Char('q'), _) => return KeyResult::Close,
             _ => {}
@@ -244,10 +237,13 @@ impl Dialog for Facets {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+    /// The dialog is at least as wide as the names of all sections.
+    fn area(&self, app: &App) -> Rect {
+        let screen = app.screen.size;
         let margin = if screen.1 < 24 { 3 } else { 6 };
-        let columns = u16::try_from(self.name_columns + 3).unwrap_or(u16::MAX);
-        (columns.max(72), screen.1.saturating_sub(margin).min(30))
+        let names = name_columns(&Facets::sections(app), app);
+        let columns = u16::try_from(names + 3).unwrap_or(u16::MAX);
+        area_of_size((columns.max(72), screen.1.saturating_sub(margin).min(30)), screen)
     }
 
     fn hints(&self) -> &'static str {
@@ -259,9 +255,9 @@ impl Dialog for Facets {
     }
 
     /// A click on the name of a kind shows that kind.
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         self.turn_wheel(mouse, app);
-        let inside = inner_area(self.area(app.screen.size));
+        let inside = inner_area(self.area(app));
         if mouse.kind != MouseKind::Click || mouse.row != inside.y {
             return;
         }
@@ -273,27 +269,7 @@ impl Dialog for Facets {
             (start..end.min(inside.right())).contains(&mouse.column)
         });
         if let Some(section) = clicked {
-            *self = Self::at(section, app);
-        }
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        let filter = self.values(app).get(self.cursor).map(|value| self.filters(app, value));
-        let of_results = results_entity(app).unwrap_or_default();
-        let entity = match self.section {
-            FacetSection::ObjectLabels => EntityType::Objects,
-            FacetSection::Counted(_)
-            | FacetSection::Column(_)
-            | FacetSection::Distribution(_)
-            | FacetSection::Issues => of_results,
-        };
-        match filter {
-            Some(Ok(filters)) => app.search_with_filters(entity, &filters),
-            Some(Err(reason)) => {
-                app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(*self);
-            }
-            None => {}
+            *self = Self { section, cursor: 0 };
         }
     }
 
@@ -329,6 +305,34 @@ impl Dialog for Facets {
 }
 
 impl Facets {
+    /// Searches for what has the value or, if the value is excluded, for what does not have it.
+    fn search_with(self, app: &mut App, value: &FacetValue, excludes: bool) -> KeyResult {
+        let entity = match self.section {
+            FacetSection::ObjectLabels => EntityType::Objects,
+            FacetSection::Counted(_)
+            | FacetSection::Column(_)
+            | FacetSection::Distribution(_)
+            | FacetSection::Issues => results_entity(app).unwrap_or_default(),
+        };
+        match value.filters(excludes, app.has_local_service()) {
+            Ok(filters) => {
+                app.search_with_filters(entity, &filters);
+                KeyResult::Close
+            }
+            Err(reason) => {
+                app.outbox.notify(Level::Warning, reason);
+                KeyResult::Stay
+            }
+        }
+    }
+
+    fn title(self, ctx: &DrawContext) -> String {
+        match self.unit(ctx.app) {
+            Some(unit) => format!("In {}", unit.description()),
+            None => "Quality issues".to_owned(),
+        }
+    }
+
     /// Returns whether sections are left out at the beginning so that the name of the shown one fits, and the others.
     fn sections_in_sight(self, app: &App, width: usize) -> (bool, Vec<FacetSection>) {
         let mut sections = Facets::sections(app);
@@ -351,26 +355,13 @@ impl Facets {
         names
     }
 
-    fn at(section: FacetSection, app: &App) -> Self {
-        let name_columns = name_columns(&Facets::sections(app), app);
-        Self { section, cursor: 0, excludes: false, name_columns }
-    }
-
-    /// Makes the open dialog as wide as the names of its sections, which have changed.
-    pub(in crate::app) fn fit_sections(app: &mut App) {
-        let columns = name_columns(&Facets::sections(app), app);
-        if let Some(facets) = app.overlays.dialog_mut::<Self>() {
-            facets.name_columns = columns;
-        }
-    }
-
     fn show(&mut self, app: &App, by: isize) {
-        *self = Self::at(cycle(&Facets::sections(app), self.section, by), app);
+        *self = Self { section: cycle(&Facets::sections(app), self.section, by), cursor: 0 };
     }
 
     pub(in crate::app) fn open(app: &mut App) {
         if let Some(&section) = Facets::sections(app).first() {
-            app.overlays.open(Facets::at(section, app));
+            app.overlays.open(Facets { section, cursor: 0 });
         }
     }
 
@@ -414,10 +405,11 @@ fn overview(app: &App, entity: EntityType) -> Option<&Overview> {
 
 /// Counts the media items of the dataset, or the loaded clusters if the service does not count.
 fn counted_values(app: &App, kind: FacetKind) -> Vec<FacetValue> {
+    let value = |facet: &Facet| FacetValue::counted(kind, facet);
     if let Some(overview) = results_entity(app).and_then(|entity| overview(app, entity)) {
-        return overview.facets(kind).iter().map(counted_value).collect();
+        return overview.facets(kind).iter().map(value).collect();
     }
-    count_facets(app.results.loaded_clusters(), kind).iter().map(counted_value).collect()
+    count_facets(app.results.loaded_clusters(), kind).iter().map(value).collect()
 }
 
 /// Returns the labels of objects, unless the results are objects, whose labels are a section already.
@@ -426,11 +418,6 @@ fn object_labels(app: &App) -> &[Facet] {
         return &[];
     }
     overview(app, EntityType::Objects).map_or(&[], |overview| &overview.labels)
-}
-
-fn counted_value(facet: &Facet) -> FacetValue {
-    let name = facet.name.clone();
-    FacetValue { name, tag: facet.tag, count: Some(facet.count), ..FacetValue::default() }
 }
 
 /// Returns the dates and sizes of the dataset, or of the loaded pictures if the service does not count media items.
@@ -446,21 +433,19 @@ fn distribution_values(app: &App, property: FileProperty) -> Vec<FacetValue> {
     let value = |bar: DistributionBar| FacetValue {
         name: SafeText::name(&bar_name(property, &bar)),
         count: Some(bar.count),
-        bar: Some(bar),
-        ..FacetValue::default()
+        criterion: Criterion::Range(property, bar),
     };
     bars.into_iter().flat_map(|it| it.bars).map(value).collect()
 }
 
 /// Returns a text like `2024-05`, `from 64.0 KiB` or `from 512 pixels`.
 fn bar_name(property: FileProperty, bar: &DistributionBar) -> String {
-    match (property, &bar.from) {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
-        (property, ColumnValue::Number(from)) => match (property, *from as u64) {
-            (FileProperty::Size, from) => format!("from {}", format_bytes(from)),
-            (_, from) => format!("from {} pixels", group_digits(from)),
-        },
-        (_, period) => period.to_string(),
+    let ColumnValue::Number(from) = &bar.from else { return bar.from.to_string() };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    let from = *from as u64;
+    match property {
+        FileProperty::Size => format!("from {}", format_bytes(from)),
+        _ => format!("from {} pixels", group_digits(from)),
     }
 }
 
@@ -474,9 +459,8 @@ fn columns(app: &App) -> &[ColumnFacets] {
 fn column_values(column: &ColumnFacets) -> Vec<FacetValue> {
     let value = |(value, count): &(ColumnValue, u64)| FacetValue {
         name: SafeText::name(&value.to_string()),
-        column_value: Some(value.clone()),
         count: Some(*count),
-        ..FacetValue::default()
+        criterion: Criterion::Column(column.name.clone(), value.clone()),
     };
     column.values.iter().map(value).collect()
 }
@@ -529,15 +513,6 @@ fn draw_bars(ctx: &mut DrawContext, area: Rect, facets: &[FacetValue], cursor: u
 
 const ISSUES_NOTE: &str =
     "No counts: results do not carry issues. Services may reject names other than blur.";
-
-impl Facets {
-    fn title(self, ctx: &DrawContext) -> String {
-        match self.unit(ctx.app) {
-            Some(unit) => format!("In {}", unit.description()),
-            None => "Quality issues".to_owned(),
-        }
-    }
-}
 
 fn draw_facet(
     ctx: &mut DrawContext,

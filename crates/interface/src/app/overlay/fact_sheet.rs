@@ -26,10 +26,41 @@ impl FactSheet {
         self.facts.push((SafeText::name(name), SafeText::caption(value.as_ref())));
         self
     }
+
+    pub(in crate::app) fn request_record(app: &mut App) {
+        if let Some(id) = app.selected_dataset().map(|dataset| dataset.id) {
+            app.outbox.send(Lane::Record(id), Request::Record(id));
+        }
+    }
+
+    /// Shows all fields that the service sent, known or not, and the observed status changes.
+    pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
+        let known = app.service_data.dataset(id);
+        let name = known.map_or_else(|| id.to_string(), |it| it.name.to_string());
+        let mut sheet = FactSheet::new(format!("Record of {name}"));
+        if let Some(folder) = app.setup.dataset_folders.get(&id) {
+            sheet = sheet.fact("folder", folder);
+        }
+        for RecordField { name, value } in fields {
+            let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
+            sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
+        }
+        if let Some(past) = app.service_data.observed.get(id).filter(|it| !it.changes.is_empty()) {
+            sheet = sheet.fact("", "").fact("seen by this program", "");
+            for change in past.changes.iter().rev() {
+                let age = format_age(app.outbox.now.saturating_sub(change.seen_at));
+                let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
+                sheet = sheet.fact(&age, statuses);
+            }
+        }
+        if !app.overlays.is_open() {
+            app.overlays.open(sheet);
+        }
+    }
 }
 
 impl Dialog for FactSheet {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         self.scroll.handle_key(chord)
     }
 
@@ -68,39 +99,6 @@ impl Dialog for FactSheet {
             }
         }
         ctx.scrolled_lines(inside, &lines, self.scroll);
-    }
-}
-
-impl FactSheet {
-    pub(in crate::app) fn request_record(app: &mut App) {
-        if let Some(id) = app.selected_dataset().map(|dataset| dataset.id) {
-            app.outbox.send(Lane::Record(id), Request::Record(id));
-        }
-    }
-
-    /// Shows all fields that the service sent, known or not, and the observed status changes.
-    pub(in crate::app) fn show_record(app: &mut App, id: DatasetId, fields: Vec<RecordField>) {
-        let known = app.service_data.dataset(id);
-        let name = known.map_or_else(|| id.to_string(), |it| it.name.to_string());
-        let mut sheet = FactSheet::new(format!("Record of {name}"));
-        if let Some(folder) = app.setup.dataset_folders.get(&id) {
-            sheet = sheet.fact("folder", folder);
-        }
-        for RecordField { name, value } in fields {
-            let zone = if name.as_str() == "created_at" { "  (zone not given)" } else { "" };
-            sheet = sheet.fact(name.as_str(), format!("{value}{zone}"));
-        }
-        if let Some(past) = app.service_data.observed.get(id).filter(|it| !it.changes.is_empty()) {
-            sheet = sheet.fact("", "").fact("seen by this program", "");
-            for change in past.changes.iter().rev() {
-                let age = format_age(app.outbox.now.saturating_sub(change.seen_at));
-                let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
-                sheet = sheet.fact(&age, statuses);
-            }
-        }
-        if !app.overlays.is_open() {
-            app.overlays.open(sheet);
-        }
     }
 }
 

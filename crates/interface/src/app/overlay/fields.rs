@@ -175,13 +175,18 @@ pub enum Completion {
     Complete,
 }
 
-/// The input of a path, with completion.
-#[derive(Clone, Debug, Default)]
-pub struct PathInput {
+/// The text of a path, with completion.
+#[derive(Clone, Debug)]
+pub struct PathField {
     pub text: Input,
+    pub kind: PathKind,
 }
 
-impl PathInput {
+impl PathField {
+    pub(in crate::app) fn new(typed: &str, kind: PathKind) -> Self {
+        Self { text: typed.into(), kind }
+    }
+
     /// Returns the typed path up to its last slash, and the rest.
     fn split(&self) -> (&str, &str) {
         let typed = self.text.value().trim_start();
@@ -204,11 +209,7 @@ impl PathInput {
 
     /// Returns the entries that continue the typed name: an exact match first, then folders, then files. Hidden
     /// entries are returned only after a typed dot.
-    pub(super) fn completions<'a>(
-        &self,
-        folder: &'a FolderListing,
-        kind: PathKind,
-    ) -> Vec<&'a FolderEntry> {
+    pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
         let typed_form = search_form(typed);
         let mut completions: Vec<&FolderEntry> = folder
@@ -216,7 +217,7 @@ impl PathInput {
             .iter()
             .filter(|entry| {
                 let name = name(entry);
-                kind.offers(entry)
+                self.kind.offers(entry)
                     && search_form(&name).starts_with(&typed_form)
                     && (typed.starts_with('.') || !name.starts_with('.'))
             })
@@ -244,12 +245,8 @@ impl PathInput {
     }
 
     /// Completes the path in a field that shows no candidates, as a shell does.
-    pub(in crate::app) fn complete_in(
-        &mut self,
-        folder: &FolderListing,
-        kind: PathKind,
-    ) -> Completion {
-        let found: Vec<FolderEntry> = self.completions(folder, kind).into_iter().cloned().collect();
+    pub(in crate::app) fn complete_in(&mut self, folder: &FolderListing) -> Completion {
+        let found: Vec<FolderEntry> = self.completions(folder).into_iter().cloned().collect();
         let is_whole = found.first().is_some_and(|first| name(first) == self.name());
         match found.as_slice() {
             [] => Completion::Complete,
@@ -273,23 +270,6 @@ impl PathInput {
     /// Returns the path of an entry of the typed folder, as it would be typed.
     pub(super) fn text_of(&self, entry: &FolderEntry) -> String {
         format!("{}{}", self.split().0, name(entry))
-    }
-}
-
-/// The path in the focused field of a form.
-#[derive(Clone, Debug)]
-pub struct PathField {
-    pub path: PathInput,
-    pub kind: PathKind,
-}
-
-impl PathField {
-    pub(super) fn new(typed: &str, kind: PathKind) -> Self {
-        Self { path: PathInput { text: typed.into() }, kind }
-    }
-
-    pub(super) fn has_name(&self) -> bool {
-        !self.path.name().is_empty()
     }
 }
 
@@ -349,6 +329,11 @@ fn last_path_start(list: &str) -> usize {
         }
     }
     start
+}
+
+/// Returns the position of the focused field of a form.
+pub(super) fn position<F: PartialEq>(fields: &[F], focused: &F) -> usize {
+    fields.iter().position(|field| field == focused).unwrap_or(0)
 }
 
 /// Handles a key that ends a form or moves between its fields. Returns `None` for other keys, which change the

@@ -70,7 +70,7 @@ impl FileActionConfirmation {
 }
 
 impl Dialog for FileActionConfirmation {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if chord.key == Key::Char('a') {
             self.preview.rewrite_annotations();
         }
@@ -183,7 +183,7 @@ impl UndoConfirmation {
 }
 
 impl Dialog for UndoConfirmation {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, false)
     }
 

@@ -32,7 +32,7 @@ impl FilePatterns {
 }
 
 impl Dialog for FilePatterns {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_form_key(&mut self.field, &FIELDS, chord).unwrap_or_else(|| {
             if let Some(input) = self.text_input() {
                 edit(input, chord);
@@ -68,7 +68,7 @@ impl Dialog for FilePatterns {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, "Choose the files of the dataset");
         let theme = ctx.theme;
-        ctx.form(inside, &FormOptions::new(14, &[]), |rows| {
+        ctx.form(inside, &FormOptions::new(14, &[], self.field as usize), |rows| {
             rows.text(
                 "Patterns as in .gitignore, separated by spaces: *.jpg scans/ !keep.jpg",
                 theme.dim,
@@ -78,15 +78,8 @@ impl Dialog for FilePatterns {
                 theme.dim,
             );
             rows.blank();
-            for (index, (field, label, input)) in [
-                (PatternField::Include, "include only", &self.include),
-                (PatternField::Exclude, "exclude", &self.exclude),
-            ]
-            .into_iter()
-            .enumerate()
-            {
-                rows.input(label, input, Some(index), self.field == field);
-            }
+            rows.input("include only", &self.include, "");
+            rows.input("exclude", &self.exclude, "");
         });
     }
 }

@@ -26,8 +26,8 @@ pub struct FilePicker {
 
 #[derive(Clone, Debug)]
 enum PickerPurpose {
-    /// Searches by the picture. Its region is picked first if this is set.
-    Search { pick_region: bool },
+    /// Searches by the picture.
+    Search,
     /// Fills the focused field of this form.
     Field(Box<dyn Dialog>),
 }
@@ -36,8 +36,7 @@ impl FilePicker {
     /// Creates the picker of a query image, which offers those that were used before.
     pub(in crate::app) fn of_query_image(results: &Results) -> Self {
         let recent = results.recent_images.files().cloned().collect();
-        let purpose = PickerPurpose::Search { pick_region: false };
-        Self { picker: PathPicker::of_pictures(recent), purpose }
+        Self { picker: PathPicker::of_pictures(recent), purpose: PickerPurpose::Search }
     }
 
     /// Creates the picker of the path in the focused field of a form.
@@ -80,14 +79,9 @@ impl FilePicker {
         PickerAreas::new(inner_area(area))
     }
 
-    pub fn preview_picture(&self, app: &App) -> Option<PictureView> {
-        let candidates = self.candidates(app);
-        let file = candidates.get(self.picker.cursor).filter(|candidate| candidate.is_picture())?;
-        Some(PictureView { subject: PictureSubject::File(file.path()), crop: Crop::Full })
-    }
-
-    fn search(self, app: &mut App, pick_region: bool) {
-        let Some(view) = app.results.view() else { return };
+    /// Searches by the picture, whose region is picked first if `pick_region` is set.
+    fn search(&self, app: &mut App, pick_region: bool) -> KeyResult {
+        let Some(view) = app.results.view() else { return KeyResult::Close };
         let search = Search { query: Query::Browse, ..view.search.clone() };
         let selected =
             self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
@@ -95,34 +89,32 @@ impl FilePicker {
             Ok(file) => file,
             Err(reason) => {
                 app.outbox.notify(Level::Warning, reason);
-                app.overlays.open(self);
-                return;
+                return KeyResult::Stay;
             }
         };
         let image = QueryImage::file(file);
         if pick_region {
-            return RegionPicker::open_on(&mut app.overlays, &app.results, image);
+            RegionPicker::open_on(&mut app.overlays, &app.results, image);
+        } else {
+            app.panes.focus = Pane::Results;
+            app.results.register_query_image(image, search, &mut app.outbox);
         }
-        app.panes.focus = Pane::Results;
-        app.results.register_query_image(image, search, &mut app.outbox);
+        KeyResult::Close
     }
 }
 
 impl Dialog for FilePicker {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let listing = self.listing(app);
         match (self.picker.handle_key(chord, listing), &mut self.purpose) {
-            (PickerKey::Close, PickerPurpose::Search { .. }) => KeyResult::Close,
+            (PickerKey::Close, PickerPurpose::Search) => KeyResult::Close,
             (PickerKey::Close, PickerPurpose::Field(_)) => KeyResult::Back,
             (PickerKey::Choose, PickerPurpose::Field(form)) => {
                 form.set_path(&self.picker.chosen_text(listing));
                 KeyResult::Back
             }
-            (PickerKey::Choose, PickerPurpose::Search { .. }) => KeyResult::Accept,
-            (PickerKey::TabOnFile, PickerPurpose::Search { pick_region }) => {
-                *pick_region = true;
-                KeyResult::Accept
-            }
+            (PickerKey::Choose, PickerPurpose::Search) => self.search(app, false),
+            (PickerKey::TabOnFile, PickerPurpose::Search) => self.search(app, true),
             (PickerKey::Stay | PickerKey::TabOnFile, _) => KeyResult::Stay,
         }
     }
@@ -133,7 +125,7 @@ impl Dialog for FilePicker {
 
     fn hints(&self) -> &'static str {
         match self.purpose {
-            PickerPurpose::Search { .. } => {
+            PickerPurpose::Search => {
                 "↑ ↓ select   Tab complete, then pick a region   Enter open or search   Esc close"
             }
             PickerPurpose::Field(_) => {
@@ -148,7 +140,7 @@ impl Dialog for FilePicker {
 
     fn form_below(&mut self) -> Option<&mut Box<dyn Dialog>> {
         match &mut self.purpose {
-            PickerPurpose::Search { .. } => None,
+            PickerPurpose::Search => None,
             PickerPurpose::Field(form) => Some(form),
         }
     }
@@ -161,39 +153,31 @@ impl Dialog for FilePicker {
         self.picker.paste(text);
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let picture = self.preview_picture(app).and_then(|view| {
-            let PictureSubject::File(path) = &view.subject else { return None };
-            let area = Self::areas(self.area(app.screen.size)).picture;
-            let source = PictureSource::File(path.clone());
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let area = Self::areas(area).picture;
+        let candidates = self.candidates(app);
+        let selected = candidates.get(self.picker.cursor).filter(|_| !area.is_empty());
+        let picture = selected.filter(|candidate| candidate.is_picture()).map(|candidate| {
+            let path = candidate.path();
+            let subject = PictureSubject::File(path.clone());
+            let view = PictureView { subject, crop: Crop::Full };
             let canvas = app.screen.canvas(area.width, area.height);
-            (!area.is_empty()).then(|| VisiblePicture::new(view, source, canvas))
+            (area, VisiblePicture::new(view, PictureSource::File(path), canvas))
         });
         picture.into_iter().collect()
     }
 
-    fn accept(self: Box<Self>, app: &mut App) {
-        if let PickerPurpose::Search { pick_region } = self.purpose {
-            self.search(app, pick_region);
-        }
-    }
-
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let title = match self.purpose {
-            PickerPurpose::Search { .. } => "Search by a picture on this machine",
+            PickerPurpose::Search => "Search by a picture on this machine",
             PickerPurpose::Field(_) => "Choose a path on this machine",
         };
         ctx.dialog(area, title);
         let areas = FilePicker::areas(area);
         self.picker.draw(ctx, areas, self.listing(ctx.app));
-        if areas.picture.is_empty() {
-            return;
-        }
-        match self.preview_picture(ctx.app) {
-            Some(view) => {
-                let canvas = ctx.app.screen.canvas(areas.picture.width, areas.picture.height);
-                ctx.draw_picture(areas.picture, view, canvas);
-            }
+        match self.pictures(area, ctx.app).pop() {
+            Some((area, picture)) => _ = ctx.draw_picture(area, picture.view, picture.canvas),
+            None if areas.picture.is_empty() => {}
             None => ctx.picture_placeholder(areas.picture, "no preview"),
         }
     }

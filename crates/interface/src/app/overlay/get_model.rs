@@ -55,7 +55,7 @@ impl ModelConfirmation {
 }
 
 impl Dialog for ModelConfirmation {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, true)
     }
 

@@ -17,19 +17,20 @@ const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 pub struct GraphicsCheck {
     pub picture: Thumbnail,
     pub canvas: Canvas,
-    chosen_protocol: Protocol,
 }
 
 impl Dialog for GraphicsCheck {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        self.chosen_protocol = match chord.key {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let protocol = match chord.key {
             Key::Char('y') => self.canvas.protocol,
             Key::Char('b') => Protocol::HalfBlock,
             Key::Char('n') => Protocol::None,
             Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ => return KeyResult::Stay,
         };
-        KeyResult::Accept
+        app.screen.protocol = protocol;
+        app.outbox.push(Effect::SaveProtocol(protocol));
+        KeyResult::Close
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
@@ -38,11 +39,6 @@ impl Dialog for GraphicsCheck {
 
     fn hints(&self) -> &'static str {
         "y yes   b half-blocks   n no pictures   Esc ask again next time"
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        app.screen.protocol = self.chosen_protocol;
-        app.outbox.push(Effect::SaveProtocol(self.chosen_protocol));
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -88,9 +84,7 @@ impl GraphicsCheck {
         let (columns, rows) = TEST_IMAGE_CELLS;
         let canvas = Canvas { protocol, ..app.screen.canvas(columns, rows) };
         match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
-            Ok(picture) => {
-                app.overlays.open(GraphicsCheck { picture, canvas, chosen_protocol: protocol });
-            }
+            Ok(picture) => app.overlays.open(GraphicsCheck { picture, canvas }),
             Err(error) => {
                 let text = format!("cannot draw the test picture: {error}");
                 app.outbox.notify(Level::Error, text);

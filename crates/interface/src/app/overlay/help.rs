@@ -37,7 +37,7 @@ impl Help {
 }
 
 impl Dialog for Help {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         match (self.searching, chord.key) {
             (false, Key::Char('/')) => self.searching = true,
             (false, Key::Esc) if !self.query.value().is_empty() => self.query.reset(),

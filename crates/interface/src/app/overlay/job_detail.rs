@@ -30,7 +30,7 @@ pub struct JobDetail {
 }
 
 impl Dialog for JobDetail {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         self.scroll.handle_key(chord)
     }
 

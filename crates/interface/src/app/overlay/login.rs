@@ -127,96 +127,7 @@ impl LoginForm {
             store: self.stores(),
         })
     }
-}
 
-fn can_import(setup: &Setup) -> bool {
-    setup.login.as_ref().is_some_and(|login| login.fixed.is_none())
-}
-
-impl Dialog for LoginForm {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        let fields = self.fields();
-        fields::handle_form_key(&mut self.field, fields, chord).unwrap_or_else(|| {
-            self.key_in_field(chord, app);
-            KeyResult::Stay
-        })
-    }
-
-    /// The outcome may need several rows, because its remedy may be long.
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        const COLUMNS: u16 = 92;
-        let outcome = match &self.outcome {
-            LoginOutcome::Accepted(text) | LoginOutcome::Failed(text) => {
-                wrapped_rows(text.as_str(), COLUMNS.min(screen.0).saturating_sub(6))
-            }
-            LoginOutcome::None | LoginOutcome::Running => 1,
-        };
-        let wrapped = if screen.0 < COLUMNS { 6 } else { 0 };
-        (COLUMNS, outcome.saturating_add(13 + wrapped).max(15))
-    }
-
-    fn hints(&self) -> &'static str {
-        "Tab next field   ← → change   Enter run   Esc close"
-    }
-
-    fn text_input(&mut self) -> Option<&mut Input> {
-        match self.field {
-            LoginField::ApiKey => Some(&mut self.api_key),
-            LoginField::ApiSecret => Some(&mut self.api_secret.0),
-            LoginField::Session => Some(&mut self.session.0),
-            LoginField::Task | LoginField::Store => None,
-        }
-    }
-
-    fn select_item(&mut self, index: usize, _: &App) {
-        self.field = self.fields().get(index).copied().unwrap_or(self.field);
-    }
-
-    fn accept(mut self: Box<Self>, app: &mut App) {
-        match self.task {
-            LoginTask::SwitchProfile => {
-                return LoginForm::open_profile_list(app);
-            }
-            LoginTask::Check => {
-                let dataset = app.dataset().map(|dataset| dataset.id);
-                app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
-                self.outcome = LoginOutcome::Running;
-            }
-            LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
-                // An import is sent only once, because a second one would create another key pair.
-                Ok(_) if app.outbox.tickets.is_open(&Lane::LoginImport) => {}
-                Ok(import) => {
-                    app.outbox.send(Lane::LoginImport, Request::ImportLogin(import));
-                    self.outcome = LoginOutcome::Running;
-                }
-                Err((field, reason)) => {
-                    self.field = field;
-                    self.outcome = LoginOutcome::Failed(SafeText::detail(reason));
-                }
-            },
-        }
-        app.overlays.open(*self);
-    }
-
-    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let name = ctx.app.setup.deployment_name.clone();
-        let inside = ctx.dialog(area, &format!("Login of {name}"));
-        let theme = ctx.theme;
-        let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
-        let facts = self.facts(ctx);
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
-            for (label, value, style) in &facts {
-                rows.choice(&Span::styled(*label, theme.dim), &Span::styled(value, *style), false);
-            }
-            rows.blank();
-            for field in self.fields() {
-                draw_field(rows, self, *field);
-            }
-        });
-    }
-}
-
-impl LoginForm {
     pub(in crate::app) fn open(app: &mut App) {
         let rejection = app.login.rejection.as_ref();
         let is_missing = rejection.is_some_and(|failure| failure.code == Some(NO_SECRET));
@@ -294,22 +205,7 @@ impl LoginForm {
         let items = profiles.chain(others).collect();
         CommandList::open(app, ListKind::Profiles, "Open another deployment", items);
     }
-}
 
-const FIELD_COLUMN: u16 = 16;
-
-fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'static>> {
-    let theme = ctx.theme;
-    let (mark, text, style) = match outcome {
-        LoginOutcome::None => return None,
-        LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
-        LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
-        LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
-    };
-    Some(Line::from(vec![Span::raw(" "), Span::styled(format!("{mark}{text}"), style)]))
-}
-
-impl LoginForm {
     fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
         let (app, theme) = (ctx.app, ctx.theme);
         let login = app.setup.login.as_ref();
@@ -343,6 +239,107 @@ impl LoginForm {
     }
 }
 
+fn can_import(setup: &Setup) -> bool {
+    setup.login.as_ref().is_some_and(|login| login.fixed.is_none())
+}
+
+impl Dialog for LoginForm {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let fields = self.fields();
+        fields::handle_form_key(&mut self.field, fields, chord).unwrap_or_else(|| {
+            self.key_in_field(chord, app);
+            KeyResult::Stay
+        })
+    }
+
+    /// The outcome may need several rows, because its remedy may be long.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        const COLUMNS: u16 = 92;
+        let outcome = match &self.outcome {
+            LoginOutcome::Accepted(text) | LoginOutcome::Failed(text) => {
+                wrapped_rows(text.as_str(), COLUMNS.min(screen.0).saturating_sub(6))
+            }
+            LoginOutcome::None | LoginOutcome::Running => 1,
+        };
+        let wrapped = if screen.0 < COLUMNS { 6 } else { 0 };
+        (COLUMNS, outcome.saturating_add(13 + wrapped).max(15))
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab next field   ← → change   Enter run   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        match self.field {
+            LoginField::ApiKey => Some(&mut self.api_key),
+            LoginField::ApiSecret => Some(&mut self.api_secret.0),
+            LoginField::Session => Some(&mut self.session.0),
+            LoginField::Task | LoginField::Store => None,
+        }
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.field = self.fields().get(index).copied().unwrap_or(self.field);
+    }
+
+    fn accept(mut self: Box<Self>, app: &mut App) {
+        match self.task {
+            LoginTask::SwitchProfile => {
+                return LoginForm::open_profile_list(app);
+            }
+            LoginTask::Check => {
+                let dataset = app.dataset().map(|dataset| dataset.id);
+                app.outbox.send(Lane::LoginCheck, Request::CheckLogin(dataset));
+                self.outcome = LoginOutcome::Running;
+            }
+            LoginTask::EnterKeyPair | LoginTask::ImportSession => match self.import() {
+                // An import is sent only once, because a second one would create another key pair.
+                Ok(_) if app.outbox.tickets.is_open(&Lane::LoginImport) => {}
+                Ok(import) => {
+                    app.outbox.send(Lane::LoginImport, Request::ImportLogin(import));
+                    self.outcome = LoginOutcome::Running;
+                }
+                Err((field, reason)) => {
+                    self.field = field;
+                    self.outcome = LoginOutcome::Failed(SafeText::detail(reason));
+                }
+            },
+        }
+        app.overlays.open(*self);
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let name = ctx.app.setup.deployment_name.clone();
+        let inside = ctx.dialog(area, &format!("Login of {name}"));
+        let theme = ctx.theme;
+        let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
+        let facts = self.facts(ctx);
+        let focused = fields::position(self.fields(), &self.field);
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer, focused), |rows| {
+            for (label, value, style) in &facts {
+                rows.fact(&Span::styled(*label, theme.dim), &Span::styled(value, *style));
+            }
+            rows.blank();
+            for field in self.fields() {
+                draw_field(rows, self, *field);
+            }
+        });
+    }
+}
+
+const FIELD_COLUMN: u16 = 16;
+
+fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'static>> {
+    let theme = ctx.theme;
+    let (mark, text, style) = match outcome {
+        LoginOutcome::None => return None,
+        LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
+        LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
+        LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
+    };
+    Some(Line::from(vec![Span::raw(" "), Span::styled(format!("{mark}{text}"), style)]))
+}
+
 /// Says how long a token is still valid. The token is renewed before it expires.
 pub(crate) fn token_text(left: Duration) -> String {
     match left.as_secs() {
@@ -353,23 +350,14 @@ pub(crate) fn token_text(left: Duration) -> String {
 }
 
 fn draw_field(rows: &mut FormRows<App>, form: &LoginForm, field: LoginField) {
-    let focused = form.field == field;
     let name = field.label();
-    let index = form.fields().iter().position(|each| *each == field);
-    let choice = match field {
-        LoginField::ApiKey | LoginField::ApiSecret | LoginField::Session => {
-            let input = match field {
-                LoginField::ApiKey => form.api_key.clone(),
-                LoginField::ApiSecret => masked(&form.api_secret.0),
-                _ => masked(&form.session.0),
-            };
-            rows.input(name, &input, index, focused);
-            return;
-        }
-        LoginField::Task => form.task.title().to_owned(),
-        LoginField::Store => store_text(form),
-    };
-    rows.choices(name, &choice, index, focused);
+    match field {
+        LoginField::Task => rows.choices(name, form.task.title()),
+        LoginField::ApiKey => rows.input(name, &form.api_key, ""),
+        LoginField::ApiSecret => rows.input(name, &masked(&form.api_secret.0), ""),
+        LoginField::Session => rows.input(name, &masked(&form.session.0), ""),
+        LoginField::Store => rows.choices(name, &store_text(form)),
+    }
 }
 
 fn store_text(form: &LoginForm) -> String {

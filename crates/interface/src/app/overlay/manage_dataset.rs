@@ -14,7 +14,7 @@ pub struct RemovalConfirmation {
 }
 
 impl Dialog for RemovalConfirmation {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, false)
     }
 

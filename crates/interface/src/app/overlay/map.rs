@@ -29,7 +29,7 @@ use crate::{
         viewer::full_size_reason,
     },
     drawing::{
-        Theme, display_width,
+        Theme, display_width, packed_rows,
         scatter_plot::{CLASSES, PlotPoint, PlotPosition, PlotWindow, draw_points},
     },
 };
@@ -71,14 +71,6 @@ pub enum MapColor {
     Issue(usize),
 }
 
-/// What happens when the dialog is accepted.
-#[derive(Clone, Debug, PartialEq)]
-enum MapAction {
-    Neighbors,
-    FullSize,
-    Select(Vec<usize>),
-}
-
 #[derive(Clone, Debug)]
 pub struct MapView {
     search: Search,
@@ -97,7 +89,6 @@ pub struct MapView {
     pub only: Option<usize>,
     /// The position in the list of the shown point that is nearest to the cursor.
     hovered: Option<usize>,
-    action: MapAction,
 }
 
 /// A class of points, as the legend shows it.
@@ -132,7 +123,6 @@ impl MapView {
             classes: Vec::new(),
             only: None,
             hovered: None,
-            action: MapAction::Neighbors,
         });
     }
 
@@ -283,7 +273,7 @@ impl MapView {
     }
 
     fn plot_area(&self, app: &App) -> Rect {
-        self.areas(self.area(app.screen.size)).plot
+        self.areas(self.area(app)).plot
     }
 
     fn move_cursor(&mut self, by: [f32; 2], app: &App) {
@@ -327,12 +317,7 @@ impl MapView {
         };
     }
 
-    fn leave(&mut self, action: MapAction) -> KeyResult {
-        self.action = action;
-        KeyResult::Accept
-    }
-
-    fn key_on_map(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn key_on_map(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         let (key, is_large) = match chord.key {
             Key::Char(letter) => {
                 (Key::Char(letter.to_ascii_lowercase()), letter.is_ascii_uppercase())
@@ -362,11 +347,14 @@ impl MapView {
             Key::Tab => self.show_next_class(chord.shift),
             Key::Char(' ') => {
                 let points = self.points_to_select(self.plot_area(app));
-                return self.leave(MapAction::Select(points));
+                self.select(&points, app);
             }
-            Key::Char('a') => return self.leave(MapAction::Select(self.points_in(self.window))),
-            Key::Char('s') => return self.leave(MapAction::FullSize),
-            Key::Enter => return self.leave(MapAction::Neighbors),
+            Key::Char('a') => self.select(&self.points_in(self.window), app),
+            Key::Char('s') => return self.open_full_size(app),
+            Key::Enter => {
+                self.open_neighbors(app);
+                return KeyResult::Close;
+            }
             _ => {}
         }
         KeyResult::Stay
@@ -385,7 +373,7 @@ impl MapView {
         let view = app.dialog::<Self>()?;
         let search = view.search_of(view.hovered()?)?;
         let is_drawn = app.screen.protocol != Protocol::None;
-        let is_shown = !view.areas(view.area(app.screen.size)).picture.is_empty();
+        let is_shown = !view.areas(view.area(app)).picture.is_empty();
         (is_drawn && is_shown).then_some(search)
     }
 }
@@ -399,23 +387,22 @@ fn colors(map: &MediaMap) -> Vec<MapColor> {
 }
 
 impl Dialog for MapView {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
+        let mut result = KeyResult::Stay;
         match chord.key {
             Key::Esc | Key::Char('q') if self.corner.is_some() => self.corner = None,
             Key::Esc | Key::Char('q') if self.only.is_some() => self.only = None,
             Key::Esc | Key::Char('q') => return KeyResult::Close,
             _ if self.map().is_some_and(|map| !map.points.is_empty()) => {
-                let result = self.key_on_map(chord, app);
-                self.find_hovered(self.rectangle(self.plot_area(app)));
-                return result;
+                result = self.key_on_map(chord, app);
             }
             _ => {}
         }
         self.find_hovered(self.rectangle(self.plot_area(app)));
-        KeyResult::Stay
+        result
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         let plot = self.plot_area(app);
         let cell = Position { x: mouse.column, y: mouse.row };
         if !plot.contains(cell) {
@@ -435,10 +422,6 @@ impl Dialog for MapView {
         self.find_hovered(self.rectangle(plot));
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
-    }
-
     fn hints(&self) -> &'static str {
         if self.corner.is_some() {
             return "Space select the rectangle   z zoom to it   ←↓↑→ move   Esc no rectangle";
@@ -456,23 +439,13 @@ impl Dialog for MapView {
         self.find_hovered(self.rectangle(self.plot_area(app)));
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
         let Some(point) = self.hovered() else { return Vec::new() };
-        let Rect { width, height, .. } = self.areas(self.area(app.screen.size)).picture;
-        let preview = app.results.loaded_preview(point.media);
-        let picture = preview.and_then(|it| preview_picture(it, app.screen.canvas(width, height)));
-        picture.filter(|_| width > 0 && height > 0).into_iter().collect()
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        match &self.action {
-            MapAction::Neighbors => self.open_neighbors(app),
-            MapAction::FullSize => self.open_full_size(app),
-            MapAction::Select(points) => {
-                self.select(points, app);
-                app.overlays.open(Self { corner: None, ..*self });
-            }
-        }
+        let area = self.areas(area).picture;
+        let preview = app.results.loaded_preview(point.media).filter(|_| !area.is_empty());
+        let canvas = app.screen.canvas(area.width, area.height);
+        let picture = preview.and_then(|preview| preview_picture(preview, canvas));
+        picture.into_iter().map(|picture| (area, picture)).collect()
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -495,20 +468,21 @@ impl Dialog for MapView {
 
 impl MapView {
     /// Replaces the results by the file of the media item at the cursor, and opens its picture.
-    fn open_full_size(self: Box<Self>, app: &mut App) {
-        let Some(point) = self.hovered() else { return };
+    fn open_full_size(&self, app: &mut App) -> KeyResult {
+        let Some(point) = self.hovered() else { return KeyResult::Close };
         let Some(search) = self.search_of(point) else {
             let name = point.file_name();
             let reason =
                 "the path is too long for a filter; press Enter to search for similar media";
             app.outbox.notify(Level::Warning, format!("{name}: {reason}"));
-            return app.overlays.open(*self);
+            return KeyResult::Stay;
         };
         app.open_search(search);
         match full_size_reason(app) {
             Some(reason) => app.outbox.notify(Level::Warning, reason),
             None => app.open_viewer(),
         }
+        KeyResult::Close
     }
 
     fn open_neighbors(&self, app: &mut App) {
@@ -521,8 +495,9 @@ impl MapView {
         app.open_similar_search(from, anchor, point.file_name(), None);
     }
 
-    /// Adds points to the selection.
-    fn select(&self, points: &[usize], app: &mut App) {
+    /// Adds points to the selection, and removes the rectangle.
+    fn select(&mut self, points: &[usize], app: &mut App) {
+        self.corner = None;
         if let Some(reason) = availability::basket_loaded(app) {
             return app.outbox.notify(Level::Warning, reason);
         }
@@ -613,12 +588,13 @@ impl MapView {
 
     /// Returns the rows of the legend. A row has whole entries, whose names are shortened if they need too many rows.
     fn legend_rows(&self, cells: usize) -> Vec<Vec<(String, usize)>> {
-        let whole = packed_rows(self.legend_classes(usize::MAX), cells);
+        let needed = |(text, _): &(String, usize)| MARK_CELLS + display_width(text);
+        let whole = packed_rows(self.legend_classes(usize::MAX), cells, needed);
         if whole.len() <= MAX_LEGEND_ROWS {
             return whole;
         }
         let entries = CLASSES.div_ceil(MAX_LEGEND_ROWS);
-        packed_rows(self.legend_classes(cells / entries), cells)
+        packed_rows(self.legend_classes(cells / entries), cells, needed)
     }
 
     /// Returns the classes with their counts and the positions of their styles, or the class that is shown alone.
@@ -688,22 +664,6 @@ const CLASS_MARKS: [char; CLASSES] = ['A', 'B', 'C', 'D', 'E', 'F', '·'];
 
 fn has_color(styles: &[Style; CLASSES]) -> bool {
     styles.iter().any(|style| style.fg.is_some())
-}
-
-/// Puts as many entries into each row as fit with their marks.
-fn packed_rows(entries: Vec<(String, usize)>, cells: usize) -> Vec<Vec<(String, usize)>> {
-    let (mut rows, mut used) = (Vec::<Vec<_>>::new(), 0);
-    for entry in entries {
-        let needed = MARK_CELLS + display_width(&entry.0);
-        if let Some(row) = rows.last_mut().filter(|_| used + needed <= cells) {
-            row.push(entry);
-            used += needed;
-        } else {
-            rows.push(vec![entry]);
-            used = needed;
-        }
-    }
-    rows
 }
 
 fn class_styles(theme: &Theme) -> [Style; CLASSES] {

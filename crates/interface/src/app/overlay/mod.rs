@@ -184,7 +184,7 @@ impl App {
     /// Returns the area of the open dialog. In text mode, this is the whole screen, so that nothing of the dialog is
     /// cut.
     pub fn overlay_area(&self) -> Option<Rect> {
-        let area = self.overlays.current()?.area(self.screen.size);
+        let area = self.overlays.current()?.area(self);
         Some(if self.setup.is_text() {
             Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
         } else {

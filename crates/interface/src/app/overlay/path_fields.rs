@@ -3,13 +3,8 @@
 
 use std::path::PathBuf;
 
-use tessera_model::FolderListing;
-
 use crate::app::overlay::prelude::*;
-use crate::app::overlay::{
-    fields::{Completion, PathField},
-    file_picker::FilePicker,
-};
+use crate::app::overlay::{fields::Completion, file_picker::FilePicker};
 
 /// Handles a key in a field with a path. Returns the dialog if it has to handle the key itself.
 pub(super) fn path_field_key(
@@ -20,8 +15,10 @@ pub(super) fn path_field_key(
     let Some(field) = dialog.path_field() else { return Some(dialog) };
     let opens_picker = chord.ctrl && chord.key == Key::Char('f');
     // Only a name that the user has begun can be completed. Otherwise, Tab goes to the next field.
-    let completes =
-        chord.key == Key::Tab && !chord.shift && app.overlays.path_is_typed && field.has_name();
+    let completes = chord.key == Key::Tab
+        && !chord.shift
+        && app.overlays.path_is_typed
+        && !field.name().is_empty();
     if !opens_picker && !completes {
         return Some(dialog);
     }
@@ -30,7 +27,7 @@ pub(super) fn path_field_key(
     if opens_picker {
         app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
     } else {
-        (app.overlays.completion, app.overlays.open) = (Some(field.path), Some(dialog));
+        (app.overlays.completion, app.overlays.open) = (Some(field), Some(dialog));
     }
     None
 }
@@ -38,22 +35,17 @@ pub(super) fn path_field_key(
 /// Completes the path that waited for its folder. If several names continue the path, the picker shows them. If
 /// nothing does, the next field is focused.
 pub(in crate::app) fn complete_path(app: &mut App) {
-    let Some(mut path) = app.overlays.completion.take() else { return };
+    let Some(mut field) = app.overlays.completion.take() else { return };
     let Some(mut dialog) = app.overlays.open.take() else { return };
-    let kind = dialog.path_field().map(|field| field.kind);
-    let listing = app.service_data.folder_listing(&path.folder(app.setup.home_dir.as_deref()));
-    let listing: Option<&FolderListing> = listing.and_then(Remote::value);
-    let completion = listing
-        .zip(kind)
-        .map_or(Completion::Complete, |(folder, kind)| path.complete_in(folder, kind));
-    match (completion, kind) {
-        (Completion::Extended, _) => dialog.set_path(path.text.value()),
-        (Completion::Ambiguous, Some(kind)) => {
+    let listing = app.service_data.folder_listing(&field.folder(app.setup.home_dir.as_deref()));
+    let folder = listing.and_then(Remote::value);
+    match folder.map_or(Completion::Complete, |folder| field.complete_in(folder)) {
+        Completion::Extended => dialog.set_path(field.text.value()),
+        Completion::Ambiguous => {
             app.service_data.folder = None;
-            let field = PathField { path, kind };
             return app.overlays.open(FilePicker::of_field(dialog, field, &app.setup));
         }
-        _ => {
+        Completion::Complete => {
             app.overlays.path_is_typed = false;
             dialog.handle_key(Chord::plain(Key::Tab), app);
         }
@@ -63,7 +55,7 @@ pub(in crate::app) fn complete_path(app: &mut App) {
 
 /// Returns the text of the path in the focused field.
 pub(super) fn typed_path(dialog: &dyn Dialog) -> Option<String> {
-    dialog.path_field().map(|field| field.path.text.value().to_owned())
+    dialog.path_field().map(|field| field.text.value().to_owned())
 }
 
 /// Returns the folder whose entries the open picker shows, or that a completion waits for.

@@ -18,7 +18,7 @@ use tessera_model::{
 
 use crate::{
     app::{
-        overlay::fields::{PathField, PathInput, PathKind, edit, paste_path},
+        overlay::fields::{PathField, PathKind, edit, paste_path},
         pane::{moved_cursor, rows_to_move, scroll_top},
     },
     drawing::{Painter, Theme, display_width, field_area},
@@ -97,9 +97,8 @@ impl PickerAreas {
 
 #[derive(Clone, Debug)]
 pub struct PathPicker {
-    pub path: PathInput,
+    pub path: PathField,
     pub cursor: usize,
-    kind: PathKind,
     /// The paths that are offered while nothing is typed.
     recent: Vec<PathBuf>,
 }
@@ -107,15 +106,15 @@ pub struct PathPicker {
 impl PathPicker {
     /// Creates a picker of query images, which offers those that were used before.
     pub(in crate::app) fn of_pictures(recent: Vec<PathBuf>) -> Self {
-        Self { path: PathInput::default(), cursor: 0, kind: PathKind::Picture, recent }
+        Self { path: PathField::new("", PathKind::Picture), cursor: 0, recent }
     }
 
     /// Creates a picker that begins with a typed path, or else in the home folder.
-    pub(in crate::app) fn begin_with(field: PathField, has_home: bool) -> Self {
-        let PathField { path, kind } = field;
-        let is_empty = path.text.value().trim().is_empty();
-        let path = if is_empty && has_home { PathInput { text: "~/".into() } } else { path };
-        Self { path, cursor: 0, kind, recent: Vec::new() }
+    pub(in crate::app) fn begin_with(mut path: PathField, has_home: bool) -> Self {
+        if has_home && path.text.value().trim().is_empty() {
+            path.text = "~/".into();
+        }
+        Self { path, cursor: 0, recent: Vec::new() }
     }
 
     /// Returns the completions of the typed path. The paths that were used before come first while nothing is typed,
@@ -128,10 +127,10 @@ impl PathPicker {
         let recent = self.recent.iter().filter(|_| is_empty);
         let recent = recent.map(|path| PathCandidate::Recent(path.as_path()));
         let folder = listing.and_then(Remote::value);
-        let takes_this = self.kind.takes_folders() && self.path.name().is_empty();
+        let takes_this = self.path.kind.takes_folders() && self.path.name().is_empty();
         let this = folder.filter(|_| takes_this).map(PathCandidate::ThisFolder);
         let entries = folder.into_iter().flat_map(|folder| {
-            let completions = self.path.completions(folder, self.kind).into_iter();
+            let completions = self.path.completions(folder).into_iter();
             completions.map(move |entry| PathCandidate::FolderEntry(folder, entry))
         });
         recent.chain(this).chain(entries).collect()
@@ -152,7 +151,9 @@ impl PathPicker {
             (Key::Esc, _) => return PickerKey::Close,
             (Key::Tab, _) if self.path.complete(&entries) => self.cursor = 0,
             (Key::Tab, Some(folder)) => self.enter_folder(&folder),
-            (Key::Enter, Some(folder)) if !self.kind.takes_folders() => self.enter_folder(&folder),
+            (Key::Enter, Some(folder)) if !self.path.kind.takes_folders() => {
+                self.enter_folder(&folder);
+            }
             (Key::Enter, _) => return PickerKey::Choose,
             (Key::Tab, None) if count > 0 => return PickerKey::TabOnFile,
             (Key::Tab, None) => {}
@@ -215,7 +216,7 @@ impl PathPicker {
         let folder = listing.and_then(Remote::value);
         let candidates = self.candidates(listing);
         if candidates.is_empty() {
-            let text = match (folder, self.kind) {
+            let text = match (folder, self.path.kind) {
                 (None, _) => " reading the folder",
                 (_, PathKind::Folder) => " no matching folder",
                 _ => " no matching file",
@@ -229,7 +230,7 @@ impl PathPicker {
             ctx.put(area, rows.height, &[(text, ctx.theme.dim)]);
         }
         if let Some(&selected) = candidates.get(self.cursor) {
-            let parts = candidate_parts(ctx.theme, self.kind, selected);
+            let parts = candidate_parts(ctx.theme, self.path.kind, selected);
             let text: String = parts.iter().map(|(text, _)| text.as_str()).collect();
             if display_width(&text) + 3 > usize::from(area.width) {
                 rows = ctx.text_below(rows, &text);
@@ -241,7 +242,7 @@ impl PathPicker {
             let selected = index == self.cursor;
             let cursor = if selected { " ▸ " } else { "   " };
             let mut parts = vec![(cursor.to_owned(), ctx.theme.accent)];
-            parts.extend(candidate_parts(ctx.theme, self.kind, candidate));
+            parts.extend(candidate_parts(ctx.theme, self.path.kind, candidate));
             ctx.put(rows, row, &parts);
             ctx.list_row(rows, row, index, selected);
         }

@@ -11,7 +11,7 @@ use crate::{
     app::{
         basket::count_with_noun,
         overlay::{
-            fields::{self, PathField, PathKind, expand_path, paste_path},
+            fields::{self, PathField, PathKind, expand_path},
             file_actions,
         },
         tagging,
@@ -119,25 +119,15 @@ impl TextPrompt {
             .ok_or("type an absolute path, or one that begins with ~".to_owned())
     }
 
-    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
+    /// Returns the request that saves or loads the selection.
+    fn selection_request(&self, app: &App) -> Result<(Lane, Request), String> {
         let typed = self.text.value().trim();
-        if self.purpose == PromptPurpose::OpenDataset {
-            let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
-            let id: DatasetId = typed.parse().map_err(|_| reason)?;
-            return Ok((Lane::Dataset(id), Request::Dataset(id)));
-        }
-        if let PromptPurpose::RenameDataset(id) = self.purpose {
-            if typed.is_empty() {
-                return Err("type a name for the dataset");
-            }
-            return Ok((Lane::Manage(id), Request::RenameDataset(id, typed.to_owned())));
-        }
         if typed.is_empty() {
-            return Err("type the path of a file");
+            return Err("type the path of a file".to_owned());
         }
         let selection = app.baskets.selection(&app.results);
         let (Some(view), Some(selection)) = (app.results.view(), selection) else {
-            return Err("open a dataset first");
+            return Err("open a dataset first".to_owned());
         };
         let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
         let file = expand_path(typed, app.setup.home_dir.as_deref());
@@ -152,10 +142,72 @@ impl TextPrompt {
         let lane = if saves { Lane::SaveSelection } else { Lane::OpenSelection };
         Ok((lane, request))
     }
+
+    /// Does what the prompt is for, or returns why the text is not accepted.
+    fn carry_out(&self, app: &mut App) -> Result<(), String> {
+        let typed = self.text.value().trim();
+        match &self.purpose {
+            PromptPurpose::OpenDataset => {
+                let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
+                let id: DatasetId = typed.parse().map_err(|_| reason)?;
+                app.outbox.send(Lane::Dataset(id), Request::Dataset(id));
+            }
+            PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => {
+                let (lane, request) = self.selection_request(app)?;
+                app.outbox.send(lane, request);
+            }
+            PromptPurpose::GoToPage => {
+                let number = self.page(&app.results)?;
+                app.results.go_to_page(number, 0);
+            }
+            PromptPurpose::RenameDataset(_) if typed.is_empty() => {
+                return Err("type a name for the dataset".to_owned());
+            }
+            PromptPurpose::RenameDataset(id) => {
+                let request = Request::RenameDataset(*id, typed.to_owned());
+                app.outbox.send(Lane::Manage(*id), request);
+            }
+            PromptPurpose::TargetFolder(action) => {
+                let folder = self.target_folder(&app.setup)?;
+                file_actions::plan(app, file_actions::to_folder(*action, folder));
+            }
+            PromptPurpose::MoveDuplicates(groups) => {
+                let folder = self.target_folder(&app.setup)?;
+                let action = file_actions::to_folder(Action::MoveFiles, folder);
+                file_actions::plan_duplicates(app, groups.clone(), action);
+            }
+            PromptPurpose::NewTag => {
+                tagging::define_tag(app, &self.tag_name()?, TagDefinition::Create(None));
+            }
+            PromptPurpose::RenameTag(from) => {
+                let to = TagDefinition::Rename(self.tag_name()?);
+                tagging::define_tag(app, from.received(), to);
+            }
+            PromptPurpose::DiverseMedia => self.diverse_media(app)?,
+        }
+        Ok(())
+    }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
+        overlays.open(TextPrompt::new(purpose, ""));
+    }
+
+    pub(in crate::app) fn open_for_rename(app: &mut App) {
+        if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
+            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.received()));
+        }
+    }
+
+    pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
+        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
+        let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
+        let path = format!("{folder}/{}.json", name.replace('/', "_"));
+        app.overlays.open(TextPrompt::new(purpose, &path));
+    }
 }
 
 impl Dialog for TextPrompt {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         fields::handle_key(&mut self.text, chord)
     }
 
@@ -187,18 +239,6 @@ impl Dialog for TextPrompt {
         Some(&mut self.text)
     }
 
-    fn paste(&mut self, text: &str) {
-        match self.purpose {
-            PromptPurpose::SaveSelection
-            | PromptPurpose::LoadSelection
-            | PromptPurpose::TargetFolder(_)
-            | PromptPurpose::MoveDuplicates(_) => {
-                paste_path(&mut self.text, text);
-            }
-            _ => fields::paste(&mut self.text, text),
-        }
-    }
-
     fn path_field(&self) -> Option<PathField> {
         let kind = match self.purpose {
             PromptPurpose::SaveSelection | PromptPurpose::LoadSelection => PathKind::File,
@@ -213,30 +253,7 @@ impl Dialog for TextPrompt {
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
-        let accepted = match &self.purpose {
-            PromptPurpose::GoToPage => {
-                self.page(&app.results).map(|number| app.results.go_to_page(number, 0))
-            }
-            PromptPurpose::TargetFolder(action) => self.target_folder(&app.setup).map(|folder| {
-                file_actions::plan(app, file_actions::to_folder(*action, folder));
-            }),
-            PromptPurpose::MoveDuplicates(groups) => self.target_folder(&app.setup).map(|folder| {
-                let action = file_actions::to_folder(Action::MoveFiles, folder);
-                file_actions::plan_duplicates(app, groups.clone(), action);
-            }),
-            PromptPurpose::NewTag => self.tag_name().map(|name| {
-                tagging::define_tag(app, &name, TagDefinition::Create(None));
-            }),
-            PromptPurpose::RenameTag(from) => self.tag_name().map(|name| {
-                tagging::define_tag(app, from.received(), TagDefinition::Rename(name));
-            }),
-            PromptPurpose::DiverseMedia => self.diverse_media(app),
-            _ => self
-                .request(app)
-                .map(|(lane, request)| app.outbox.send(lane, request))
-                .map_err(ToOwned::to_owned),
-        };
-        if let Err(reason) = accepted {
+        if let Err(reason) = self.carry_out(app) {
             app.outbox.notify(Level::Warning, reason);
             app.overlays.open(*self);
         }
@@ -244,30 +261,11 @@ impl Dialog for TextPrompt {
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, self.purpose.title());
-        ctx.form(inside, &FormOptions::new(1, &[]), |rows| {
+        ctx.form(inside, &FormOptions::new(1, &[], 0), |rows| {
             rows.text(self.purpose.description(), rows.ctx.theme.dim);
             let row = rows.reserve(1);
             rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
         });
-    }
-}
-
-impl TextPrompt {
-    pub(in crate::app) fn open(overlays: &mut Overlays, purpose: PromptPurpose) {
-        overlays.open(TextPrompt::new(purpose, ""));
-    }
-
-    pub(in crate::app) fn open_for_rename(app: &mut App) {
-        if let Some((id, name)) = app.target_dataset().map(|it| (it.id, it.name.clone())) {
-            app.overlays.open(TextPrompt::new(PromptPurpose::RenameDataset(id), name.received()));
-        }
-    }
-
-    pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
-        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
-        let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
-        let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        app.overlays.open(TextPrompt::new(purpose, &path));
     }
 }
 

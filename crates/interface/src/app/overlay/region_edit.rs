@@ -80,8 +80,6 @@ pub struct RegionNumberInput {
     pub field: RegionField,
     pub text: Input,
     pub error: Option<&'static str>,
-    /// Whether Esc ended the input.
-    pub(super) done: bool,
 }
 
 impl RegionNumberInput {
@@ -91,13 +89,13 @@ impl RegionNumberInput {
 
     fn at(field: RegionField, region: Region) -> Self {
         let text = field.value_in(region).to_string().into();
-        Self { field, text, error: None, done: false }
+        Self { field, text, error: None }
     }
 
-    /// Handles a key. A valid number changes the region at once.
+    /// Handles a key. A valid number changes the region at once, and Esc goes back to the box.
     pub(super) fn handle_key(&mut self, chord: Chord, region: &mut Region) -> KeyResult {
         match fields::handle_form_key(&mut self.field, &RegionField::ALL, chord) {
-            Some(KeyResult::Close) => self.done = true,
+            Some(KeyResult::Close) => return KeyResult::Back,
             Some(KeyResult::Accept) if self.error.is_none() => return KeyResult::Accept,
             Some(KeyResult::Accept) => {}
             Some(KeyResult::Stay | KeyResult::Back) => *self = Self::at(self.field, *region),

@@ -9,7 +9,6 @@ use ratatui::layout::{
 };
 use tessera_model::{Anchor, AnchorKind, Region, region::Vec2, text::truncate};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::Fit};
-use unicode_width::UnicodeWidthStr;
 
 use crate::app::overlay::prelude::*;
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
         pane::inner_area,
         view::pictures::VisiblePicture,
     },
-    drawing::{below, display_width, line, rows_of_line, wrapped_rows},
+    drawing::{below, display_width, line, packed_rows, rows_of_line, wrapped_rows},
 };
 
 #[derive(Clone, Debug)]
@@ -36,31 +35,16 @@ pub struct RegionPicker {
     drag: Option<(Drag, Region)>,
 }
 
-impl RegionPicker {
-    /// Starts with the region of the last search by this picture, or with its inner half.
-    fn new(image: QueryImage, last: Option<Region>) -> Self {
-        Self {
-            image,
-            region: last.unwrap_or(Region::INNER_HALF),
-            step: StepSize::Cell,
-            number_input: None,
-            zoomed: false,
-            undo_stack: Vec::new(),
-            drag: None,
-        }
-    }
-}
-
 /// The maximum number of regions that `u` brings back.
 const MAX_UNDO: usize = 200;
 
 impl Dialog for RegionPicker {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         if let Some(numbers) = &mut self.number_input {
             let previous = self.region;
-            let result = numbers.handle_key(chord, &mut self.region);
-            if numbers.done {
-                self.number_input = None;
+            let mut result = numbers.handle_key(chord, &mut self.region);
+            if result == KeyResult::Back {
+                (self.number_input, result) = (None, KeyResult::Stay);
             }
             self.push_undo(previous);
             return result;
@@ -83,12 +67,8 @@ impl Dialog for RegionPicker {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        screen
-    }
-
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        Self::area_on(screen)
+    fn area(&self, app: &App) -> Rect {
+        Self::area_on(app.screen.size)
     }
 
     fn hints(&self) -> &'static str {
@@ -102,7 +82,7 @@ impl Dialog for RegionPicker {
         self.number_input.as_mut().map(|numbers| &mut numbers.text)
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
         let Some(picture) = self.picture_cells(app).filter(|_| !self.zoomed) else { return };
         let cell = cell_under(mouse, picture);
         match (mouse.kind, self.drag) {
@@ -111,7 +91,7 @@ impl Dialog for RegionPicker {
                 self.number_input = None;
             }
             (MouseKind::Drag, Some((drag, start))) => {
-                self.region = drag.apply(start, picture, cell, self.pixel_size(app));
+                self.region = drag.apply(start, picture, cell, self.size_of(StepSize::Pixel, app));
             }
             (MouseKind::Release, Some((_, start))) => {
                 self.drag = None;
@@ -121,8 +101,8 @@ impl Dialog for RegionPicker {
         }
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        vec![self.picture_to_load(app)]
+    fn pictures(&self, _: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        vec![(Self::areas_on(&app.screen).picture, self.picture_to_load(app))]
     }
 
     /// Searches by the region. A whole media item of the dataset is not uploaded.
@@ -173,7 +153,7 @@ impl RegionPicker {
             Key::Right => ('l', chord.shift),
             _ => return,
         };
-        let step = self.step_size(app);
+        let step = self.size_of(self.step, app);
         let by = match letter {
             'h' => (-step.0, 0.0),
             'j' => (0.0, step.1),
@@ -181,7 +161,7 @@ impl RegionPicker {
             'l' => (step.0, 0.0),
             _ => return,
         };
-        let smallest = self.pixel_size(app);
+        let smallest = self.size_of(StepSize::Pixel, app);
         self.set_region(match (chord.alt, shift) {
             (true, _) => self.region.with_top_left_moved(by, smallest),
             (false, true) => self.region.with_bottom_right_moved(by, smallest),
@@ -201,14 +181,10 @@ impl RegionPicker {
         }
     }
 
-    /// Returns how far a key moves, as a fraction of the picture.
-    fn step_size(&self, app: &App) -> Vec2 {
-        self.step.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
-    }
-
-    /// Returns the size of one pixel as a fraction of the picture.
-    fn pixel_size(&self, app: &App) -> Vec2 {
-        StepSize::Pixel.fraction_of(self.picture_cell_size(app), self.picture_size_or_assumed(app))
+    /// Returns the size of a step as a fraction of the picture.
+    fn size_of(&self, step: StepSize, app: &App) -> Vec2 {
+        let cells = self.picture_cells(app).map_or(ASSUMED_CELLS, |it| (it.width, it.height));
+        step.fraction_of(cells, self.picture_size(app).unwrap_or(ASSUMED_PIXELS))
     }
 
     pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
@@ -226,10 +202,18 @@ impl RegionPicker {
         }
     }
 
+    /// Starts with the region of the last search by this picture, or with its inner half.
     pub(in crate::app) fn open_on(overlays: &mut Overlays, results: &Results, image: QueryImage) {
         let last = image.region.or_else(|| results.recent_images.region(&image.subject));
-        let image = QueryImage { region: None, ..image };
-        overlays.open(RegionPicker::new(image, last));
+        overlays.open(Self {
+            image: QueryImage { region: None, ..image },
+            region: last.unwrap_or(Region::INNER_HALF),
+            step: StepSize::Cell,
+            number_input: None,
+            zoomed: false,
+            undo_stack: Vec::new(),
+            drag: None,
+        });
     }
 }
 
@@ -264,13 +248,15 @@ pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
         ((*key).to_owned(), effect)
     };
     let rows = groups.map(|keys| keys.iter().map(hint).collect::<Vec<_>>());
-    if max_rows > 1 && rows.iter().all(|row| cells_of(row) <= usize::from(width)) {
+    let is_whole =
+        |row: &Vec<KeyHint>| row.iter().map(cells_of).sum::<usize>() <= usize::from(width);
+    if max_rows > 1 && rows.iter().all(is_whole) {
         return rows.to_vec();
     }
     let keys = groups.concat();
     let up_to_rank = |limit: u8| {
         let keys = keys.iter().filter(|(.., rank)| *rank <= limit).map(hint);
-        packed(keys.collect(), width)
+        packed_rows(keys, usize::from(width), cells_of)
     };
     let ranks = (0..=u8::try_from(keys.len()).unwrap_or(u8::MAX)).rev();
     let fitting = ranks.map(up_to_rank).find(|rows| rows.len() <= usize::from(max_rows));
@@ -280,25 +266,13 @@ pub fn key_rows(zoomed: bool, width: u16, max_rows: u16) -> Vec<Vec<KeyHint>> {
 /// Returns the rows of the presets.
 pub fn preset_rows(width: u16) -> Vec<Vec<KeyHint>> {
     let presets = (1..).zip(Region::PRESETS);
-    packed(presets.map(|(number, (name, _))| (number.to_string(), name)).collect(), width)
+    let presets = presets.map(|(number, (name, _))| (number.to_string(), name));
+    packed_rows(presets, usize::from(width), cells_of)
 }
 
-/// Returns the cells of a row of keys. There is a space before each key and each effect, and a space after each pair.
-fn cells_of(row: &[KeyHint]) -> usize {
-    row.iter().map(|(key, effect)| key.width() + effect.width() + 3).sum()
-}
-
-/// Fills rows with whole keys.
-fn packed(keys: Vec<KeyHint>, width: u16) -> Vec<Vec<KeyHint>> {
-    let mut rows: Vec<Vec<KeyHint>> = Vec::new();
-    for key in keys {
-        let one = cells_of(std::slice::from_ref(&key));
-        match rows.last_mut() {
-            Some(row) if cells_of(row) + one <= usize::from(width) => row.push(key),
-            _ => rows.push(vec![key]),
-        }
-    }
-    rows
+/// Returns the cells of a key. There is a space before the key and its effect, and a space after both.
+fn cells_of((key, effect): &KeyHint) -> usize {
+    display_width(key) + display_width(effect) + 3
 }
 
 const NUMBER_COLUMNS: u16 = 26;
@@ -400,10 +374,6 @@ impl RegionPicker {
         picture.and_then(|picture| picture.as_ref().ok()).map(|thumbnail| thumbnail.original)
     }
 
-    fn picture_size_or_assumed(&self, app: &App) -> (u32, u32) {
-        self.picture_size(app).unwrap_or(ASSUMED_PIXELS)
-    }
-
     /// Returns the cells that the whole picture covers, once the picture is loaded.
     pub fn picture_cells(&self, app: &App) -> Option<Rect> {
         let area = Self::areas_on(&app.screen).picture;
@@ -418,16 +388,6 @@ impl RegionPicker {
         Some(Rect { x, y, width, height })
     }
 
-    fn picture_cell_size(&self, app: &App) -> (u16, u16) {
-        self.picture_cells(app).map_or(ASSUMED_CELLS, |cells| (cells.width, cells.height))
-    }
-}
-
-fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
-    u16::try_from(rows.len()).unwrap_or(u16::MAX)
-}
-
-impl RegionPicker {
     /// Returns the title. The name of the picture is shortened, or omitted if there is no room.
     fn title(&self, ctx: &DrawContext, cells: usize) -> String {
         const MIN_NAME: usize = 8;
@@ -442,6 +402,10 @@ impl RegionPicker {
         }
         format!("{what}{}{end}", truncate(name, free))
     }
+}
+
+fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
+    u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }
 
 fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
@@ -559,7 +523,9 @@ mod tests {
         for (width, rows) in [(28, 1), (28, 3), (48, 4), (78, 3)] {
             let all = key_rows(false, width, rows);
             assert!(all.len() <= usize::from(rows));
-            assert!(all.iter().all(|row| cells_of(row) <= usize::from(width)), "{all:?}");
+            let is_whole =
+                |row: &Vec<KeyHint>| row.iter().map(cells_of).sum::<usize>() <= usize::from(width);
+            assert!(all.iter().all(is_whole), "{all:?}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct ReindexConfirmation {
 }
 
 impl Dialog for ReindexConfirmation {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, true)
     }
 

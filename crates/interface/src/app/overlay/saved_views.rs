@@ -31,10 +31,15 @@ impl ViewNameInput {
     pub fn trimmed_name(&self) -> SafeText {
         SafeText::name(self.name.value().trim())
     }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
+        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
+        overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
+    }
 }
 
 impl Dialog for ViewNameInput {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if chord.key == Key::Tab && self.renamed_from.is_none() {
             self.any_dataset = !self.any_dataset;
             return KeyResult::Stay;
@@ -81,7 +86,7 @@ impl Dialog for ViewNameInput {
         let existing = ctx.app.service_data().saved_view(&name);
         let replaces = existing
             .is_some_and(|view| !self.renamed_from.as_ref().is_some_and(|old| view.is_named(old)));
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[]), |rows| {
+        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &[], 0), |rows| {
             let row = rows.reserve(1);
             rows.ctx.put(row, 0, &[(" name", theme.text)]);
             rows.ctx.text_field(field_area(row, 0, FIELD_COLUMN), &self.name, true);
@@ -101,7 +106,7 @@ impl Dialog for ViewNameInput {
 pub struct ViewDeletion(pub SafeText);
 
 impl Dialog for ViewDeletion {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         KeyResult::of_confirmation(chord, false)
     }
 
@@ -266,13 +271,6 @@ pub(in crate::app) fn open_saved_view(app: &mut App, name: &SafeText) {
     }
     app.query
         .edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters), &app.results);
-}
-
-impl ViewNameInput {
-    pub(in crate::app) fn open(overlays: &mut Overlays, renamed_from: Option<SafeText>) {
-        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
-        overlays.open(ViewNameInput { name, any_dataset: false, renamed_from });
-    }
 }
 
 const FIELD_COLUMN: u16 = 8;

@@ -119,15 +119,33 @@ impl ScoreHistogram {
 
     /// Keeps one more result, or one fewer.
     fn step_result(&mut self, more: bool, results: &Results) {
-        let scores = || results.scored_clusters().into_iter().map(|(score, _)| score);
+        let scores = results.scores().into_iter();
         let next = if more {
-            scores().filter(|score| !self.keeps(*score)).reduce(f64::min)
+            scores.filter(|score| !self.keeps(*score)).reduce(f64::min)
         } else {
-            scores().filter(|score| self.keeps(*score)).reduce(f64::max)
+            scores.filter(|score| self.keeps(*score)).reduce(f64::max)
         };
         if let Some(score) = next {
             self.move_to(thousandths(score) + i32::from(more));
         }
+    }
+
+    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
+        let (Some(histogram), Some(view)) = (results.score_histogram(1), results.view()) else {
+            return;
+        };
+        let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
+        let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
+        let mut plot = ScoreHistogram { cut: end, start, end };
+        plot.move_to(cut);
+        overlays.open(plot);
+    }
+
+    /// Returns whether the cut of the open histogram drops a cluster.
+    pub fn falls_out(overlays: &Overlays, cluster: &Cluster) -> bool {
+        let histogram = overlays.dialog::<ScoreHistogram>();
+        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
+        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
     }
 }
 
@@ -139,7 +157,7 @@ fn thousandths(score: f64) -> i32 {
 }
 
 impl Dialog for ScoreHistogram {
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         match chord.key {
             Key::Left | Key::Char('h') => self.move_to(self.cut - STEP),
             Key::Right | Key::Char('l') => self.move_to(self.cut + STEP),
@@ -156,15 +174,11 @@ impl Dialog for ScoreHistogram {
         KeyResult::Stay
     }
 
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        (screen.0, if screen.1 < 36 { 9 } else { 13 })
-    }
-
     /// The dialog is at the bottom of the screen, so that the results stay visible above it.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        let (width, rows) = self.preferred_size(screen);
-        let height = rows.min(screen.1.saturating_sub(1));
-        Rect { x: 0, y: screen.1.saturating_sub(height + 1), width, height }
+    fn area(&self, app: &App) -> Rect {
+        let (width, rows) = app.screen.size;
+        let height = rows.saturating_sub(1).min(if rows < 36 { 9 } else { 13 });
+        Rect { x: 0, y: rows.saturating_sub(height + 1), width, height }
     }
 
     fn hints(&self) -> &'static str {
@@ -173,16 +187,15 @@ impl Dialog for ScoreHistogram {
 
     /// Moves the cut so that the results up to this one are kept, counted from the closest.
     fn select_item(&mut self, index: usize, app: &App) {
-        let mut scores: Vec<f64> =
-            app.results.scored_clusters().into_iter().map(|(score, _)| score).collect();
+        let mut scores = app.results.scores();
         scores.sort_by(f64::total_cmp);
         if let Some(score) = scores.get(index) {
             self.move_to(thousandths(*score) + 1);
         }
     }
 
-    fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
-        let plot = Self::areas(self.area(app.screen.size)).plot;
+    fn handle_mouse(&mut self, mouse: Mouse, app: &mut App) {
+        let plot = Self::areas(self.area(app)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());
         if inside && matches!(mouse.kind, MouseKind::Click | MouseKind::Drag) {
             let Some(histogram) = app.results.score_histogram(usize::from(plot.width)) else {
@@ -194,16 +207,13 @@ impl Dialog for ScoreHistogram {
         }
     }
 
-    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
-        let Some(areas) = Self::areas(self.area(app.screen.size)).boundary else {
-            return Vec::new();
+    fn pictures(&self, area: Rect, app: &App) -> Vec<(Rect, VisiblePicture)> {
+        let areas = Self::areas(area).boundary.into_iter().flatten();
+        let picture = |(cluster, area): (Option<&Cluster>, Rect)| {
+            let canvas = app.screen.canvas(area.width, area.height);
+            Some((area, preview_picture(cluster?.previews.first()?, canvas)?))
         };
-        let pictures =
-            self.boundary(&app.results).into_iter().zip(areas).filter_map(|(cluster, area)| {
-                let preview: &Preview = cluster?.previews.first()?;
-                preview_picture(preview, app.screen.canvas(area.width, area.height))
-            });
-        pictures.collect()
+        self.boundary(&app.results).into_iter().zip(areas).filter_map(picture).collect()
     }
 
     fn accept(self: Box<Self>, app: &mut App) {
@@ -247,26 +257,6 @@ fn limit_of(search: &Search) -> Option<Fraction> {
     }
 }
 
-impl ScoreHistogram {
-    pub(in crate::app) fn open(overlays: &mut Overlays, results: &Results) {
-        let (Some(histogram), Some(view)) = (results.score_histogram(1), results.view()) else {
-            return;
-        };
-        let (start, end) = (thousandths(histogram.range.0), thousandths(histogram.range.1));
-        let cut = limit_of(&view.search).map_or(end, |limit| thousandths(limit.value()));
-        let mut plot = ScoreHistogram { cut: end, start, end };
-        plot.move_to(cut);
-        overlays.open(plot);
-    }
-
-    /// Returns whether the cut of the open histogram drops a cluster.
-    pub fn falls_out(overlays: &Overlays, cluster: &Cluster) -> bool {
-        let histogram = overlays.dialog::<ScoreHistogram>();
-        let score = cluster.relevance.as_ref().map(|relevance| relevance.score);
-        histogram.zip(score).is_some_and(|(histogram, score)| !histogram.keeps(score))
-    }
-}
-
 impl Results {
     /// Returns the loaded clusters that have a score.
     fn scored_clusters(&self) -> Vec<(f64, &Cluster)> {
@@ -274,9 +264,12 @@ impl Results {
         clusters.filter_map(|it| Some((it.relevance.as_ref()?.score, it))).collect()
     }
 
+    fn scores(&self) -> Vec<f64> {
+        self.scored_clusters().into_iter().map(|(score, _)| score).collect()
+    }
+
     pub fn score_histogram(&self, intervals: usize) -> Option<Histogram> {
-        let scores: Vec<f64> = self.scored_clusters().into_iter().map(|(score, _)| score).collect();
-        Histogram::new(&scores, intervals)
+        Histogram::new(&self.scores(), intervals)
     }
 }
 

@@ -164,7 +164,10 @@ pub(crate) fn draw_entry_beside_picture(
 fn state_and_size(entry: &SelectionEntry) -> (SelectionState, String) {
     match &entry.content {
         EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 media item".to_owned()),
-        EntryContent::Cluster(cluster) => (cluster_state(cluster), member_count(cluster)),
+        EntryContent::Cluster(cluster) => {
+            let state = SelectionState::of_cluster(cluster, cluster.excluded.len());
+            (state, member_count(cluster))
+        }
     }
 }
 
@@ -198,14 +201,6 @@ pub(crate) fn draw_entry(ctx: &mut DrawContext, list: Rect, row: u16, entry: &Se
         (visibility.to_owned(), visibility_style),
     ];
     ctx.put(list, row, &parts);
-}
-
-fn cluster_state(cluster: &SelectedCluster) -> SelectionState {
-    match cluster.excluded.len() {
-        _ if cluster.stale => SelectionState::Stale,
-        0 => SelectionState::Whole,
-        excluded => SelectionState::Partial(excluded),
-    }
 }
 
 /// Returns a text like `88 members`, `88−2 members` or `≥31 members`.

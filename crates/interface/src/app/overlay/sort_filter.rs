@@ -26,49 +26,35 @@ pub struct FilterInput {
     /// The pane whose list is filtered: the datasets or the results.
     pub pane: Pane,
     pub text: Input,
-    names: NameSearch,
-}
-
-/// Whether the text is searched for in all names of the dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NameSearch {
-    /// Datasets have no such search.
-    Unavailable,
-    Available,
-    Requested,
 }
 
 impl Dialog for FilterInput {
     /// Esc clears the filter and closes the input. Enter on a page without a match searches all names.
-    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult {
         match chord.key {
-            Key::Esc => self.text.reset(),
-            Key::Enter => {
-                if self.can_search_names() && app.results.visible_clusters().is_empty() {
-                    self.names = NameSearch::Requested;
-                }
+            Key::Esc => set_filter(app, self.pane, String::new()),
+            Key::Tab if self.can_search_names() => self.search_names(app),
+            Key::Enter if self.can_search_names() && app.results.visible_clusters().is_empty() => {
+                self.search_names(app);
             }
-            Key::Tab if self.can_search_names() => self.names = NameSearch::Requested,
+            Key::Enter => set_filter(app, self.pane, self.text.value().to_owned()),
             _ => {
                 edit(&mut self.text, chord);
                 return KeyResult::Stay;
             }
         }
-        KeyResult::Accept
-    }
-
-    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        (screen.0, 1)
+        KeyResult::Close
     }
 
     /// The input is above the hints, so that it covers no row of the list.
-    fn area(&self, screen: (u16, u16)) -> Rect {
-        Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
+    fn area(&self, app: &App) -> Rect {
+        let (columns, rows) = app.screen.size;
+        Rect::new(0, rows.saturating_sub(2), columns, rows.min(1))
     }
 
     fn hints(&self) -> &'static str {
-        match self.names {
-            NameSearch::Unavailable => "type to filter   Enter apply   Esc clear",
+        match self.pane {
+            Pane::Datasets => "type to filter   Enter apply   Esc clear",
             _ => "type to filter   Enter apply   Tab search all names   Esc clear",
         }
     }
@@ -79,15 +65,6 @@ impl Dialog for FilterInput {
 
     fn text_input(&mut self) -> Option<&mut Input> {
         Some(&mut self.text)
-    }
-
-    fn accept(self: Box<Self>, app: &mut App) {
-        let searches_names = self.names == NameSearch::Requested;
-        let typed = if searches_names { "" } else { self.text.value() };
-        set_filter(app, self.pane, typed.to_owned());
-        if searches_names {
-            search_names(app, self.text.value());
-        }
     }
 
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -118,14 +95,27 @@ impl FilterInput {
         let pane = if app.panes.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = list_options_of(app, pane) {
             let text = options.filter.as_str().into();
-            let has_names = pane == Pane::Results;
-            let names = if has_names { NameSearch::Available } else { NameSearch::Unavailable };
-            app.overlays.open(FilterInput { pane, text, names });
+            app.overlays.open(FilterInput { pane, text });
         }
     }
 
+    /// Returns whether the text can be searched for in all names of the dataset.
     fn can_search_names(&self) -> bool {
-        self.names != NameSearch::Unavailable && names_filter(self.text.value()).is_some()
+        self.pane == Pane::Results && names_filter(self.text.value()).is_some()
+    }
+
+    /// Searches the names of the whole dataset, whatever was searched for before.
+    fn search_names(&self, app: &mut App) {
+        let text = self.text.value();
+        set_filter(app, self.pane, String::new());
+        if !app.has_local_service() {
+            return app.results.scan_names(text);
+        }
+        let Some(filter) = names_filter(text) else { return };
+        let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
+        let Search { entity, granularity, dataset, .. } = search;
+        let filters = vec![filter];
+        app.open_search(Search { entity, granularity, filters, ..Search::browse(dataset) });
     }
 
     pub(in crate::app) fn apply_typed(app: &mut App) {
@@ -152,18 +142,6 @@ fn names_filter(text: &str) -> Option<Filter> {
 pub(crate) fn names_text(app: &App) -> String {
     let count = app.dataset().and_then(|dataset| dataset.n_images);
     count.map_or_else(|| "names".to_owned(), |count| grouped_with_noun(count, "name", "names"))
-}
-
-/// Searches the names of the whole dataset, whatever was searched for before.
-fn search_names(app: &mut App, text: &str) {
-    if !app.has_local_service() {
-        return app.results.scan_names(text);
-    }
-    let Some(filter) = names_filter(text) else { return };
-    let Some(search) = app.results.view().map(|view| view.search.clone()) else { return };
-    let Search { entity, granularity, dataset, .. } = search;
-    let filters = vec![filter];
-    app.open_search(Search { entity, granularity, filters, ..Search::browse(dataset) });
 }
 
 /// Returns the filter and order of the list in a pane. The detail shares the options of the results.

@@ -151,6 +151,17 @@ impl SplitForm {
             result => app.outbox.report_failure_or_mismatch(&Lane::Split(dataset), result),
         }
     }
+
+    fn draw_fields(&self, rows: &mut FormRows<App>) {
+        let balance = match self.balance {
+            Balance::Labels => "the same share of each label in every set",
+            Balance::Size => "only the number of media items",
+        };
+        rows.input("shares", &self.shares, "");
+        rows.input("names", &self.names, &self.usual_names());
+        rows.choices("balance", balance);
+        rows.input("skip tags", &self.without, &self.tags_in_use(rows.ctx.app));
+    }
 }
 
 /// Says how many media items each set has, and why sets are empty or how to go on.
@@ -179,7 +190,7 @@ fn taken_text(names: &[SafeText]) -> String {
 }
 
 impl Dialog for SplitForm {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         if let Some(result) = fields::handle_form_key(&mut self.field, &FIELDS, chord) {
             return result;
         }
@@ -248,33 +259,13 @@ impl Dialog for SplitForm {
         let command = self.plan(app).map(|plan| split_command_line(&target, &plan));
         let command = command.iter().map(|it| Line::styled(format!(" {it}"), theme.dim));
         let footer: Vec<Line> = command.collect();
-        ctx.form(inside, &FormOptions::new(FIELD_COLUMN, &footer), |rows| {
+        let options = FormOptions::new(FIELD_COLUMN, &footer, self.field as usize);
+        ctx.form(inside, &options, |rows| {
             rows.text(&preview, style);
             rows.text("Near-duplicates and the frames of a video stay in one set.", theme.dim);
             rows.blank();
-            for (index, field) in FIELDS.into_iter().enumerate() {
-                self.draw_field(rows, index, field);
-            }
+            self.draw_fields(rows);
         });
-    }
-}
-
-impl SplitForm {
-    fn draw_field(&self, rows: &mut FormRows<App>, index: usize, field: SplitField) {
-        let (index, focused) = (Some(index), self.field == field);
-        let (label, input, placeholder) = match field {
-            SplitField::Shares => ("shares", &self.shares, String::new()),
-            SplitField::Names => ("names", &self.names, self.usual_names()),
-            SplitField::Without => ("skip tags", &self.without, self.tags_in_use(rows.ctx.app)),
-            SplitField::Balance => {
-                let choice = match self.balance {
-                    Balance::Labels => "the same share of each label in every set",
-                    Balance::Size => "only the number of media items",
-                };
-                return rows.choices("balance", choice, index, focused);
-            }
-        };
-        rows.input_or(label, input, &placeholder, index, focused);
     }
 }
 
@@ -289,7 +280,7 @@ pub struct ReplaceSets {
 }
 
 impl Dialog for ReplaceSets {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+    fn handle_key(&mut self, chord: Chord, _: &mut App) -> KeyResult {
         match KeyResult::of_confirmation(chord, false) {
             KeyResult::Close => KeyResult::Back,
             result => result,

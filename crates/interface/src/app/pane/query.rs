@@ -8,7 +8,7 @@ use tessera_wire::vql;
 use crate::app::prelude::*;
 use crate::app::{
     Effect,
-    query::{KnownValues, QueryDraft, QueryEditor},
+    query::{KnownValues, QueryDraft},
 };
 
 #[derive(Debug, Default)]
@@ -70,11 +70,15 @@ impl QueryBuilder {
         })
     }
 
-    pub(in crate::app) fn query_editor(&mut self, results: &Results) -> Option<QueryEditor<'_>> {
+    /// Returns the draft so that it can be changed, with the values that it may suggest.
+    pub(in crate::app) fn draft_and_values(
+        &mut self,
+        results: &Results,
+    ) -> Option<(&mut QueryDraft, &KnownValues)> {
         let dataset = results.view()?.search.dataset;
         let QueryBuilder { drafts, known_values, empty, .. } = self;
         let known_values = known_values.get(&dataset).unwrap_or(&empty.1);
-        Some(QueryEditor { draft: drafts.entry(dataset).or_default(), known_values })
+        Some((drafts.entry(dataset).or_default(), known_values))
     }
 
     pub(in crate::app) fn edit_draft(
@@ -88,9 +92,7 @@ impl QueryBuilder {
     }
 
     pub(in crate::app) fn paste(&mut self, text: &str, results: &Results) {
-        if let Some(mut editor) = self.query_editor(results) {
-            editor.paste(text);
-        }
+        self.edit_draft(|draft| draft.paste(text), results);
     }
 
     pub(in crate::app) fn undo(&mut self, results: &Results, outbox: &mut Outbox) {

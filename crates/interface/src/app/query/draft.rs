@@ -213,27 +213,23 @@ impl QueryDraft {
     }
 }
 
-pub(in crate::app) struct QueryEditor<'a> {
-    pub draft: &'a mut QueryDraft,
-    pub known_values: &'a KnownValues,
-}
-
-impl QueryEditor<'_> {
-    pub fn handle_key(&mut self, chord: Chord) {
+/// Handles the keys while the pane takes typed text.
+impl QueryDraft {
+    pub(in crate::app) fn handle_key(&mut self, chord: Chord, known_values: &KnownValues) {
         match chord.key {
-            _ if self.draft.json.is_some() => self.draft.handle_json_key(chord),
-            Key::Tab => self.next_field(),
-            Key::Enter if self.needs_more() => self.next_field(),
-            Key::Enter if self.has_unfinished_entry() => self.add_entry(),
-            Key::Enter => self.finish_field(),
+            _ if self.json.is_some() => self.handle_json_key(chord),
+            Key::Tab => self.next_field(known_values),
+            Key::Enter if self.needs_more() => self.next_field(known_values),
+            Key::Enter if self.has_unfinished_entry() => self.add_entry(known_values),
+            Key::Enter => self.finish_field(known_values),
             Key::Esc => {
-                self.finish_field();
-                self.draft.close_row();
+                self.finish_field(known_values);
+                self.close_row();
             }
-            Key::Down => self.accept_suggestion(),
+            Key::Down => self.accept_suggestion(known_values),
             _ => {
-                let field = self.draft.field.unwrap_or(0);
-                if let Some(row) = self.draft.rows.get_mut(self.draft.cursor) {
+                let field = self.field.unwrap_or(0);
+                if let Some(row) = self.rows.get_mut(self.cursor) {
                     row.edit(field, chord);
                 }
             }
@@ -241,64 +237,61 @@ impl QueryEditor<'_> {
     }
 
     /// Pastes text into the JSON or into the focused field.
-    pub fn paste(&mut self, text: &str) {
-        let draft = &mut *self.draft;
-        if let Some(json) = &mut draft.json {
+    pub(in crate::app) fn paste(&mut self, text: &str) {
+        if let Some(json) = &mut self.json {
             // Terminals paste a line break as a carriage return.
             let text = text.replace("\r\n", "\n").replace('\r', "\n");
             text.chars().for_each(|c| json.text.insert(c));
-            draft.read_json();
-        } else if let (Some(field), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
+            self.read_json();
+        } else if let (Some(field), Some(row)) = (self.field, self.rows.get_mut(self.cursor))
             && let Some(input) = row.input_mut(field)
         {
             fields::paste(input, text);
         }
     }
 
-    pub fn finish_field(&mut self) {
+    pub(in crate::app) fn finish_field(&mut self, known_values: &KnownValues) {
         if self.has_unfinished_entry() {
-            self.add_entry();
+            self.add_entry(known_values);
         }
-        self.draft.field = None;
+        self.field = None;
     }
 
-    fn next_field(&mut self) {
+    fn next_field(&mut self, known_values: &KnownValues) {
         if self.has_unfinished_entry() {
-            self.add_entry();
+            self.add_entry(known_values);
         }
-        let count = self.draft.selected_row().map_or(1, |row| row.fields().count());
-        self.draft.field = self.draft.field.map(|field| (field + 1) % count.max(1));
+        let count = self.selected_row().map_or(1, |row| row.fields().count());
+        self.field = self.field.map(|field| (field + 1) % count.max(1));
     }
 
     fn needs_more(&self) -> bool {
-        self.draft.selected_row().is_some_and(|row| row.needs_more_after(self.draft.field))
+        self.selected_row().is_some_and(|row| row.needs_more_after(self.field))
     }
 
     fn has_unfinished_entry(&self) -> bool {
-        let row = self.draft.selected_row();
-        row.is_some_and(|row| row.is_list() && !row.typed_value().is_empty())
+        self.selected_row().is_some_and(|row| row.is_list() && !row.typed_value().is_empty())
     }
 
     /// Adds the typed text to the list. A tag is sent by its id.
-    fn add_entry(&mut self) {
-        let Some(row) = self.draft.selected_row() else { return };
+    fn add_entry(&mut self, known_values: &KnownValues) {
+        let Some(row) = self.selected_row() else { return };
         let typed = row.typed_value().to_owned();
         let is_tag = row.kind == FilterKind::Tags;
-        let id = if is_tag { self.known_values.tag_id(&typed) } else { None };
+        let id = if is_tag { known_values.tag_id(&typed) } else { None };
         self.set_value(&id.map_or(typed, |id| id.to_string()));
     }
 
-    fn accept_suggestion(&mut self) {
-        let row = self.draft.selected_row().filter(|_| self.draft.field == Some(0));
-        let Some(row) = row else { return };
-        if let Some(suggestion) = self.known_values.suggest(row, 1).first() {
+    fn accept_suggestion(&mut self, known_values: &KnownValues) {
+        let Some(row) = self.selected_row().filter(|_| self.field == Some(0)) else { return };
+        if let Some(suggestion) = known_values.suggest(row, 1).first() {
             self.set_value(&suggestion.value);
         }
     }
 
     fn set_value(&mut self, value: &str) {
-        let field = self.draft.field.unwrap_or(0);
-        if let Some(row) = self.draft.rows.get_mut(self.draft.cursor) {
+        let field = self.field.unwrap_or(0);
+        if let Some(row) = self.rows.get_mut(self.cursor) {
             row.set_value(field, value);
         }
     }

@@ -10,8 +10,6 @@ mod draft;
 mod known_values;
 mod row;
 
-pub(in crate::app) use draft::QueryEditor;
-
 pub(in crate::app) use chips::filter_summary;
 pub use chips::{Chip, ChipState, chip_areas, chips};
 pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};

@@ -14,17 +14,45 @@ use crate::app::{
 };
 use crate::ui::prelude::*;
 
-fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
-    let chips = chips(ctx.app);
-    let on = chips.iter().filter(|chip| chip.state == ChipState::On);
-    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
-    let key = ctx.first_key(Action::Relax).unwrap_or_default();
-    let lines = [
-        format!("Nothing matches all of this: {}", on.join(" · ")),
-        format!("{key} searches again {}", relaxed.description),
-        "Esc goes back".to_owned(),
-    ];
+pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let lines = lines(ctx, view);
     ctx.centered_message(body, ctx.theme.text, &lines);
+}
+
+fn lines(ctx: &DrawContext, view: &View) -> Vec<String> {
+    let app = ctx.app;
+    if view.computed.is_some() {
+        return computed_lines(view);
+    }
+    let is_busy = app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    let is_encoding = |job: &&Job| {
+        job.dataset == view.search.dataset && matches!(job.state(), JobState::Encoding(..))
+    };
+    if let Some(job) = app.jobs().iter().find(is_encoding).filter(|_| is_busy) {
+        let encoding = format!("The pictures are being encoded: {}", job_summary(job));
+        return vec![encoding, "The search is repeated when they are.".to_owned()];
+    }
+    if view.search.page == 0 && !is_busy {
+        if let Some(text) = view.searched_name() {
+            return no_name_lines(ctx, text);
+        }
+        if let Some(relaxed) = app.results().relaxed_search() {
+            return too_strict_lines(ctx, &relaxed);
+        }
+        if let Query::Caption { text, .. } = &view.search.query {
+            return caption_lines(ctx, text, view);
+        }
+    }
+    let lines = match (view.search.page, &view.search.query) {
+        (page @ 1.., _) => later_page_lines(page, app.results().last_page_number()),
+        (0, _) if is_busy => {
+            ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
+        }
+        (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
+        (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
+        (0, Query::Browse) => browse_lines(view),
+    };
+    lines.map(str::to_owned).into()
 }
 
 /// Says why nothing was computed: set operations left nothing, or no name was found.
@@ -35,53 +63,25 @@ fn computed_lines(view: &View) -> Vec<String> {
     }
 }
 
-pub(in crate::ui) fn draw(ctx: &mut DrawContext, body: Rect, view: &View) {
-    let theme = ctx.theme;
-    if view.computed.is_some() {
-        return ctx.centered_message(body, theme.text, &computed_lines(view));
-    }
-    let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    let is_encoding = |job: &&Job| {
-        job.dataset == view.search.dataset && matches!(job.state(), JobState::Encoding(..))
-    };
-    if let (true, Some(job)) = (is_busy, ctx.app.jobs().iter().find(is_encoding)) {
-        let lines = [
-            format!("The pictures are being encoded: {}", job_summary(job)),
-            "The search is repeated when they are.".to_owned(),
-        ];
-        return ctx.centered_message(body, theme.text, &lines);
-    }
-    if let (0, false, Some(text)) = (view.search.page, is_busy, view.searched_name()) {
-        let lines = [
-            format!("No file or folder is called “{}”.", SafeText::name(text)),
-            format!(
-                "All {} of the dataset were searched, with their folders.",
-                names_text(ctx.app)
-            ),
-            "Esc goes back".to_owned(),
-        ];
-        return ctx.centered_message(body, theme.text, &lines);
-    }
-    if let (0, false, Some(relaxed)) =
-        (view.search.page, is_busy, ctx.app.results().relaxed_search())
-    {
-        return draw_too_strict(ctx, body, &relaxed);
-    }
-    if let (0, false, Query::Caption { text, .. }) = (view.search.page, is_busy, &view.search.query)
-    {
-        let lines = caption_lines(ctx, text, view);
-        return ctx.centered_message(body, theme.text, &lines);
-    }
-    let lines = match (view.search.page, &view.search.query) {
-        (page @ 1.., _) => later_page_lines(page, ctx.app.results().last_page_number()),
-        (0, _) if is_busy => {
-            ["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
-        }
-        (0, Query::Caption { .. }) => ["No match.", "Esc goes back"],
-        (0, Query::Similar(_)) => ["No similar clusters.", "> groups more coarsely, Esc goes back"],
-        (0, Query::Browse) => browse_lines(view),
-    };
-    ctx.centered_message(body, theme.text, &lines);
+fn no_name_lines(ctx: &DrawContext, text: &str) -> Vec<String> {
+    let names = names_text(ctx.app);
+    vec![
+        format!("No file or folder is called “{}”.", SafeText::name(text)),
+        format!("All {names} of the dataset were searched, with their folders."),
+        "Esc goes back".to_owned(),
+    ]
+}
+
+fn too_strict_lines(ctx: &DrawContext, relaxed: &RelaxedSearch) -> Vec<String> {
+    let chips = chips(ctx.app);
+    let on = chips.iter().filter(|chip| chip.state == ChipState::On);
+    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
+    let key = ctx.first_key(Action::Relax).unwrap_or_default();
+    vec![
+        format!("Nothing matches all of this: {}", on.join(" · ")),
+        format!("{key} searches again {}", relaxed.description),
+        "Esc goes back".to_owned(),
+    ]
 }
 
 fn later_page_lines(page: u32, last: Option<u32>) -> [&'static str; 2] {

@@ -27,10 +27,8 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
         return;
     };
     let mut lines = status_lines(ctx, inside, dataset);
-    lines.extend(facts(ctx, inside, dataset).map(|(name, value)| {
-        let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
-        Line::from(vec![name, Span::styled(value, ctx.theme.text)])
-    }));
+    let facts = facts(ctx, inside, dataset).into_iter();
+    lines.extend(facts.map(|(name, value)| fact_line(ctx, name, value, ctx.theme.text)));
     let models = models_line(ctx, inside, dataset);
     let models_text = models.to_string();
     lines.push(models);
@@ -41,6 +39,11 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     if let Some(row) = ctx.row_of(inside, models_text.trim_end()) {
         ctx.explain(line(inside, row), models_in_full(ctx, dataset));
     }
+}
+
+fn fact_line(ctx: &DrawContext, name: &str, value: String, style: Style) -> Line<'static> {
+    let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
+    Line::from(vec![name, Span::styled(value, style)])
 }
 
 /// Returns the status of the selected dataset as one line: what is wrong or under way, and otherwise what it contains.
@@ -297,13 +300,9 @@ fn operation_lines(ctx: &DrawContext, status: &Status) -> Vec<Line<'static>> {
 pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
     let key = ctx.first_key(Action::Log).unwrap_or_default();
     let inside = ctx.frame(area, format!(" Connection  {key} log "), false);
-    let facts: Vec<Line> = connection_facts(ctx)
-        .into_iter()
-        .map(|(name, value, style)| {
-            let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
-            Line::from(vec![name, Span::styled(value, style)])
-        })
-        .collect();
+    let facts = connection_facts(ctx).into_iter();
+    let facts: Vec<Line> =
+        facts.map(|(name, value, style)| fact_line(ctx, name, value, style)).collect();
     ctx.put_lines(inside, &facts);
     let events = below(inside, rows_of_lines(&facts, inside.width).saturating_add(1));
     let cells = usize::from(events.width.saturating_sub(2));
