@@ -117,15 +117,11 @@ impl fmt::Display for StoreError {
                 )
             }
             Self::FileVersion { data, found_version } => {
-                let difference = match *found_version {
-                    VERSION => "its tables differ".to_owned(),
-                    found => format!("schema {found}, this one uses {VERSION}"),
-                };
+                let (data, difference) = (printable_path(data), difference(*found_version));
                 write!(
                     f,
-                    "the store in {} is of another version of tessera ({difference}); use that version, or stop \
-                     it, remove tessera.db there or set it aside, then open each folder again; uploads are kept",
-                    printable_path(data)
+                    "the store in {data} is of another version of tessera ({difference}); use that version, or stop \
+                     it, remove tessera.db there or set it aside, then open each folder again; uploads are kept"
                 )
             }
             Self::Io(path, cause) => write!(
@@ -158,6 +154,14 @@ impl fmt::Display for StoreError {
                 write!(f, "the store failed ({cause}); check free space and permissions")
             }
         }
+    }
+}
+
+/// Says how a store with this version of the tables differs from one of this program.
+fn difference(found: usize) -> String {
+    match found {
+        VERSION => "its tables differ".to_owned(),
+        _ => format!("schema {found}, this one uses {VERSION}"),
     }
 }
 

@@ -247,20 +247,14 @@ fn describe_cells<'a>(
     columns.retain(|(_, cell)| is_export || !EMPTY_VALUES.contains(&cell.trim()));
     let find =
         |name: &str| columns.iter().find(|(column, _)| *column == name).map(|(_, cell)| *cell);
-    let number = |name| with_decimal_points(find(name)?.trim(), has_decimal_commas).parse().ok();
+    let number =
+        |name: &str| with_decimal_points(find(name)?.trim(), has_decimal_commas).parse().ok();
     let unit = BoxUnit::of_row(is_export, number("width"), number("height"));
     let rating = number(USER_RATING).filter(|_| is_export);
     let caption = ["caption", "text"].into_iter().chain(CAPTION_ALIASES).find_map(find);
     let box_columns = box_columns(&columns);
     if let Some(names) = box_columns {
-        let [left, top, mut right, mut bottom] = names.map(|name| number(name).unwrap_or(f64::NAN));
-        if names != CORNERS {
-            (right, bottom) = (left + right, top + bottom);
-        }
-        diagnostics.check(push_box(&mut description, find("label"), [left, top, right, bottom]));
-        if names != SIDES {
-            description.stated_size = StatedSize::new(number("width"), number("height"));
-        }
+        diagnostics.check(push_box(&mut description, find("label"), names, number));
     }
     for &(column, cell) in &columns {
         if box_columns.is_some_and(|names| column == "label" || names.contains(&column)) {
@@ -313,12 +307,21 @@ fn box_columns(columns: &[(&str, &str)]) -> Option<[&'static str; 4]> {
     known.or_else(|| (has(&"label") && stands_together()).then_some(SIDES))
 }
 
+/// Adds the box in the columns with these names, and the size of its picture.
 fn push_box(
     description: &mut MediaDescription,
     label: Option<&str>,
-    [left, top, right, bottom]: [f64; 4],
+    names: [&str; 4],
+    number: impl Fn(&str) -> Option<f64>,
 ) -> Result<(), &'static str> {
+    if names != SIDES {
+        description.stated_size = StatedSize::new(number("width"), number("height"));
+    }
     let label = label.and_then(normalized_name).ok_or("its box has no label")?;
+    let [left, top, mut right, mut bottom] = names.map(|name| number(name).unwrap_or(f64::NAN));
+    if names != CORNERS {
+        (right, bottom) = (left + right, top + bottom);
+    }
     let extent = BoundingBox::around(&[[left, top], [right, bottom]]);
     let extent = extent.ok_or("its box is empty, outside the picture, or not in numbers")?;
     description.push_annotated(label, extent, Annotation::default())
