@@ -191,9 +191,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
         CliError::usage(format!("`{name}` takes {}, not `{word}`", key.value_type.description()))
     })?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("{name} = {value}"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{name} = {value}"), Some(&file))?;
     edit::set(&file, name, &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     if let Err(reason) = check_value(last_segment(name), word) {
@@ -211,9 +209,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
 fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     require_key(name)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("{name} removed"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{name} removed"), Some(&file))?;
     if !edit::unset(&file, name).map_err(CliError::usage)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
@@ -222,9 +218,7 @@ fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
 
 fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
     let file = user_file(context)?;
-    if context.only_plans("what an editor changes", Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("what an editor changes", Some(&file))?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
         tessera_files::write_user_file(&file, begin)

@@ -227,16 +227,18 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Reports a change on this machine instead of making it, in a dry run. Returns whether it did. A command that sends
-    /// no request calls this function before it changes anything on this machine. `file` is the file that would change.
-    pub(super) fn only_plans(&self, change: &str, file: Option<&Path>) -> CliResult<bool> {
-        if self.is_dry_run() {
-            self.print_planned_change(change, file)?;
+    /// Reports a change on this machine instead of making it, in a dry run, and ends the command. A command that sends no
+    /// request calls this function before it changes anything on this machine. `file` is the file that would change.
+    pub(super) fn only_plans(&self, change: &str, file: Option<&Path>) -> CliResult<()> {
+        if !self.is_dry_run() {
+            return Ok(());
         }
-        Ok(self.is_dry_run())
+        self.print_planned_change(change, file)?;
+        Err(CliError::early_end())
     }
 
-    fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
+    /// Reports a change on this machine that a dry run does not make.
+    pub(super) fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
         let target = file.map_or_else(String::new, |file| format!("write to {}: ", file.display()));
         self.messages.info(format!("would {target}{change}; nothing was changed"));
         if !self.out.is_text() {

@@ -38,7 +38,7 @@ text_enum! {
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
-    /// The message, which is empty if the reader closed the output.
+    /// The message, which is empty if the command has ended early without an error.
     pub message: String,
     /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
@@ -77,9 +77,14 @@ impl CliError {
         if error.kind() == io::ErrorKind::BrokenPipe {
             // A closed pipe, as in `| head -1`, is not an error, because the reader has what it
             // needs.
-            return Self::new(Exit::Done, "");
+            return Self::early_end();
         }
         Self::io("write the output", error)
+    }
+
+    /// Ends a command before it has done everything, although nothing went wrong.
+    pub fn early_end() -> Self {
+        Self::new(Exit::Done, "")
     }
 
     /// Creates the error with which `halt` or `halt_error` in an expression of `--jq` ends a command.

@@ -406,9 +406,7 @@ fn forget(
         return Err(CliError::new(Exit::Conflict, message));
     }
     let which = if ended { "all finished jobs".to_owned() } else { names.join(", ") };
-    if context.only_plans(&format!("forget {which}"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("forget {which}"), None)?;
     let mut forgotten = 0;
     for deployment in deployments {
         let is_named = |job: &JobRecord| {

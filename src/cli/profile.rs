@@ -82,9 +82,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
 
 fn make_default(context: &Context, profile: &Profile) -> CliResult {
     let (name, file) = (&profile.name, user_file(context)?);
-    if context.only_plans(&format!("default_profile = {name}"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("default_profile = {name}"), Some(&file))?;
     let value = toml::Value::from(name.clone());
     edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} is now the default"));
@@ -187,9 +185,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
     let profile = new.profile;
     new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("the profile {}", profile.name), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("the profile {}", profile.name), Some(&file))?;
     create_profile(&file, new).map_err(CliError::usage)?;
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
     if let Some(location) = secret_location(profile, &login::open_secrets()?)? {
@@ -202,9 +198,7 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("remove the profile {name} and its secret"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the profile {name} and its secret"), Some(&file))?;
     let question = format!("remove the profile {name} and its secret?");
     if !context.confirm(&question, "--yes")? {
         context.messages.info("nothing was changed");

@@ -167,9 +167,7 @@ fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Ex
 fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let name = &hosted.profile.name;
-    if context.only_plans(&format!("remove the secret of {name}"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the secret of {name}"), None)?;
     let secrets = open_secrets()?;
     let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
     let stores = secrets.remove(name).map_err(failed)?;

@@ -191,9 +191,7 @@ fn change_pins(
     let key = format!("profiles.{}.pinned", profile.name);
     let mut planned = known.clone();
     change(&mut planned);
-    if context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))?;
     let pinned = edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?;
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))

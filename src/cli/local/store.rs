@@ -26,9 +26,7 @@ pub fn run_store(context: &Context, command: &StoreCommand) -> CliResult {
         StoreCommand::Init(options) => {
             context.require_writable()?;
             let address = require_store(&options.store)?;
-            if context.only_plans(&format!("create the tables of {address}"), None)? {
-                return Ok(Exit::Done);
-            }
+            context.only_plans(&format!("create the tables of {address}"), None)?;
             let status = postgres::init(&address).map_err(failed)?;
             if options.reset_settings {
                 postgres::reset_settings(&address).map_err(failed)?;
@@ -56,9 +54,7 @@ fn revoke(context: &Context, options: &StoreRevokeOptions) -> CliResult {
             CliError::usage(message).with_remedy("give the folder of the service with --data")
         );
     }
-    if context.only_plans("replace the login and revoke all links", folder)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("replace the login and revoke all links", folder)?;
     let login = revoke_access(&data, store.as_ref())?;
     let fields = json!({
         "api_key": login.api_key,

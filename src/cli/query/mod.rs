@@ -156,9 +156,7 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
-    if context.only_plans(&format!("save the view `{}`", view.name), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("save the view `{}`", view.name), None)?;
     let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let command = ShellCommand::new("tessera query run").word(view.name.received());
@@ -181,9 +179,7 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
         return Err(unknown_view(context, name));
     }
     let name = SafeText::name(name);
-    if context.only_plans(&format!("remove the view `{name}`"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the view `{name}`"), None)?;
     let document = Document::new("tessera.views/1", write_views(&views));
     state.replace(&StateValue::Views(views), &lock)?;
     context.messages.info(format!("removed `{name}`"));

@@ -285,8 +285,10 @@ impl<'a> SavedSelection<'a> {
     /// Saves the selection, which was loaded under the lock, or deletes a named one in its place if it is `None`, and
     /// reports the change.
     fn replace(&self, selection: Option<&Selection>, change: &str, lock: &StateLock) -> CliResult {
-        if self.context.only_plans(&format!("change the selection: {change}"), None)? {
-            return Ok(Exit::Done);
+        if self.context.is_dry_run() {
+            return self
+                .context
+                .print_planned_change(&format!("change the selection: {change}"), None);
         }
         let empty = Selection::default();
         let now = selection.unwrap_or(&empty);

@@ -94,9 +94,7 @@ fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
         return saved.context.out.print_json(&document).map(|()| Exit::Done);
     }
     let entries = count_entries(selection.len());
-    if saved.context.only_plans(&entries, Some(&to))? {
-        return Ok(Exit::Done);
-    }
+    saved.context.only_plans(&entries, Some(&to))?;
     let file = state::save_selection(to, saved.dataset, &selection)?;
     let file = SafeText::file_name(&file.to_string_lossy());
     saved.context.messages.info(format!("{entries} in {file}"));
