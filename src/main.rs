@@ -3,7 +3,7 @@
 use std::{hint, process};
 
 use tessera::{
-    cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalFact, TerminalInfo},
+    cli::{self, CheckResult, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalInfo},
     credentials, process_signals,
     runtime::{
         self,
@@ -146,7 +146,7 @@ fn describe_screen() -> TerminalInfo {
     }
 }
 
-fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<TerminalFact> {
+fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<CheckResult> {
     let set = |name| {
         std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| (name, value))
     };
@@ -154,7 +154,9 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
     let facts = capabilities.explanations(environment, locale);
     let facts = facts.into_iter().chain([("clipboard", runtime::explain_copies())]);
-    let fact =
-        |(subject, Explanation { text, is_warning })| TerminalFact { subject, text, is_warning };
-    facts.map(fact).collect()
+    let result = |(subject, Explanation { text, is_warning }): (&str, _)| {
+        let result = if is_warning { CheckResult::warning } else { CheckResult::passed };
+        result(subject, text)
+    };
+    facts.map(result).collect()
 }

@@ -18,7 +18,7 @@ use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
 use crate::cli::{
-    CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
+    CheckResult, CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
     messages::{Messages, write_stderr},
     output::{Document, Output},
     values::similar_folder,
@@ -287,13 +287,5 @@ pub struct TerminalInfo {
     /// The protocols that draw at the cursor, best first. Half-blocks always work.
     pub protocols: Vec<Protocol>,
     /// What decides pictures, colors, widths and the encoding.
-    pub facts: Vec<TerminalFact>,
-}
-
-/// A fact about the terminal with its reason.
-#[derive(Clone, Debug)]
-pub struct TerminalFact {
-    pub subject: &'static str,
-    pub text: String,
-    pub is_warning: bool,
+    pub facts: Vec<CheckResult>,
 }

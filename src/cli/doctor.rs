@@ -110,7 +110,7 @@ async fn run_checks(
     } else {
         out.print(&document)?;
     }
-    Ok(findings.iter().find_map(CheckResult::exit).unwrap_or(Exit::Done))
+    Ok(findings.iter().find_map(|finding| finding.exit).unwrap_or(Exit::Done))
 }
 
 fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
@@ -137,11 +137,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
         protocols.join(", "),
         if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    let facts = terminal.facts.into_iter().map(|fact| {
-        let result = if fact.is_warning { CheckResult::warning } else { CheckResult::passed };
-        result(fact.subject.to_owned(), fact.text)
-    });
-    std::iter::once(CheckResult::passed("terminal", message)).chain(facts).collect()
+    std::iter::once(CheckResult::passed("terminal", message)).chain(terminal.facts).collect()
 }
 
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {

@@ -197,63 +197,44 @@ impl From<Failure> for CliError {
     }
 }
 
-pub(super) struct CheckResult {
+/// The result of a check of `tessera doctor`.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
     subject: String,
     message: String,
-    status: CheckStatus,
+    /// The printed name of the result: ok, warning or trouble.
+    state: &'static str,
+    /// The exit code of a failed check.
+    pub exit: Option<Exit>,
 }
 
 impl CheckResult {
     pub fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: message.into(), status: CheckStatus::Passed }
+        Self { subject: subject.into(), message: message.into(), state: "ok", exit: None }
     }
 
     pub fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { status: CheckStatus::Warning, ..Self::passed(subject, message) }
+        Self { state: "warning", ..Self::passed(subject, message) }
     }
 
     pub fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
-        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
-    }
-
-    /// Returns the exit code of a failed check.
-    pub fn exit(&self) -> Option<Exit> {
-        match self.status {
-            CheckStatus::Failed(exit) => Some(exit),
-            CheckStatus::Passed | CheckStatus::Warning => None,
-        }
-    }
-
-    /// Returns the printed name of the status, and the exit code of a failed check.
-    fn status_word(&self) -> (&'static str, Option<i32>) {
-        match self.status {
-            CheckStatus::Passed => ("ok", None),
-            CheckStatus::Warning => ("warning", None),
-            CheckStatus::Failed(exit) => ("trouble", Some(exit as i32)),
-        }
+        Self { state: "trouble", exit: Some(exit), ..Self::passed(subject, message) }
     }
 
     pub fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
         let message = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {message}\n", self.status_word().0)
+        format!("{:<9}{subject}: {message}\n", self.state)
     }
 
     pub fn row(&self) -> Value {
-        let (state, exit) = self.status_word();
         json!({
-            "state": state,
+            "state": self.state,
             "subject": redact_home(&self.subject),
             "message": redact_home(&self.message),
-            "exit_code": exit,
+            "exit_code": self.exit.map(|exit| exit as i32),
         })
     }
-}
-
-enum CheckStatus {
-    Passed,
-    Warning,
-    Failed(Exit),
 }
 
 /// Replaces the home directory with `~`, because it contains the user's name.
