@@ -11,7 +11,7 @@ use crate::{
     state::{StateFolder, write_views},
 };
 use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand, StateKey,
+    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand,
     StateValue, is_same_name,
 };
 use tessera_wire::vql;
@@ -157,21 +157,19 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
     context.only_plans(&format!("save the view `{}`", view.name), None)?;
-    let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let command = ShellCommand::new("tessera query run").word(view.name.received());
     let message =
         format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
     let document = Document::new("tessera.views/1", write_views(&views));
-    state.replace(&StateValue::Views(views), &lock)?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(message);
     context.print_for_programs(&document)
 }
 
 fn remove_view(context: &Context, name: &str) -> CliResult {
     let state = context.state()?;
-    let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let before = views.len();
     views.retain(|view| !is_same_name(view.name.received(), name.trim()));
@@ -181,7 +179,7 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
     let name = SafeText::name(name);
     context.only_plans(&format!("remove the view `{name}`"), None)?;
     let document = Document::new("tessera.views/1", write_views(&views));
-    state.replace(&StateValue::Views(views), &lock)?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(format!("removed `{name}`"));
     context.print_for_programs(&document)
 }

@@ -79,12 +79,12 @@ pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
 fn import(saved: &SavedSelection<'_>, from: &Path) -> CliResult {
     let selection = state::read_selection(&read_file_or_stdin(from)?, saved.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
-    let lock = saved.lock()?;
+    let _lock = saved.lock()?;
     let replaced = match saved.load_or_default()?.len() {
         0 => String::new(),
         before => format!(", replacing {}", count_entries(before)),
     };
-    saved.save(&selection, &format!("{}{replaced}", count_entries(selection.len())), &lock)
+    saved.save(&selection, &format!("{}{replaced}", count_entries(selection.len())))
 }
 
 fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
