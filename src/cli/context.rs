@@ -4,21 +4,18 @@
 use std::{
     fmt::Display,
     io::{self, IsTerminal as _},
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
 };
 
-use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, Trace};
 use tessera_config::{Settings, Sources};
-use tessera_interface::printable_text::PrintableText;
-use tessera_model::{DatasetId, Failure, FailureKind, SafeText, ShellCommand};
+use tessera_model::FailureKind;
 use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CheckResult, CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
+    CheckResult, GlobalOptions, ServiceTarget, deployment, keyboard,
     messages::{Messages, write_stderr},
     output::{Document, Output},
     values::similar_folder,

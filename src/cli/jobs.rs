@@ -1,22 +1,17 @@
 //! `tessera jobs`: lists and follows the jobs that were started from this machine, at every
 //! deployment. A job that a running process follows stays with that process.
 
-use std::{path::PathBuf, time::Duration};
-
-use clap::Subcommand;
 use futures_util::future::join_all;
-use serde_json::{Value, json};
-use tessera_client::Endpoint;
 use tessera_config::Profile;
 use tessera_interface::command_lines::{CommandTarget, job_command_line};
 use tessera_interface::job::{Job, JobId};
-use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, ShellCommand, Timestamp};
+use tessera_model::{JobRecord, SavedJobState, Timestamp};
 use tokio::time::timeout;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, FolderOpening, LocalService,
-        ServiceTarget,
+        FolderOpening, LocalService, ServiceTarget,
         deployment::LOCAL_NAME,
         local_settings,
         polling::Poller,

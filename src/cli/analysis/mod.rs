@@ -15,13 +15,12 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use clap::Args;
-use tessera_client::Endpoint;
-use tessera_model::{Dataset, ExportTaskId, Failure, FailureKind, Operation};
+use tessera_model::{ExportTaskId, FailureKind, Operation};
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, LocalService,
+        LocalService,
         polling::{EventTarget, Poller},
     },
     usecase::media_rows::{MediaRow, fetch},

@@ -4,28 +4,23 @@
 use std::{
     collections::HashMap,
     io,
-    path::{self, Path, PathBuf},
+    path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
-use clap::{Args, Subcommand, ValueEnum};
-use serde_json::{Value, json};
+use clap::ValueEnum;
 use tessera_curation::{
     ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
     Step, TargetLayout, check_target_folder, first_skipped,
 };
-use tessera_model::{Dataset, DatasetId, Failure, SafeText, text::count_with_noun};
 
 use super::plan::split_file_list;
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, export::ExportContentOptions,
-        values::read_bytes_or_stdin,
-    },
+    cli::{export::ExportContentOptions, values::read_bytes_or_stdin},
     usecase::{file_actions, run_blocking},
 };
 

@@ -3,17 +3,12 @@
 mod edit;
 mod filter_command;
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, CliResult, Context, Document, Exit, input_options::QuerySource, search},
+    cli::{input_options::QuerySource, search},
     state::{StateFolder, write_views},
 };
-use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand,
-    StateValue, is_same_name,
-};
+use tessera_model::{EntityType, Filter, Granularity, Query, SavedView, StateValue, is_same_name};
 use tessera_wire::vql;
 
 #[derive(Debug, Subcommand)]
