@@ -66,25 +66,22 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let command = command.map(CliCommand::canonical);
     cli::require_dry_run(&global, command.as_ref())?;
+    let with_defaults = |global| Context::with_default_settings(global, describe_screen);
     let exit = match command {
         Some(CliCommand::Serve(options)) => return cli::serve(&global, options).await,
         Some(CliCommand::Work(options)) => return cli::work(&global, options).await,
         Some(CliCommand::Info(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::run_info(&context, command, cli::definition())?
+            cli::run_info(&with_defaults(global)?, command, cli::definition())?
         }
         Some(CliCommand::Model(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
+            let context = with_defaults(global)?;
             let work = Box::pin(cli::run_model(&context, &command));
             cli::run_until_interrupted(&context, work).await?
         }
-        Some(CliCommand::Store(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::run_store(&context, &command)?
-        }
+        Some(CliCommand::Store(command)) => cli::run_store(&with_defaults(global)?, &command)?,
         Some(CliCommand::Config(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::configure(&context, command, |source| Theme::parse(source).map(drop))?
+            let theme = |source: &str| Theme::parse(source).map(drop);
+            cli::configure(&with_defaults(global)?, command, theme)?
         }
         Some(CliCommand::Doctor(options)) => {
             cli::run_doctor(global, options, describe_screen).await?
