@@ -84,7 +84,7 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
     let none: [String; 0] = [];
     match command {
         TagCommand::List(options) => {
-            context.with_dataset(options.name(), &[Endpoint::Tags], list).await
+            context.with_dataset(options.dataset.as_deref(), &[Endpoint::Tags], list).await
         }
         TagCommand::Add { names, media } => {
             edit(context, TagEdit::new(names, none, None), media).await

@@ -3,8 +3,7 @@
 
 use std::{
     collections::HashMap,
-    io,
-    path,
+    io, path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
