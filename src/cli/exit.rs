@@ -221,6 +221,11 @@ impl CheckResult {
         Self { state: "trouble", exit: Some(exit), ..Self::passed(subject, message) }
     }
 
+    /// Returns the result of a check that an error has ended.
+    pub fn of_error(subject: impl Into<String>, error: CliError) -> Self {
+        Self::failed(subject, error.message, error.exit)
+    }
+
     pub fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
         let message = SafeText::detail(&redact_home(&self.message));
