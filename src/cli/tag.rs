@@ -194,7 +194,7 @@ impl TaggedMediaOptions {
             return listed_target(connection.context, list, files);
         }
         if self.all {
-            let entity = self.content.entity();
+            let entity = self.content.items.entity;
             let search = Search { entity, ..Search::browse(dataset.id) };
             return Ok((TagTarget::Search(Box::new(search)), Exit::Done));
         }

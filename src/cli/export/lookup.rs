@@ -8,7 +8,7 @@ use tessera_model::{
 use crate::cli::prelude::*;
 use crate::{
     cli::{
-        JobRecorder, ServiceTarget,
+        ServiceTarget,
         jobs::{DeploymentJobs, load_deployment_jobs},
         values::{IdPrefix, format_timestamp},
     },
@@ -108,16 +108,6 @@ impl ExportLookup {
 }
 
 impl FoundExport {
-    pub(super) fn started_by(
-        recorder: &JobRecorder<'_>,
-        task: ExportTaskId,
-        omissions: Vec<Omission>,
-    ) -> Self {
-        let job = recorder.job();
-        let omissions = Some(omissions);
-        Self { dataset: job.dataset, task, job: job.record(), omissions, list: None }
-    }
-
     pub(super) fn request(&self) -> Option<&ExportJob> {
         self.job.as_ref()?.kind.export()
     }

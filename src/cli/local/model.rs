@@ -34,7 +34,7 @@ pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
         ModelCommand::Get { name } => get(context, name).await,
         ModelCommand::Add { folder, name } => add(context, folder, name.as_deref()),
         ModelCommand::List { available: true } => list_available(context),
-        ModelCommand::List { available: false } => list(context),
+        ModelCommand::List { available: false } => context.print(&models_document()?),
         ModelCommand::Remove { name } => remove(context, name),
         ModelCommand::Check { folder, pictures } => check(context, folder, pictures),
     }
@@ -89,10 +89,6 @@ fn add(context: &Context, folder: &Path, name: Option<&str>) -> CliResult {
     let name = add_model(folder, name)?;
     write_message(&format!("added the model {name}; use it with --model {name}."));
     context.print_for_programs(&models_document()?)
-}
-
-fn list(context: &Context) -> CliResult {
-    context.print(&models_document()?)
 }
 
 pub(super) fn models_document() -> CliResult<Document> {
