@@ -62,7 +62,7 @@ pub async fn run_doctor(
     global: GlobalOptions,
     options: DoctorOptions,
     detect_terminal: fn() -> TerminalInfo,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     // The detection of the terminal replaces the default action of an interrupt.
     let interrupted = watch_interrupts()?;
     tokio::select! {
@@ -76,7 +76,7 @@ async fn run_checks(
     global: GlobalOptions,
     options: DoctorOptions,
     detect_terminal: fn() -> TerminalInfo,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let out = Output::new(&global);
     let settings = Settings::load(&global.sources());
     let mut findings = check_terminal(detect_terminal);

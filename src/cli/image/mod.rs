@@ -42,7 +42,7 @@ pub enum ImageCommand {
 
 const DEFAULT_GRID: u16 = 4;
 
-pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: ImageCommand) -> CliResult {
     let ImageCommand::Show { pictures, grid, width, region, viuer } = command;
     if context.out.is_machine() {
         let message = "this command draws pictures; remove --json, --jsonl and --jq";
@@ -81,7 +81,7 @@ async fn load<'a>(
     connection: &mut Option<Connection<'a>>,
     argument: &str,
     crop: Crop,
-) -> Result<NamedPicture, CliError> {
+) -> CliResult<NamedPicture> {
     let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
         bytes,
         crop: crop.clone(),
@@ -122,7 +122,7 @@ async fn load_media(
     connection: &Connection<'_>,
     media: MediaId,
     crop: Crop,
-) -> Result<NamedPicture, CliError> {
+) -> CliResult<NamedPicture> {
     let dataset = connection.dataset(None).await?.id;
     let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
     let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
@@ -140,14 +140,14 @@ async fn load_media(
 }
 
 /// Creates a client without login for the host of a URL, with the usual limits for pictures.
-fn anonymous_client(address: &str) -> Result<Client, CliError> {
+fn anonymous_client(address: &str) -> CliResult<Client> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())
         .map_err(|error| CliError::usage(format!("{}: {error}", Link::new(address))))?;
     Ok(Client::new(ServiceConfig::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
 }
 
-fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
+fn read_bounded(from: impl io::Read, name: &str) -> CliResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PICTURE_BYTES).unwrap_or(u64::MAX);
     let read = from.take(limit + 1).read_to_end(&mut bytes);
