@@ -1,5 +1,6 @@
 //! Finds the exports that were started before, by the jobs of this machine or by ID, and describes them as documents.
 
+use tessera_interface::job::Job;
 use tessera_model::{
     Archive, ExportJob, ExportPart, ExportTask, ExportTaskId, Extraction, Inspection, JobRecord,
     Omission, SavedJobState, export::NameSample,
@@ -108,6 +109,11 @@ impl ExportLookup {
 }
 
 impl FoundExport {
+    pub(super) fn started_by(job: &Job, task: ExportTaskId, omissions: Vec<Omission>) -> Self {
+        let omissions = Some(omissions);
+        Self { dataset: job.dataset, task, job: job.record(), omissions, list: None }
+    }
+
     pub(super) fn request(&self) -> Option<&ExportJob> {
         self.job.as_ref()?.kind.export()
     }

@@ -102,9 +102,7 @@ impl ExportStartOptions {
         if let Some(failure) = task.failure() {
             return Err(failure.into());
         }
-        let (job, omissions) = (recorder.job().record(), Some(omissions));
-        let mut started =
-            FoundExport { dataset: dataset.id, task: task.id, job, omissions, list: None };
+        let mut started = FoundExport::started_by(recorder.job(), task.id, omissions);
         if let Some(list) = &self.list {
             self.write_list(connection, &mut started, list).await?;
         }
