@@ -221,7 +221,7 @@ fn an_open_interface_keeps_what_a_command_adds() {
         let [interface, command] = [(); 2].map(|()| StateFolder::in_dir(folder.path().to_owned()));
         let key = before.key();
         interface.save(1, &before).unwrap();
-        command.replace(&of_command, &command.lock(&key).unwrap()).unwrap();
+        command.replace(&of_command).unwrap();
         interface.save(2, &of_interface).unwrap();
         assert_eq!(interface.load(&key), Ok(Some(expected)));
     }
