@@ -3,7 +3,7 @@
 use std::{hint, process};
 
 use tessera::{
-    cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalFact, TerminalInfo},
+    cli::{self, CheckResult, Cli, CliCommand, CliError, Context, InterfaceCommand, TerminalInfo},
     credentials, process_signals,
     runtime::{
         self,
@@ -66,25 +66,22 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let command = command.map(CliCommand::canonical);
     cli::require_dry_run(&global, command.as_ref())?;
+    let with_defaults = |global| Context::with_default_settings(global, describe_screen);
     let exit = match command {
         Some(CliCommand::Serve(options)) => return cli::serve(&global, options).await,
         Some(CliCommand::Work(options)) => return cli::work(&global, options).await,
         Some(CliCommand::Info(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::run_info(&context, command, cli::definition())?
+            cli::run_info(&with_defaults(global)?, command, cli::definition())?
         }
         Some(CliCommand::Model(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
+            let context = with_defaults(global)?;
             let work = Box::pin(cli::run_model(&context, &command));
             cli::run_until_interrupted(&context, work).await?
         }
-        Some(CliCommand::Store(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::run_store(&context, &command)?
-        }
+        Some(CliCommand::Store(command)) => cli::run_store(&with_defaults(global)?, &command)?,
         Some(CliCommand::Config(command)) => {
-            let context = Context::with_default_settings(global, describe_screen)?;
-            cli::configure(&context, command, |source| Theme::parse(source).map(drop))?
+            let theme = |source: &str| Theme::parse(source).map(drop);
+            cli::configure(&with_defaults(global)?, command, theme)?
         }
         Some(CliCommand::Doctor(options)) => {
             cli::run_doctor(global, options, describe_screen).await?
@@ -146,7 +143,7 @@ fn describe_screen() -> TerminalInfo {
     }
 }
 
-fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<TerminalFact> {
+fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec<CheckResult> {
     let set = |name| {
         std::env::var(name).ok().filter(|value| !value.is_empty()).map(|value| (name, value))
     };
@@ -154,7 +151,9 @@ fn terminal_facts(capabilities: &Capabilities, environment: &Environment) -> Vec
     let locale = locale.as_ref().map(|(name, value)| (*name, value.as_str()));
     let facts = capabilities.explanations(environment, locale);
     let facts = facts.into_iter().chain([("clipboard", runtime::explain_copies())]);
-    let fact =
-        |(subject, Explanation { text, is_warning })| TerminalFact { subject, text, is_warning };
-    facts.map(fact).collect()
+    let result = |(subject, Explanation { text, is_warning }): (&str, _)| {
+        let result = if is_warning { CheckResult::warning } else { CheckResult::passed };
+        result(subject, text)
+    };
+    facts.map(result).collect()
 }

@@ -2,7 +2,7 @@
 //! hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal stays
 //! ignored.
 
-use std::{fs, io, sync::Arc};
+use std::{fs, future::pending, io, sync::Arc};
 
 use signal_hook::{
     consts::{
@@ -11,6 +11,7 @@ use signal_hook::{
     },
     flag,
 };
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that end a process by default, and that another process or a limit of the system sends.
 pub(crate) const ENDING: &[i32] = &[
@@ -34,6 +35,25 @@ pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {
     signals.into_iter().filter(|signal| !is_ignored(*signal)).collect()
 }
 
+/// Waits for a signal from its creation on.
+#[derive(Debug)]
+pub(crate) struct SignalListener(Option<Signal>);
+
+impl SignalListener {
+    pub(crate) fn new(kind: SignalKind) -> io::Result<Self> {
+        let is_heeded = !is_ignored(kind.as_raw_value());
+        is_heeded.then(|| signal(kind)).transpose().map(Self)
+    }
+
+    /// Waits for the next signal, or forever if this process ignores it.
+    pub(crate) async fn received(&mut self) {
+        match &mut self.0 {
+            Some(signal) => drop(signal.recv().await),
+            None => pending().await,
+        }
+    }
+}
+
 /// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending this process. The signal has a handler
 /// instead of being ignored, so that it has its default effect in child processes.
 pub fn survive_file_size_limit() -> io::Result<()> {
@@ -45,7 +65,7 @@ pub fn survive_file_size_limit() -> io::Result<()> {
 
 /// Returns whether this process ignores a signal. This must be asked before the signal is handled. Only Linux reports
 /// ignored signals to safe code, so on other systems no signal counts as ignored.
-pub(crate) fn is_ignored(signal: i32) -> bool {
+fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignored_signals(&status).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

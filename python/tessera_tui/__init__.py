@@ -24,6 +24,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -58,15 +59,11 @@ def open(folder: str | os.PathLike[str]) -> Deployment:  # noqa: A001 - the name
     return Deployment([f"--folder={path}"])
 
 
-def connect(
-    profile: str | None = None, *, base_url: str | None = None, kind: str = "onprem"
-) -> Deployment:
+def connect(profile: str | None = None, *, base_url: str | None = None, kind: str = "onprem") -> Deployment:
     """Uses a profile of the settings, or an address. Without either, the default profile is used."""
     if profile is not None:
         return Deployment([f"--profile={profile}"])
-    if base_url is not None:
-        return Deployment([f"--base-url={base_url}", f"--kind={kind}"])
-    return Deployment([])
+    return Deployment([] if base_url is None else [f"--base-url={base_url}", f"--kind={kind}"])
 
 
 class Deployment:
@@ -110,22 +107,15 @@ class Deployment:
         if len(given) > 1:
             raise ValueError("give one of text, image and media")
         kind, *positional = given[0] if given else ("browse",)
-        options = _options(
-            label=[labels] if isinstance(labels, str) else list(labels),
-            all=limit is None,
-            limit=limit,
-            vql=None if vql is None else json.dumps(vql),
-            max_score=max_score,
-        )
+        vql_text = None if vql is None else json.dumps(vql)
+        options = _options(label=labels, all=limit is None, limit=limit, vql=vql_text, max_score=max_score)
         return Results(self.run("search", kind, "--flat", *options, "--", *positional, dataset=dataset))
 
     def report(self, dataset: str | None = None) -> dict[str, Any]:
         """Counts what the dataset contains, its issues, and its near-duplicates."""
         return self.run("report", dataset=dataset)
 
-    def check(
-        self, dataset: str | None = None, *, no_leaks: Sequence[Any] = (), **limits: Any
-    ) -> dict[str, Any]:
+    def check(self, dataset: str | None = None, *, no_leaks: Sequence[Any] = (), **limits: Any) -> dict[str, Any]:
         """Compares the dataset with limits: `check(max_duplicates="1%", require_captions=True)["passed"]`.
 
         `no_leaks` is a pair of parts, such as `("train", "val")`, or a list of pairs.
@@ -145,12 +135,11 @@ class Deployment:
         words = ["export", "start", "--format=parquet", "--images", f"--download={archive}"]
         try:
             document = self.run(*words, f"--extract={target}", *options, dataset=dataset)
-        except BaseException:
+            shutil.rmtree(archive)
+        finally:
             # Only an empty folder can be removed like this.
             with contextlib.suppress(OSError):
                 os.rmdir(archive)
-            raise
-        shutil.rmtree(archive)
         return {**document, "file": None}
 
 
@@ -174,13 +163,12 @@ class Results(Sequence):
         """Returns a table with a row for each media item. pandas has to be installed."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows, columns=None if self.rows else self._columns())
-
-    def _columns(self) -> list[str]:
-        """Returns the names of all fields that a media item can have."""
+        if self.rows:
+            return pd.DataFrame(self.rows)
+        # An empty table has the columns of all fields that a media item can have.
         documents = Deployment([]).run("spec")["documents"]
-        schemas = {each["schema"]: each["json_schema"] for each in documents}
-        return list(schemas[self.document["schema"]]["properties"]["previews"]["items"]["properties"])
+        schemas = {each["schema"]: each["json_schema"]["properties"] for each in documents}
+        return pd.DataFrame(columns=list(schemas[self.document["schema"]]["previews"]["items"]["properties"]))
 
     def paths(self) -> list[Path]:
         """Returns the files of the media items that are on this machine."""
@@ -194,8 +182,7 @@ class Results(Sequence):
 
 def program() -> str:
     """Returns the path of the program: that of this installation, or else the one in PATH."""
-    installed = Path(sysconfig.get_path("scripts")) / "tessera"
-    found = str(installed) if installed.is_file() else shutil.which("tessera")
+    found = shutil.which("tessera", path=sysconfig.get_path("scripts")) or shutil.which("tessera")
     if found is None:
         raise FileNotFoundError("tessera is not installed; run: pip install tessera-tui")
     return found
@@ -206,11 +193,9 @@ def _options(**values: Any) -> list[str]:
     words = []
     for name, value in values.items():
         option = "--" + name.replace("_", "-")
-        for each in value if isinstance(value, (list, tuple)) else [value]:
-            if each is True:
-                words.append(option)
-            elif each is not None and each is not False:
-                words.append(f"{option}={each}")
+        values_of_option = [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+        given = (each for each in values_of_option if each is not None and each is not False)
+        words += [option if each is True else f"{option}={each}" for each in given]
     return words
 
 
@@ -235,8 +220,6 @@ def _thumbnail(row: dict[str, Any], side: int = 160, largest: int = 200_000) -> 
     if not path:
         return row.get("media_thumb_uri") or row.get("media_uri")
     try:
-        from io import BytesIO
-
         from PIL import Image, ImageOps
 
         with Image.open(path) as picture:

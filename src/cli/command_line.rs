@@ -1,19 +1,17 @@
 //! Defines the commands and options of the program for `clap`, and dispatches the commands that need no interface. Come
 //! here to add a command.
 
-use std::{collections::HashSet, ffi::OsString, path::PathBuf, pin::pin, time::Duration};
+use std::{collections::HashSet, ffi::OsString, pin::pin};
 
-use clap::{
-    Arg, Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
-};
-use tessera_interface::printable_text::PrintableText;
+use clap::{Arg, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use tokio::time::timeout;
 
 use super::help::with_examples;
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Context, DoctorOptions, GlobalOptions, InfoCommand, ModelOptions,
-    PatternOptions, ServeOptions, WorkOptions, analysis, api, auth, config, dataset,
-    dataset_folder, duplicates, enrichment, export,
+    DoctorOptions, GlobalOptions, InfoCommand, ModelOptions, PatternOptions, ServeOptions,
+    WorkOptions, analysis, api, auth, config, dataset, dataset_folder, duplicates, enrichment,
+    export,
     global_options::hide_global_option,
     help::{self, OVERVIEW},
     image, jobs,

@@ -6,8 +6,6 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     io::{self, Write as _},
-    path::Path,
-    time::Duration,
 };
 
 use super::{
@@ -15,6 +13,7 @@ use super::{
     connection::target_state, dataset_folder::DATASET_ARGUMENTS, deployment, info::SHELL_VARIABLE,
     messages::Messages, output::write_candidates,
 };
+use crate::cli::prelude::*;
 use clap::{Arg, Command, FromArgMatches as _, ValueHint};
 use clap_complete::{
     engine::{
@@ -24,7 +23,7 @@ use clap_complete::{
 };
 use tessera_config::Settings;
 use tessera_curation::duplicates::KeepRule;
-use tessera_model::{Dataset, ExportFormat, SafeText, ShellCommand, composed};
+use tessera_model::{ExportFormat, composed};
 use tokio::{runtime::Handle, task::block_in_place, time::timeout};
 
 /// The longest time that a key press waits for a service.

@@ -53,11 +53,7 @@ pub enum ConfigCommand {
 /// interface, which this module does not know.
 pub type ThemeValidator = fn(&str) -> Result<(), ConfigError>;
 
-pub fn run(
-    context: &Context,
-    command: ConfigCommand,
-    theme: ThemeValidator,
-) -> Result<Exit, CliError> {
+pub fn run(context: &Context, command: ConfigCommand, theme: ThemeValidator) -> CliResult {
     match command {
         ConfigCommand::Path { all } => print_paths(context, all),
         ConfigCommand::Show => show_settings(context),
@@ -76,12 +72,12 @@ pub fn run(
     }
 }
 
-pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
+pub(super) fn user_file(context: &Context) -> CliResult<PathBuf> {
     let file = context.global.config.clone().or_else(tessera_config::user_config_file);
     file.ok_or_else(|| CliError::usage(tessera_config::UNKNOWN_CONFIG_FILE))
 }
 
-fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
+fn print_paths(context: &Context, all: bool) -> CliResult {
     let file = user_file(context)?;
     if !all && !context.out.is_machine() {
         context.out.print_text(&format!("{}\n", file.display()))?;
@@ -117,7 +113,7 @@ fn read_layers(context: &Context) -> (Layers, Vec<ConfigError>) {
     (layers, errors)
 }
 
-fn read_valid_layers(context: &Context) -> Result<Layers, CliError> {
+fn read_valid_layers(context: &Context) -> CliResult<Layers> {
     let (layers, errors) = read_layers(context);
     if errors.is_empty() { Ok(layers) } else { Err(invalid_settings(&errors)) }
 }
@@ -127,7 +123,7 @@ fn invalid_settings(errors: &[ConfigError]) -> CliError {
     CliError::usage(lines.join("\n")).with_remedy("tessera config edit")
 }
 
-fn show_settings(context: &Context) -> Result<Exit, CliError> {
+fn show_settings(context: &Context) -> CliResult {
     let layers = read_valid_layers(context)?;
     let unset = key::KEYS
         .iter()
@@ -157,7 +153,7 @@ fn value_text(value: &toml::Value) -> String {
     }
 }
 
-fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
+fn require_key(name: &str) -> CliResult<&'static SettingKey> {
     key::find(name).ok_or_else(|| {
         let nearest = key::suggest(name).map(|near| format!("; did you mean `{near}`?"));
         let message = format!("unknown setting `{name}`{}", nearest.unwrap_or_default());
@@ -165,7 +161,7 @@ fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
     })
 }
 
-fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
+fn get_setting(context: &Context, name: &str) -> CliResult {
     let key = require_key(name)?;
     let layers = read_valid_layers(context)?;
     let Some(setting) = layers.get(name) else {
@@ -185,15 +181,13 @@ fn print_setting(context: &Context, name: &str, setting: Option<&Setting>) -> Cl
     context.print_for_programs(&Document::new("tessera.setting/1", fields))
 }
 
-fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliError> {
+fn set_setting(context: &Context, name: &str, word: &str) -> CliResult {
     let key = require_key(name)?;
     let value = key.value_type.parse(word).ok_or_else(|| {
         CliError::usage(format!("`{name}` takes {}, not `{word}`", key.value_type.description()))
     })?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("{name} = {value}"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{name} = {value}"), Some(&file))?;
     edit::set(&file, name, &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     if let Err(reason) = check_value(last_segment(name), word) {
@@ -208,23 +202,19 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
     print_setting(context, name, layers.get(name))
 }
 
-fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
+fn unset_setting(context: &Context, name: &str) -> CliResult {
     require_key(name)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("{name} removed"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{name} removed"), Some(&file))?;
     if !edit::unset(&file, name).map_err(CliError::usage)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
     print_setting(context, name, read_layers(context).0.get(name))
 }
 
-fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
+fn edit_settings(context: &Context, theme: ThemeValidator) -> CliResult {
     let file = user_file(context)?;
-    if context.only_plans("what an editor changes", Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("what an editor changes", Some(&file))?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
         tessera_files::write_user_file(&file, begin)
@@ -245,7 +235,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     Err(invalid_settings(&errors))
 }
 
-fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliError> {
+fn report_errors(context: &Context, errors: &[ConfigError]) -> CliResult {
     let rows: Vec<Value> = errors
         .iter()
         .map(|error| {

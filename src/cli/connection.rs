@@ -1,25 +1,22 @@
 //! Connects a command to a deployment, and finds the dataset that the command is about.
 
-use std::{
-    path::PathBuf,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, Ordering},
 };
 
-use tessera_client::{Client, DryRun, DryRunRequest, Endpoint, RequestRecorder, Trace};
+use tessera_client::{Client, DryRun, DryRunRequest, RequestRecorder, Trace};
 use tessera_model::{
-    Coverage, Dataset, DatasetId, FailureKind, Filter, JobRecord, Operation, Permission,
-    RequestOutcome, Selection, SelectionEntry, ShellCommand, Status, TagId, is_same_name, tag_name,
-    text::format_wait,
+    Coverage, FailureKind, Filter, JobRecord, Operation, Permission, RequestOutcome, Selection,
+    SelectionEntry, Status, TagId, is_same_name, tag_name, text::format_wait,
 };
 use tessera_wire::preview::LinkForm;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Exit, FolderOpening, LocalService, ServiceTarget,
-        dataset_folder::is_path, deployment, messages::write_message, values::IdPrefix,
+        FolderOpening, LocalService, ServiceTarget, dataset_folder::is_path, deployment,
+        messages::write_message, values::IdPrefix,
     },
     state::StateFolder,
     usecase::{

@@ -4,21 +4,18 @@
 use std::{
     fmt::Display,
     io::{self, IsTerminal as _},
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
 };
 
-use serde_json::{Value, json};
 use tessera_client::{DryRunRequest, Trace};
 use tessera_config::{Settings, Sources};
-use tessera_interface::printable_text::PrintableText;
-use tessera_model::{DatasetId, Failure, FailureKind, SafeText, ShellCommand};
+use tessera_model::FailureKind;
 use tessera_picture::Protocol;
 use tokio::sync::Notify;
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Exit, GlobalOptions, ServiceTarget, deployment, keyboard,
+    CheckResult, GlobalOptions, ServiceTarget, deployment, keyboard,
     messages::{Messages, write_stderr},
     output::{Document, Output},
     values::similar_folder,
@@ -227,16 +224,18 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Reports a change on this machine instead of making it, in a dry run. Returns whether it did. A command that sends
-    /// no request calls this function before it changes anything on this machine. `file` is the file that would change.
-    pub(super) fn only_plans(&self, change: &str, file: Option<&Path>) -> CliResult<bool> {
-        if self.is_dry_run() {
-            self.print_planned_change(change, file)?;
+    /// Reports a change on this machine instead of making it, in a dry run, and ends the command. A command that sends no
+    /// request calls this function before it changes anything on this machine. `file` is the file that would change.
+    pub(super) fn only_plans(&self, change: &str, file: Option<&Path>) -> CliResult<()> {
+        if !self.is_dry_run() {
+            return Ok(());
         }
-        Ok(self.is_dry_run())
+        self.print_planned_change(change, file)?;
+        Err(CliError::early_end())
     }
 
-    fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
+    /// Reports a change on this machine that a dry run does not make.
+    pub(super) fn print_planned_change(&self, change: &str, file: Option<&Path>) -> CliResult {
         let target = file.map_or_else(String::new, |file| format!("write to {}: ", file.display()));
         self.messages.info(format!("would {target}{change}; nothing was changed"));
         if !self.out.is_text() {
@@ -285,13 +284,5 @@ pub struct TerminalInfo {
     /// The protocols that draw at the cursor, best first. Half-blocks always work.
     pub protocols: Vec<Protocol>,
     /// What decides pictures, colors, widths and the encoding.
-    pub facts: Vec<TerminalFact>,
-}
-
-/// A fact about the terminal with its reason.
-#[derive(Clone, Debug)]
-pub struct TerminalFact {
-    pub subject: &'static str,
-    pub text: String,
-    pub is_warning: bool,
+    pub facts: Vec<CheckResult>,
 }

@@ -218,7 +218,11 @@ fn remote_client(
     let service = match &profile.deployment {
         DeploymentConfig::Local { .. } => return Err(no_address()),
         DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-            on_premises_service(base_url, pipeline_url.as_deref())?
+            let service = ServiceConfig::new(parse_base_url(base_url)?, AuthMethod::OnPremises)?;
+            match pipeline_url {
+                Some(url) => service.with_pipeline(BaseUrl::parse_pipeline(url).map_err(usage)?),
+                None => service,
+            }
         }
         DeploymentConfig::Hosted { base_url, api_key } => {
             let base_url = parse_base_url(base_url)?;
@@ -274,12 +278,4 @@ pub(super) fn parse_base_url(raw: &str) -> CliResult<BaseUrl> {
 #[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
 fn usage(failure: Failure) -> CliError {
     CliError::usage(failure.to_string())
-}
-
-fn on_premises_service(base_url: &str, pipeline_url: Option<&str>) -> CliResult<ServiceConfig> {
-    let service = ServiceConfig::new(parse_base_url(base_url)?, AuthMethod::OnPremises)?;
-    Ok(match pipeline_url {
-        Some(url) => service.with_pipeline(BaseUrl::parse_pipeline(url).map_err(usage)?),
-        None => service,
-    })
 }

@@ -62,7 +62,7 @@ pub async fn run_doctor(
     global: GlobalOptions,
     options: DoctorOptions,
     detect_terminal: fn() -> TerminalInfo,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     // The detection of the terminal replaces the default action of an interrupt.
     let interrupted = watch_interrupts()?;
     tokio::select! {
@@ -76,7 +76,7 @@ async fn run_checks(
     global: GlobalOptions,
     options: DoctorOptions,
     detect_terminal: fn() -> TerminalInfo,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let out = Output::new(&global);
     let settings = Settings::load(&global.sources());
     let mut findings = check_terminal(detect_terminal);
@@ -110,7 +110,7 @@ async fn run_checks(
     } else {
         out.print(&document)?;
     }
-    Ok(findings.iter().find_map(CheckResult::exit).unwrap_or(Exit::Done))
+    Ok(findings.iter().find_map(|finding| finding.exit).unwrap_or(Exit::Done))
 }
 
 fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
@@ -137,11 +137,7 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> Vec<CheckResult> {
         protocols.join(", "),
         if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    let facts = terminal.facts.into_iter().map(|fact| {
-        let result = if fact.is_warning { CheckResult::warning } else { CheckResult::passed };
-        result(fact.subject.to_owned(), fact.text)
-    });
-    std::iter::once(CheckResult::passed("terminal", message)).chain(facts).collect()
+    std::iter::once(CheckResult::passed("terminal", message)).chain(terminal.facts).collect()
 }
 
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
@@ -243,7 +239,7 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
         Ok(Some(target)) if !target.is_saved => targets.push(target),
         Ok(Some(target)) if global.profile.is_some() => targets = vec![target],
         Ok(_) => {}
-        Err(error) => return vec![CheckResult::failed("profiles", error.message, error.exit)],
+        Err(error) => return vec![CheckResult::of_error("profiles", error)],
     }
     if targets.is_empty() {
         let message = "none: `tessera profile add` names a deployment";
@@ -252,54 +248,44 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
     let mut findings = Vec::new();
     for target in targets {
         let subject = format!("deployment {}", target.profile.name);
-        findings.push(match target.local_folder() {
-            Some((folder, _)) => check_picture_folder(subject, folder).await,
-            None => check_reachable(subject, &target).await,
-        });
+        let checked = match target.local_folder() {
+            Some((folder, _)) => check_picture_folder(&subject, folder).await,
+            None => check_reachable(&subject, &target).await,
+        };
+        findings.push(checked.unwrap_or_else(|error| CheckResult::of_error(subject, error)));
     }
     findings
 }
 
-async fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
+async fn check_picture_folder(subject: &str, folder: &Path) -> CliResult<CheckResult> {
     if is_storage_uri(folder) {
-        return match local::check_storage_folder(folder).await {
-            Ok(()) => CheckResult::passed(subject, folder.display().to_string()),
-            Err(error) => CheckResult::failed(subject, error.message, error.exit),
-        };
+        local::check_storage_folder(folder).await?;
+    } else if !folder.is_dir() {
+        let message = format!("{}: the folder does not exist", folder.display());
+        return Err(CliError::usage(message));
     }
-    if folder.is_dir() {
-        return CheckResult::passed(subject, folder.display().to_string());
-    }
-    let message = format!("{}: the folder does not exist", folder.display());
-    CheckResult::failed(subject, message, Exit::Usage)
+    Ok(CheckResult::passed(subject, folder.display().to_string()))
 }
 
 /// Checks whether a deployment responds and accepts the login, and how far its clock deviates.
-async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
-    let client =
-        match deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await {
-            Ok((client, _)) => client.with_retries(0),
-            Err(error) => return CheckResult::failed(subject, error.message, error.exit),
-        };
+async fn check_reachable(subject: &str, target: &ServiceTarget) -> CliResult<CheckResult> {
+    let (client, _) =
+        deployment::client_for(target, FolderOpening::Update, Messages::quiet()).await?;
+    let client = client.with_retries(0);
     let address = client.service().base_url().to_string();
     let login =
         if client.service().is_on_premises() { "no login needed" } else { "the login works" };
-    match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
-        Ok(Ok(list)) => {
-            let datasets = count_with_noun(list.datasets.len(), "dataset", "datasets");
-            let message = format!("{address}: {login}, {datasets}");
-            match clock_skew_warning(&client) {
-                Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
-                None => CheckResult::passed(subject, message),
-            }
-        }
-        Ok(Err(failure)) => {
-            let error = CliError::from(failure);
-            CheckResult::failed(subject, format!("{address}: {}", error.message), error.exit)
-        }
-        Err(_) => {
-            let message = format!("{address}: no response within {} s", RESPONSE_TIMEOUT.as_secs());
-            CheckResult::failed(subject, message, Exit::Network)
-        }
-    }
+    let late = |_| {
+        let message = format!("no response within {} s", RESPONSE_TIMEOUT.as_secs());
+        CliError::new(Exit::Network, message).with_context(&address)
+    };
+    let listed = tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await;
+    let refused = |failure| CliError::from(failure).with_context(&address);
+    let datasets = listed.map_err(late)?.map_err(refused)?.datasets;
+    let datasets = count_with_noun(datasets.len(), "dataset", "datasets");
+    let message = format!("{address}: {login}, {datasets}");
+    Ok(match clock_skew_warning(&client) {
+        Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
+        None => CheckResult::passed(subject, message),
+    })
 }

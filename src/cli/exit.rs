@@ -38,7 +38,7 @@ text_enum! {
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
-    /// The message, which is empty if the reader closed the output.
+    /// The message, which is empty if the command has ended early without an error.
     pub message: String,
     /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
@@ -77,9 +77,14 @@ impl CliError {
         if error.kind() == io::ErrorKind::BrokenPipe {
             // A closed pipe, as in `| head -1`, is not an error, because the reader has what it
             // needs.
-            return Self::new(Exit::Done, "");
+            return Self::early_end();
         }
         Self::io("write the output", error)
+    }
+
+    /// Ends a command before it has done everything, although nothing went wrong.
+    pub fn early_end() -> Self {
+        Self::new(Exit::Done, "")
     }
 
     /// Creates the error with which `halt` or `halt_error` in an expression of `--jq` ends a command.
@@ -126,8 +131,9 @@ impl CliError {
         self
     }
 
-    pub fn http_status(&self) -> Option<u16> {
-        self.failure.as_ref().and_then(|failure| failure.status)
+    /// Returns the failure of the service, if it is the cause.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_deref()
     }
 
     /// Prints the error on standard error, as a document if programs read it, and returns the exit
@@ -153,7 +159,7 @@ impl CliError {
 
     /// Returns the error document `tessera.error/1`.
     fn document(&self, message: &SafeText) -> Value {
-        let failure = self.failure.as_deref();
+        let failure = self.failure();
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
         let request =
             failure.and_then(|failure| failure.request.as_ref()?.as_str().split_once(' '));
@@ -191,63 +197,49 @@ impl From<Failure> for CliError {
     }
 }
 
-pub(super) struct CheckResult {
+/// The result of a check of `tessera doctor`.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
     subject: String,
     message: String,
-    status: CheckStatus,
+    /// The printed name of the result: ok, warning or trouble.
+    state: &'static str,
+    /// The exit code of a failed check.
+    pub exit: Option<Exit>,
 }
 
 impl CheckResult {
     pub fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: message.into(), status: CheckStatus::Passed }
+        Self { subject: subject.into(), message: message.into(), state: "ok", exit: None }
     }
 
     pub fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { status: CheckStatus::Warning, ..Self::passed(subject, message) }
+        Self { state: "warning", ..Self::passed(subject, message) }
     }
 
     pub fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
-        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
+        Self { state: "trouble", exit: Some(exit), ..Self::passed(subject, message) }
     }
 
-    /// Returns the exit code of a failed check.
-    pub fn exit(&self) -> Option<Exit> {
-        match self.status {
-            CheckStatus::Failed(exit) => Some(exit),
-            CheckStatus::Passed | CheckStatus::Warning => None,
-        }
-    }
-
-    /// Returns the printed name of the status, and the exit code of a failed check.
-    fn status_word(&self) -> (&'static str, Option<i32>) {
-        match self.status {
-            CheckStatus::Passed => ("ok", None),
-            CheckStatus::Warning => ("warning", None),
-            CheckStatus::Failed(exit) => ("trouble", Some(exit as i32)),
-        }
+    /// Returns the result of a check that an error has ended.
+    pub fn of_error(subject: impl Into<String>, error: CliError) -> Self {
+        Self::failed(subject, error.message, error.exit)
     }
 
     pub fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
         let message = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {message}\n", self.status_word().0)
+        format!("{:<9}{subject}: {message}\n", self.state)
     }
 
     pub fn row(&self) -> Value {
-        let (state, exit) = self.status_word();
         json!({
-            "state": state,
+            "state": self.state,
             "subject": redact_home(&self.subject),
             "message": redact_home(&self.message),
-            "exit_code": exit,
+            "exit_code": self.exit.map(|exit| exit as i32),
         })
     }
-}
-
-enum CheckStatus {
-    Passed,
-    Warning,
-    Failed(Exit),
 }
 
 /// Replaces the home directory with `~`, because it contains the user's name.

@@ -94,9 +94,7 @@ pub fn run_info(context: &Context, command: InfoCommand, root: Command) -> CliRe
 }
 
 fn write_pages(context: &Context, folder: &Path, root: Command) -> CliResult<()> {
-    if context.only_plans("the pages of the manual", Some(folder))? {
-        return Ok(());
-    }
+    context.only_plans("the pages of the manual", Some(folder))?;
     context.out.require_text("this command prints the names of files")?;
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));

@@ -18,12 +18,6 @@ pub struct NamedDataset {
     pub dataset: Option<String>,
 }
 
-impl NamedDataset {
-    pub fn name(&self) -> Option<&str> {
-        self.dataset.as_deref()
-    }
-}
-
 /// A query of the command line: its text, or the file that contains it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct QueryOptions {

@@ -49,10 +49,21 @@ impl<'a> JobRecorder<'a> {
         self.apply(|job| job.start_failed(failure.clone()));
     }
 
-    pub async fn follow_export(&mut self, interval: Option<Duration>) -> CliResult<ExportTask> {
+    pub async fn follow_export(
+        &mut self,
+        task: ExportTaskId,
+        interval: Option<Duration>,
+    ) -> CliResult<ExportTask> {
         let poller = Poller::new(self.connection.context, interval);
-        let outcome = self.connection.follow_export(&mut self.job, poller).await;
-        self.record_state();
+        let outcome = self.connection.follow_export(self.job.dataset, task, poller).await;
+        match &outcome {
+            Ok(export) => self.apply(|job| job.export_reported(Duration::ZERO, export.clone())),
+            Err(error) => {
+                if let Some(failure) = error.failure() {
+                    self.apply(|job| job.poll_failed(Duration::ZERO, failure.clone()));
+                }
+            }
+        }
         outcome
     }
 
@@ -158,33 +169,26 @@ impl Connection<'_> {
 }
 
 impl Connection<'_> {
-    /// Follows a job until its export has ended, and returns the export, even if it has no archive.
+    /// Follows an export until it has ended, and returns it, even if it has no archive.
     pub async fn follow_export(
         &self,
-        job: &mut Job,
+        dataset: DatasetId,
+        task: ExportTaskId,
         mut poller: Poller<'_>,
     ) -> CliResult<ExportTask> {
-        let JobState::ExportRunning(task, _) = *job.state() else {
-            return Err(CliError::failed("the service has not accepted the job yet"));
-        };
         let mut last = String::new();
         loop {
-            let request = self.client.export_status(job.dataset, task);
-            let response = poller.within_limit(request).await?;
+            let response = poller.within_limit(self.client.export_status(dataset, task)).await?;
             let elapsed = poller.elapsed();
-            if let Err(failure) = &response {
-                job.poll_failed(elapsed, failure.clone())?;
-            }
             if let Some(export) = poller.tolerate_outage(response)? {
                 let state = export.state.as_str();
                 if state != last {
                     state.clone_into(&mut last);
                     let fields =
-                        json!({ "dataset_id": job.dataset, "export_task_id": task, "to": state });
+                        json!({ "dataset_id": dataset, "export_task_id": task, "to": state });
                     poller.emit("export", fields, &format!("export {state}"))?;
                 }
-                job.export_reported(elapsed, export.clone())?;
-                if !job.is_active() {
+                if export.has_ended() {
                     return Ok(export);
                 }
             }

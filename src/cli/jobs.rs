@@ -1,22 +1,17 @@
 //! `tessera jobs`: lists and follows the jobs that were started from this machine, at every
 //! deployment. A job that a running process follows stays with that process.
 
-use std::{path::PathBuf, time::Duration};
-
-use clap::Subcommand;
 use futures_util::future::join_all;
-use serde_json::{Value, json};
-use tessera_client::Endpoint;
 use tessera_config::Profile;
 use tessera_interface::command_lines::{CommandTarget, job_command_line};
 use tessera_interface::job::{Job, JobId};
-use tessera_model::{Failure, JobRecord, SafeText, SavedJobState, ShellCommand, Timestamp};
+use tessera_model::{JobRecord, SavedJobState, Timestamp};
 use tokio::time::timeout;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, FolderOpening, LocalService,
-        ServiceTarget,
+        FolderOpening, LocalService, ServiceTarget,
         deployment::LOCAL_NAME,
         local_settings,
         polling::Poller,
@@ -375,11 +370,11 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(Safe
         }
         state => {
             // The saved state may be old, so the service is asked what became of the export.
-            let running = |export_task_id| SavedJobState::Running { export_task_id };
-            let state = state.export().map_or(SavedJobState::Sent, running);
-            let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
-            let export =
-                connection.follow_export(&mut job, Poller::new(connection.context, None)).await?;
+            let task = state
+                .export()
+                .ok_or_else(|| CliError::failed("the service has not accepted the job yet"))?;
+            let poller = Poller::new(connection.context, None);
+            let export = connection.follow_export(job.dataset, task, poller).await?;
             connection.record_end(&export);
             if let Some(failure) = export.failure() {
                 return Err(failure.into());
@@ -406,9 +401,7 @@ fn forget(
         return Err(CliError::new(Exit::Conflict, message));
     }
     let which = if ended { "all finished jobs".to_owned() } else { names.join(", ") };
-    if context.only_plans(&format!("forget {which}"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("forget {which}"), None)?;
     let mut forgotten = 0;
     for deployment in deployments {
         let is_named = |job: &JobRecord| {

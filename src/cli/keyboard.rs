@@ -22,10 +22,7 @@ use rustix::{
     termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr},
 };
 use secrecy::zeroize::Zeroizing;
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    task::JoinHandle,
-};
+use tokio::{signal::unix::SignalKind, task::JoinHandle};
 
 use crate::{
     cli::{
@@ -33,7 +30,7 @@ use crate::{
         messages::write_stderr,
         terminal_changes::{TerminalChange, is_in_background, wait_for_foreground},
     },
-    process_signals,
+    process_signals::SignalListener,
     subprocess::PARENT_VARIABLE,
 };
 use tessera_interface::printable_text::PrintableText;
@@ -54,19 +51,11 @@ const PARENT_INTERVAL: Duration = Duration::from_millis(200);
 /// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes. The end of the parent
 /// for which this process works is an interrupt, too.
 pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
-    let kind = SignalKind::interrupt();
-    let is_heeded = !process_signals::is_ignored(kind.as_raw_value());
-    let interrupts = is_heeded.then(|| signal(kind)).transpose();
-    let interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
+    let interrupts = SignalListener::new(SignalKind::interrupt());
+    let mut interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
     Ok(tokio::spawn(async move {
-        let interrupted = async {
-            match interrupts {
-                Some(mut interrupts) => drop(interrupts.recv().await),
-                None => pending().await,
-            }
-        };
         tokio::select! {
-            () = interrupted => {}
+            () = interrupts.received() => {}
             () = parent_ended() => {}
         }
         interrupt();

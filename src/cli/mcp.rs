@@ -8,17 +8,17 @@ use std::{
     process::{self, Output, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use clap::{Args, Command as CommandDefinition};
+use clap::Command as CommandDefinition;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Map, Value, json};
-use tessera_interface::printable_text::PrintableText;
+use serde_json::Map;
 
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Context, Exit, GlobalOptions,
+        GlobalOptions,
         info::spec_document,
         keyboard::Keyboard,
         output::{is_unread_within, write_stdout},

@@ -57,13 +57,13 @@ pub use command_line::{
 pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, TerminalFact, TerminalInfo};
+pub use context::{Context, TerminalInfo};
 pub use deployment::{
     LOCAL_NAME, ServiceTarget, profile_by_name, profile_client, profile_client_without_secret,
     select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
-pub use exit::{CliError, CliResult, Exit};
+pub use exit::{CheckResult, CliError, CliResult, Exit};
 pub use global_options::{GlobalOptions, PrintFormat};
 pub use image::{DrawOptions, NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};

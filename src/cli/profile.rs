@@ -63,7 +63,7 @@ pub struct ProfileAddOptions {
     make_default: bool,
 }
 
-pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError> {
+pub fn run(context: &Context, command: ProfileCommand) -> CliResult {
     match command {
         ProfileCommand::List => list(context),
         ProfileCommand::Show { name } => show(context, name.as_deref()),
@@ -82,9 +82,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
 
 fn make_default(context: &Context, profile: &Profile) -> CliResult {
     let (name, file) = (&profile.name, user_file(context)?);
-    if context.only_plans(&format!("default_profile = {name}"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("default_profile = {name}"), Some(&file))?;
     let value = toml::Value::from(name.clone());
     edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} is now the default"));
@@ -93,7 +91,7 @@ fn make_default(context: &Context, profile: &Profile) -> CliResult {
     context.print_for_programs(&Document::new("tessera.profiles/1", json!({ "profiles": [row] })))
 }
 
-fn list(context: &Context) -> Result<Exit, CliError> {
+fn list(context: &Context) -> CliResult {
     let profiles = &context.settings.profiles;
     let rows: Vec<Value> =
         profiles.iter().map(|profile| profile_document(context, profile)).collect();
@@ -126,7 +124,7 @@ fn profile_document(context: &Context, profile: &Profile) -> Value {
     })
 }
 
-fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
+fn show(context: &Context, name: Option<&str>) -> CliResult {
     let profile = if let Some(name) = name {
         deployment::profile_by_name(&context.settings, name)?
     } else {
@@ -141,7 +139,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
 }
 
 impl ProfileAddOptions {
-    fn into_profile(self, context: &Context) -> Result<Profile, CliError> {
+    fn into_profile(self, context: &Context) -> CliResult<Profile> {
         let global = &context.global;
         let base_url = global.base_url.clone();
         let base_url =
@@ -183,13 +181,11 @@ impl ProfileAddOptions {
 }
 
 /// Creates a profile, and prints it.
-pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Exit, CliError> {
+pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> CliResult {
     let profile = new.profile;
     new.check().map_err(CliError::usage)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("the profile {}", profile.name), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("the profile {}", profile.name), Some(&file))?;
     create_profile(&file, new).map_err(CliError::usage)?;
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
     if let Some(location) = secret_location(profile, &login::open_secrets()?)? {
@@ -199,12 +195,10 @@ pub(super) fn save_profile(context: &Context, new: &NewProfile<'_>) -> Result<Ex
     context.print(&Document::new("tessera.profiles/1", fields))
 }
 
-fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
+fn remove(context: &Context, name: &str) -> CliResult {
     deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if context.only_plans(&format!("remove the profile {name} and its secret"), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the profile {name} and its secret"), Some(&file))?;
     let question = format!("remove the profile {name} and its secret?");
     if !context.confirm(&question, "--yes")? {
         context.messages.info("nothing was changed");

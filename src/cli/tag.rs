@@ -84,7 +84,7 @@ pub async fn run(context: &Context, command: TagCommand) -> CliResult {
     let none: [String; 0] = [];
     match command {
         TagCommand::List(options) => {
-            context.with_dataset(options.name(), &[Endpoint::Tags], list).await
+            context.with_dataset(options.dataset.as_deref(), &[Endpoint::Tags], list).await
         }
         TagCommand::Add { names, media } => {
             edit(context, TagEdit::new(names, none, None), media).await
@@ -194,7 +194,7 @@ impl TaggedMediaOptions {
             return listed_target(connection.context, list, files);
         }
         if self.all {
-            let entity = self.content.entity();
+            let entity = self.content.items.entity;
             let search = Search { entity, ..Search::browse(dataset.id) };
             return Ok((TagTarget::Search(Box::new(search)), Exit::Done));
         }

@@ -96,7 +96,7 @@ impl fmt::Debug for Keyring {
 }
 
 #[cfg(test)]
-pub(super) mod fake {
+pub mod fake {
     use std::{collections::BTreeMap, sync::Mutex};
 
     use super::*;

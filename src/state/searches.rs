@@ -1,7 +1,7 @@
 //! Reads and writes past searches, saved views and the last session as JSON. A field that the API has keeps the name of
 //! the API, and filters are written as they are sent.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -74,21 +74,6 @@ struct ViewFields {
     region: Option<Region>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "SavedSession")]
-struct SessionFields {
-    #[serde(rename = "dataset_id")]
-    dataset: Option<DatasetId>,
-    /// The tabs are written and read one by one, so that an error names the tab.
-    #[serde(skip)]
-    tabs: Vec<HistoryEntry>,
-    cursors: Vec<usize>,
-    active_tab: usize,
-    tile_size: Option<String>,
-    tile_layout: Option<String>,
-    picked_actions: BTreeMap<String, u32>,
-}
-
 fn write_filters<S: Serializer>(filters: &[Filter], serializer: S) -> Result<S::Ok, S::Error> {
     let filters = serde_json::from_str::<Value>(&vql::write(filters));
     filters.map_err(serde::ser::Error::custom)?.serialize(serializer)
@@ -130,9 +115,6 @@ struct StoredEntry(#[serde(with = "EntryFields")] HistoryEntry);
 #[derive(Serialize, Deserialize)]
 struct StoredView(#[serde(with = "ViewFields")] SavedView);
 
-#[derive(Serialize, Deserialize)]
-struct StoredSession(#[serde(with = "SessionFields")] SavedSession);
-
 const HISTORY: ListFile = ListFile { schema: "tessera.history/1", list: "searches", row: "search" };
 const VIEWS: ListFile = ListFile { schema: "tessera.views/1", list: "views", row: "view" };
 const SESSION: ListFile = ListFile { schema: "tessera.session/1", list: "tabs", row: "tab" };
@@ -156,9 +138,7 @@ pub(super) fn read_views(document: &Value) -> Result<Vec<SavedView>, String> {
 
 pub(super) fn write_session(session: &SavedSession) -> Value {
     let mut document = SESSION.write(session.tabs.iter().cloned().map(StoredEntry));
-    if let (Some(document), Value::Object(fields)) =
-        (document.as_object_mut(), json!(StoredSession(session.clone())))
-    {
+    if let (Some(document), Value::Object(fields)) = (document.as_object_mut(), json!(session)) {
         document.extend(fields);
     }
     document
@@ -166,8 +146,7 @@ pub(super) fn write_session(session: &SavedSession) -> Value {
 
 pub(super) fn read_session(document: &Value) -> Result<SavedSession, String> {
     let tabs = SESSION.read(document, |StoredEntry(entry)| entry)?;
-    let StoredSession(session) =
-        StoredSession::deserialize(document).map_err(|error| error.to_string())?;
+    let session = SavedSession::deserialize(document).map_err(|error| error.to_string())?;
     Ok(SavedSession { tabs, ..session })
 }
 

@@ -1,6 +1,6 @@
 //! Saves and loads the state of one deployment, with a JSON file for each value, and its named selections. Saves are
 //! numbered, so that a late save of an older value does not replace a newer value. What depends on the saved value is
-//! saved under a lock, so that processes on one deployment keep each other's changes.
+//! merged with it or saved under a lock, so that processes on one deployment keep each other's changes.
 
 use std::{
     borrow::Cow,
@@ -252,36 +252,18 @@ pub(super) fn damaged_file<E: fmt::Display>(path: &Path) -> impl Fn(E) -> Failur
     }
 }
 
-/// A lock of one value or selection, with which it is read, changed and replaced.
-#[derive(Debug)]
-pub struct StateLock {
-    _lock: Option<ChangeLock>,
-}
-
-fn lock(path: &Path) -> Result<StateLock, Failure> {
-    let lock = lock_changes(path).map_err(file_failure(path, "written"))?;
-    Ok(StateLock { _lock: Some(lock) })
+fn lock(path: &Path) -> Result<ChangeLock, Failure> {
+    lock_changes(path).map_err(file_failure(path, "written"))
 }
 
 impl StateFolder {
-    /// Waits until no other process changes a value.
-    pub fn lock(&self, key: &StateKey) -> Result<StateLock, Failure> {
-        match (&self.dir, file_name(key)) {
-            (Some(folder), Some(name)) => lock(&folder.join(name)),
-            _ => Ok(StateLock { _lock: None }),
-        }
-    }
-
-    /// Replaces a value that was read under its lock.
-    pub fn replace(&self, entry: &StateValue, _lock: &StateLock) -> Result<(), Failure> {
-        match (&self.dir, file_name(&entry.key())) {
-            (Some(folder), Some(name)) => write(&folder.join(name), entry),
-            _ => self.save(1, entry),
-        }
+    /// Saves a value for a command, which has loaded it and saves it only once.
+    pub fn replace(&self, entry: &StateValue) -> Result<(), Failure> {
+        self.save(1, entry)
     }
 
     pub fn replace_jobs(&self, jobs: Vec<JobRecord>) -> Result<(), Failure> {
-        self.save(1, &StateValue::Jobs { this_instance: jobs, other_instances: Vec::new() })
+        self.replace(&StateValue::Jobs { this_instance: jobs, other_instances: Vec::new() })
     }
 
     pub fn views(&self) -> Result<Vec<SavedView>, Failure> {
@@ -419,8 +401,8 @@ impl StateFolder {
         dataset: DatasetId,
         selection: &Selection,
     ) -> Result<PathBuf, Failure> {
-        let lock = self.lock_named_selection(name, dataset)?;
-        self.replace_named_selection(name, dataset, selection, &lock)
+        let _lock = self.lock_named_selection(name, dataset)?;
+        self.replace_named_selection(name, dataset, selection)
     }
 
     /// Waits until no other process changes a selection.
@@ -428,17 +410,16 @@ impl StateFolder {
         &self,
         name: &str,
         dataset: DatasetId,
-    ) -> Result<StateLock, Failure> {
+    ) -> Result<ChangeLock, Failure> {
         lock(&self.named_selection_path(name, dataset)?)
     }
 
-    /// Replaces a selection that was read under its lock.
+    /// Replaces a selection that was read under its lock, which the caller has.
     pub fn replace_named_selection(
         &self,
         name: &str,
         dataset: DatasetId,
         selection: &Selection,
-        _lock: &StateLock,
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name, dataset)?;
         let text = format!("{:#}\n", selections::write_selection(dataset, selection));

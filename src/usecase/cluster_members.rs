@@ -28,11 +28,8 @@ pub struct MemberReader<'a> {
     pub failure: Option<Failure>,
 }
 
-/// What is known of the members of a cluster.
-struct Members {
-    listed: Vec<Preview>,
-    failure: Option<Failure>,
-}
+/// The members of a cluster that were listed, and why there are no more of them.
+type Members = (Vec<Preview>, Option<Failure>);
 
 impl<'a> MemberReader<'a> {
     pub fn new(client: &'a Client, limit: Option<usize>) -> Self {
@@ -90,22 +87,17 @@ impl<'a> MemberReader<'a> {
         if self.is_enough(cluster, shown) || self.is_supported == Some(false) {
             return None;
         }
-        let mut members = Members { listed: Vec::new(), failure: None };
-        let mut known = HashSet::new();
+        let (mut members, mut known) = (Vec::new(), HashSet::new());
         let mut page = Search { page: 0, ..search.clone() };
         loop {
             let listed = match self.client.cluster_members(&page, cluster.id).await {
                 Ok(listed) => listed,
-                Err(failure) => {
-                    members.failure = Some(failure);
-                    return Some(members);
-                }
+                Err(failure) => return Some((members, Some(failure))),
             };
-            let before = members.listed.len();
-            members.listed.extend(listed.into_iter().filter(|it| known.insert(it.media)));
-            let all = members.listed.len();
-            if self.is_enough(cluster, all) || all == before {
-                return Some(members);
+            let before = members.len();
+            members.extend(listed.into_iter().filter(|it| known.insert(it.media)));
+            if self.is_enough(cluster, members.len()) || members.len() == before {
+                return Some((members, None));
             }
             page.page = page.page.saturating_add(1);
         }
@@ -118,8 +110,7 @@ impl<'a> MemberReader<'a> {
 
     fn accept(&mut self, cluster: &Cluster, members: Option<Members>) -> Vec<Preview> {
         let is_fetched = members.is_some();
-        let Members { mut listed, failure } =
-            members.unwrap_or(Members { listed: Vec::new(), failure: None });
+        let (mut listed, failure) = members.unwrap_or_default();
         if let Some(failure) = failure {
             if failure.kind == FailureKind::NotFound && self.is_supported.is_none() {
                 self.is_supported = Some(false);

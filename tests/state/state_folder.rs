@@ -221,7 +221,7 @@ fn an_open_interface_keeps_what_a_command_adds() {
         let [interface, command] = [(); 2].map(|()| StateFolder::in_dir(folder.path().to_owned()));
         let key = before.key();
         interface.save(1, &before).unwrap();
-        command.replace(&of_command, &command.lock(&key).unwrap()).unwrap();
+        command.replace(&of_command).unwrap();
         interface.save(2, &of_interface).unwrap();
         assert_eq!(interface.load(&key), Ok(Some(expected)));
     }
@@ -230,7 +230,7 @@ fn an_open_interface_keeps_what_a_command_adds() {
 #[test]
 fn changes_at_the_same_time_are_all_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let (dataset, key) = (DatasetId(Uuid::nil()), basket(0).key());
+    let dataset = DatasetId(Uuid::nil());
     let add = &|media: u128| {
         let state = StateFolder::in_dir(folder.path().to_owned());
         let StateValue::Basket(_, added) = basket(media) else { unreachable!() };
@@ -240,12 +240,10 @@ fn changes_at_the_same_time_are_all_kept() {
         };
         let lock = state.lock_named_selection("night", dataset).unwrap();
         let named = state.load_named_selection("night", dataset).unwrap().unwrap_or_default();
-        state.replace_named_selection("night", dataset, &with_added(&named), &lock).unwrap();
+        state.replace_named_selection("night", dataset, &with_added(&named)).unwrap();
         drop(lock);
-        let lock = state.lock(&key).unwrap();
         let selected = with_added(&state.basket(dataset).unwrap());
-        state.replace(&StateValue::Basket(dataset, selected), &lock).unwrap();
-        drop(lock);
+        state.replace(&StateValue::Basket(dataset, selected)).unwrap();
         // An interface that has not seen the changes of others merges its own one into them.
         state.save(1, &tags(&[("picked", &[media])])).unwrap();
     };

@@ -439,7 +439,8 @@ async fn a_save_that_waits_is_dropped_for_a_newer_one() {
     let StartedWorker { worker, events: mut replies } =
         spawn(client, state(), WorkerOptions::default());
     let basket = StateValue::Basket(dataset(), Selection::default());
-    let held = state().lock(&basket.key()).unwrap();
+    let file = folder.path().join(format!("basket-{}.json", dataset()));
+    let held = tessera_files::lock_changes(&file).unwrap();
     for number in 1..=3 {
         let lane = Lane::SaveState(basket.key());
         worker.send(ticket(lane, number), Request::SaveState(basket.clone()));
@@ -455,7 +456,7 @@ async fn a_save_that_waits_is_dropped_for_a_newer_one() {
             3 => assert!(result.is_err()),
             _ => {
                 // A save that has the lock now fails.
-                fs::write(folder.path().join(format!("basket-{}.json", dataset())), "{").unwrap();
+                fs::write(&file, "{").unwrap();
                 held.take();
             }
         }

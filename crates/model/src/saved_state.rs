@@ -65,10 +65,13 @@ pub struct ResultCount {
 }
 
 /// What the interface showed when the program ended.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SavedSession {
+    #[serde(rename = "dataset_id")]
     pub dataset: Option<DatasetId>,
-    /// The searches in the tabs of that dataset.
+    /// The searches in the tabs of that dataset. The tabs are written and read one by one, so that an error names the
+    /// tab.
+    #[serde(skip)]
     pub tabs: Vec<HistoryEntry>,
     /// The position of the cursor on the page of each tab.
     pub cursors: Vec<usize>,

@@ -45,8 +45,9 @@ impl DiverseOptions {
         let chosen =
             service.blocking(move |it| it.diverse_media(id, among.as_deref(), count)).await?;
         let found = grouped_with_noun(chosen.len() as u64, "media item", "media items");
-        if context.only_plans(&format!("save {found} as the selection `{}`", self.name), None)? {
-            return Ok(Exit::Done);
+        if context.is_dry_run() {
+            let change = format!("save {found} as the selection `{}`", self.name);
+            return context.print_planned_change(&change, None);
         }
         connection.state.save_named_selection(&self.name, id, &selection_of_media(&chosen))?;
         let rows = chosen

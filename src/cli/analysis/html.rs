@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::report::{SHOWN, facts, shown_leaks, tables, unread_lines};
-use crate::{
-    cli::Connection,
-    usecase::{dataset_summary::DatasetSummary, leaks::Leak, media_rows::MediaRow},
-};
+use crate::cli::prelude::*;
+use crate::usecase::{dataset_summary::DatasetSummary, leaks::Leak, media_rows::MediaRow};
 use tessera_model::{
     Link,
     text::{escape_xml, grouped_with_noun},

@@ -1,14 +1,11 @@
 //! `tessera dataset split`: divides a dataset into sets without near-duplicates across them.
 
-use std::path::{Path, PathBuf};
-
-use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use clap::ValueEnum;
 
 use super::{DatasetArgument, media_rows};
+use crate::cli::prelude::*;
 use crate::{
     cli::{
-        CliError, CliResult, Connection, Context, Document, Exit,
         output::unless_closed,
         values::{is_stdout, write_result},
     },
@@ -18,7 +15,6 @@ use crate::{
     },
 };
 use tessera_model::{
-    Dataset,
     split::{Balance, Shares, SplitPlan},
     text::grouped_with_noun,
 };

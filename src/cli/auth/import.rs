@@ -33,7 +33,7 @@ impl HostedProfile {
         SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
     }
 
-    pub fn selected(context: &Context) -> Result<Self, CliError> {
+    pub fn selected(context: &Context) -> CliResult<Self> {
         let ServiceTarget { profile, is_saved } = context.target()?;
         match &profile.deployment {
             _ if is_saved => Self::from_profile(profile),
@@ -49,7 +49,7 @@ impl HostedProfile {
         }
     }
 
-    pub(super) fn from_profile(profile: Profile) -> Result<Self, CliError> {
+    pub(super) fn from_profile(profile: Profile) -> CliResult<Self> {
         let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
             let (name, kind) = (&profile.name, profile.deployment.kind());
             let message = format!("the profile `{name}` is {kind}: it needs no login");
@@ -87,7 +87,7 @@ struct CredentialImport<'a> {
     is_issued: bool,
 }
 
-pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exit, CliError> {
+pub(super) async fn run(context: &Context, options: ImportOptions) -> CliResult {
     let hosted = HostedProfile::selected(context)?;
     if context.is_dry_run() {
         return dry_run(context, &hosted).await;
@@ -124,7 +124,7 @@ fn require_options(
     options: &ImportOptions,
     has_keyring: bool,
     has_secret: bool,
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     let confirmed = context.global.yes;
     let mut missing = Vec::new();
     if !options.cookie_stdin && !options.secret_stdin {
@@ -150,7 +150,7 @@ fn choose_location(
     secrets: &SecretLocations,
     keyring: Result<(), String>,
     insecure_storage: bool,
-) -> Result<SecretLocation, CliError> {
+) -> CliResult<SecretLocation> {
     let Err(reason) = keyring else {
         return Ok(SecretLocation::Keyring);
     };
@@ -165,7 +165,7 @@ fn choose_location(
     Err(CliError::usage(message))
 }
 
-async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliError> {
+async fn dry_run(context: &Context, hosted: &HostedProfile) -> CliResult {
     let rehearsal = DryRun::new(&[Endpoint::Credentials]);
     let client = session_client(&hosted.profile, SecretString::from("unknown"))?
         .with_dry_run(rehearsal.clone());
@@ -175,7 +175,7 @@ async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliE
 }
 
 impl CredentialImport<'_> {
-    fn confirm_replacement(&self) -> Result<(), CliError> {
+    fn confirm_replacement(&self) -> CliResult<()> {
         // A secret that belongs to another key or address is no longer usable, so it may be
         // replaced without a prompt.
         let Ok(Some(_)) = self.secrets.find(self.hosted.owner()) else { return Ok(()) };
@@ -189,7 +189,7 @@ impl CredentialImport<'_> {
         Err(CliError::usage("the secret was not changed"))
     }
 
-    async fn fetch_key_pair(&self, session: SecretString) -> Result<IssuedKeyPair, CliError> {
+    async fn fetch_key_pair(&self, session: SecretString) -> CliResult<IssuedKeyPair> {
         let client = self.context.with_listeners(session_client(&self.hosted.profile, session)?);
         issue_key_pair(&client).await.map_err(|error| {
             if error.may_have_lost_a_pair() {
@@ -208,7 +208,7 @@ impl CredentialImport<'_> {
         })
     }
 
-    async fn store_key_pair(&self, issued: IssuedKeyPair) -> Result<Exit, CliError> {
+    async fn store_key_pair(&self, issued: IssuedKeyPair) -> CliResult {
         let IssuedKeyPair { credentials, message } = issued;
         let (name, api_key) = (&self.hosted.profile.name, &credentials.api_key);
         let file = self.context.global.config.clone().or_else(user_config_file);
@@ -252,7 +252,7 @@ impl CredentialImport<'_> {
         owner: SecretOwner<'_>,
         secret: &SecretString,
         reason: &str,
-    ) -> Result<CliError, CliError> {
+    ) -> CliResult<CliError> {
         let mut message = format!("{} failed: {reason}", self.secrets.describe(self.store));
         let terminal = secret_screen::open_terminal();
         if self.store == SecretLocation::Keyring && (self.insecure_storage || terminal.is_err()) {
@@ -297,7 +297,7 @@ fn import_error(owner: SecretOwner, message: String) -> CliError {
 }
 
 /// Reads the value of the cookie from standard input if it is `piped`, otherwise from a prompt.
-pub fn read_session_cookie(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
+pub fn read_session_cookie(piped: bool, no_input: bool) -> CliResult<SecretString> {
     let text = if piped {
         SecretString::from(keyboard::read_text()?)
     } else if no_input || !io::stdin().is_terminal() {

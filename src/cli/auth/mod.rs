@@ -42,7 +42,7 @@ pub enum AuthCommand {
     Logout,
 }
 
-pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: AuthCommand) -> CliResult {
     match command {
         AuthCommand::Import(import) => import::run(context, import).await,
         AuthCommand::Status => show_status(context).await,
@@ -51,7 +51,7 @@ pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliErr
     }
 }
 
-fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
+fn command_login(context: &Context) -> CliResult<(ServiceLogin, Duration)> {
     let ServiceTarget { profile, is_saved } = context.target()?;
     match &profile.deployment {
         _ if is_saved => {
@@ -70,7 +70,7 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
 
 /// Shows the login and checks it. The exit code is that of the check: 0, or 4 without login or
 /// permission, or 5 if the dataset does not exist.
-async fn show_status(context: &Context) -> Result<Exit, CliError> {
+async fn show_status(context: &Context) -> CliResult {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
     let endpoints: &[Endpoint] =
@@ -91,7 +91,7 @@ async fn show_status(context: &Context) -> Result<Exit, CliError> {
     connection.close(printed.map(|_| exit)).await
 }
 
-fn secret_status(context: &Context) -> Result<Value, CliError> {
+fn secret_status(context: &Context) -> CliResult<Value> {
     let ServiceTarget { profile: Profile { name, deployment, .. }, is_saved } = context.target()?;
     let kind = deployment.kind();
     let (api_key, source) = if kind == "hosted" {
@@ -115,12 +115,12 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
 }
 
 /// Returns the exit code, HTTP status and message of a check.
-fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
+fn check_outcome(checked: &CliResult<()>, by_dataset: bool) -> (Exit, Option<u16>, String) {
     let Err(error) = checked else {
         let message = if by_dataset { "accepted for this dataset" } else { "accepted" };
         return (Exit::Done, Some(200), message.to_owned());
     };
-    let status = error.http_status();
+    let status = error.failure().and_then(|failure| failure.status);
     let known = status.and_then(|status| login_check_text(status, by_dataset));
     let message = known.unwrap_or(error.message.as_str());
     (error.exit, status, message.to_owned())
@@ -139,7 +139,7 @@ fn parse_ttl(raw: &str) -> Result<Duration, String> {
     Ok(life)
 }
 
-fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Exit, CliError> {
+fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> CliResult {
     context.out.require_text("this command prints a token")?;
     let (login, life) = command_login(context)?;
     let life = ttl.unwrap_or(life);
@@ -164,12 +164,10 @@ fn print(context: &Context, ttl: Option<Duration>, as_header: bool) -> Result<Ex
     Ok(Exit::Done)
 }
 
-fn logout(context: &Context) -> Result<Exit, CliError> {
+fn logout(context: &Context) -> CliResult {
     let hosted = HostedProfile::selected(context)?;
     let name = &hosted.profile.name;
-    if context.only_plans(&format!("remove the secret of {name}"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the secret of {name}"), None)?;
     let secrets = open_secrets()?;
     let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
     let stores = secrets.remove(name).map_err(failed)?;

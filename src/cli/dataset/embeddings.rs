@@ -62,9 +62,7 @@ async fn export(
     file: PathBuf,
 ) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
-    if context.only_plans("the vectors of the dataset", Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("the vectors of the dataset", Some(&file))?;
     let target = file.clone();
     let exported = local.blocking(move |it| it.export_embeddings(id, &target)).await?;
     let EmbeddingExport { model, dimension, coverage, names } = exported;
@@ -121,9 +119,7 @@ async fn import(
 
 async fn remove(connection: &Connection<'_>, local: &LocalService, dataset: &Dataset) -> CliResult {
     let (context, id) = (connection.context, dataset.id);
-    if context.only_plans("remove the imported embeddings", None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("remove the imported embeddings", None)?;
     let name = local.blocking(move |it| it.remove_embeddings(id)).await?;
     let now = wait_until_clustered(connection, dataset).await?;
     let fields = json!({ "dataset_id": id, "name": name, "status_new": now.status.as_str() });

@@ -128,20 +128,24 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             let work = async |connection: &_, dataset| record::show(connection, dataset, raw).await;
             context.with_dataset(dataset.as_deref(), &[Endpoint::Dataset], work).await
         }
-        DatasetCommand::Remove(options) => manage::remove(context, options.name()).await,
+        DatasetCommand::Remove(options) => {
+            manage::remove(context, options.dataset.as_deref()).await
+        }
         DatasetCommand::Rename { dataset, name } => {
             manage::rename(context, dataset.as_deref(), &name).await
         }
         DatasetCommand::Rescan { dataset, patterns, wait } => {
             manage::rescan(context, dataset.as_deref(), patterns.chosen(), wait).await
         }
-        DatasetCommand::Cancel(options) => manage::cancel(context, options.name()).await,
+        DatasetCommand::Cancel(options) => {
+            manage::cancel(context, options.dataset.as_deref()).await
+        }
         DatasetCommand::Split(options) => options.run(context).await,
         DatasetCommand::Diverse(options) => options.run(context).await,
         DatasetCommand::Embeddings { command } => command.run(context).await,
         DatasetCommand::Leaks(options) => options.run(context).await,
-        DatasetCommand::Pin(options) => pin(context, options.name()).await,
-        DatasetCommand::Unpin(options) => unpin(context, options.name()).await,
+        DatasetCommand::Pin(options) => pin(context, options.dataset.as_deref()).await,
+        DatasetCommand::Unpin(options) => unpin(context, options.dataset.as_deref()).await,
         // `main` opens the interface before commands are dispatched.
         DatasetCommand::Open(_) => {
             Err(CliError::usage("the interface cannot be opened from here; use `tessera tui`"))
@@ -191,9 +195,7 @@ fn change_pins(
     let key = format!("profiles.{}.pinned", profile.name);
     let mut planned = known.clone();
     change(&mut planned);
-    if context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("{key} = [{}]", planned.join(", ")), Some(&file))?;
     let pinned = edit::change_pins(&file, &profile.name, known, change).map_err(CliError::usage)?;
     let fields = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::new("tessera.pins/1", fields))

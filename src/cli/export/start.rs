@@ -95,14 +95,14 @@ impl ExportStartOptions {
             .await
             .map_err(|failure| record_failure(&mut recorder, failure))?;
         recorder.apply(|job| job.export_reported(Duration::ZERO, task.clone()));
-        if task.failure().is_none() && (self.wait || target.is_some() || self.list.is_some()) {
+        if !task.has_ended() && (self.wait || target.is_some() || self.list.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
-            task = recorder.follow_export(self.interval).await?;
+            task = recorder.follow_export(task.id, self.interval).await?;
         }
         if let Some(failure) = task.failure() {
             return Err(failure.into());
         }
-        let mut started = FoundExport::started_by(&recorder, task.id, omissions);
+        let mut started = FoundExport::started_by(recorder.job(), task.id, omissions);
         if let Some(list) = &self.list {
             self.write_list(connection, &mut started, list).await?;
         }
@@ -231,7 +231,7 @@ impl ExportStartOptions {
         dataset: &Dataset,
         selection: Option<&Selection>,
     ) -> CliResult<ExportJob> {
-        let name = self.name.as_deref().or_else(|| self.content.name());
+        let name = self.name.as_deref().or(self.content.selection.as_deref());
         let format = match self.list {
             Some(_) => ExportFormat::Parquet,
             None => self.format.unwrap_or(defaults.format),
@@ -301,7 +301,7 @@ pub struct ExportContentOptions {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["media", "cluster"])]
     selection_file: Option<PathBuf>,
     #[command(flatten)]
-    items: ItemOptions,
+    pub items: ItemOptions,
     #[command(flatten)]
     found: FoundOptions,
 }
@@ -374,14 +374,6 @@ impl FoundOptions {
 }
 
 impl ExportContentOptions {
-    pub(super) fn name(&self) -> Option<&str> {
-        self.selection.as_deref()
-    }
-
-    pub fn entity(&self) -> EntityType {
-        self.items.entity
-    }
-
     /// Returns the media that the options select, or `None` without options.
     pub async fn found_or_selected(
         &self,

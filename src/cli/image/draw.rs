@@ -39,7 +39,7 @@ const KITTY_CHUNK_SIZE: usize = 4096;
 
 /// Returns what the terminal of this process can draw. Fails if there is no terminal, unless
 /// half-blocks are requested.
-pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
+pub fn terminal_info(context: &Context) -> CliResult<TerminalInfo> {
     let protocol = context.settings.ui.graphics.protocol();
     if protocol == Some(Protocol::None) {
         let message = "pictures are disabled in the settings; enable them with --graphics half";
@@ -78,7 +78,7 @@ pub fn draw_pictures(
     screen: &TerminalInfo,
     tiles: &[NamedPicture],
     options: DrawOptions,
-) -> Result<Option<CliError>, CliError> {
+) -> CliResult<Option<CliError>> {
     let columns = options.width.unwrap_or(screen.size.0).max(1);
     let across = options.across.clamp(1, columns.div_ceil(2));
     let mut canvas = tile_canvas(screen, across, columns);
@@ -133,11 +133,7 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
 }
 
 /// Returns the characters and control sequences that draw pictures side by side and leave the cursor below them.
-fn encode_row(
-    pictures: Vec<FittedPicture>,
-    canvas: Canvas,
-    truecolor: bool,
-) -> Result<String, CliError> {
+fn encode_row(pictures: Vec<FittedPicture>, canvas: Canvas, truecolor: bool) -> CliResult<String> {
     let encoded: Result<Vec<Thumbnail>, _> =
         pictures.into_iter().map(|picture| encode(picture, canvas)).collect();
     let pictures = encoded.map_err(|error| CliError::failed(error.to_string()))?;
@@ -244,7 +240,7 @@ fn print_row_by_viuer(
     screen: &TerminalInfo,
     pictures: &[FittedPicture],
     canvas: Canvas,
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     let (strip, columns, rows) = join(pictures, canvas, gap_color(context.out.is_terminal()));
     let config = Config {
         transparent: true,

@@ -42,7 +42,7 @@ pub enum ImageCommand {
 
 const DEFAULT_GRID: u16 = 4;
 
-pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: ImageCommand) -> CliResult {
     let ImageCommand::Show { pictures, grid, width, region, viuer } = command;
     if context.out.is_machine() {
         let message = "this command draws pictures; remove --json, --jsonl and --jq";
@@ -50,11 +50,11 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     }
     let screen = draw::terminal_info(context)?;
     let crop = region.map_or(Crop::Full, Crop::Highlighted);
-    let mut loader = PictureLoader::default();
+    let mut connection = None;
     let mut tiles = Vec::new();
     let mut first = None;
     for picture in &pictures {
-        match loader.load(context, picture, crop.clone()).await {
+        match load(context, &mut connection, picture, crop.clone()).await {
             Ok(tile) => tiles.push(tile),
             Err(error) => {
                 context.messages.warn(&error.message);
@@ -62,7 +62,9 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
             }
         }
     }
-    loader.close().await?;
+    if let Some(connection) = connection {
+        connection.close(Ok(Exit::Done)).await?;
+    }
     let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
     let options = DrawOptions { across, width, by_viuer: viuer };
     let undecodable = draw_pictures(context, &screen, &tiles, options)?;
@@ -73,91 +75,79 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     }
 }
 
-#[derive(Default)]
-pub struct PictureLoader<'a> {
-    connection: Option<Connection<'a>>,
+/// Loads a picture. The connection is opened for the first media item, and the caller closes it.
+async fn load<'a>(
+    context: &'a Context,
+    connection: &mut Option<Connection<'a>>,
+    argument: &str,
+    crop: Crop,
+) -> CliResult<NamedPicture> {
+    let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
+        bytes,
+        crop: crop.clone(),
+        name: SafeText::file_name(name),
+    };
+    if argument == "-" {
+        let bytes = read_bounded(Keyboard, "standard input")?;
+        return Ok(picture(bytes, "standard input"));
+    }
+    if argument.starts_with("http://") || argument.starts_with("https://") {
+        let link = Link::new(argument);
+        let bytes = anonymous_client(argument)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
+        let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
+        return Ok(picture(bytes.into(), &name));
+    }
+    match fs::File::open(argument) {
+        Ok(file) => {
+            let name = Path::new(argument).file_name().unwrap_or_default();
+            Ok(picture(read_bounded(file, argument)?, &name.to_string_lossy()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
+            Ok(media) => {
+                let connection = match connection {
+                    Some(connection) => connection,
+                    none => none.insert(context.connect(&[Endpoint::Picture]).await?),
+                };
+                load_media(connection, media, crop).await
+            }
+            Err(_) => Err(CliError::not_found(format!("{argument}: the file does not exist"))),
+        },
+        Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
+    }
 }
 
-impl<'a> PictureLoader<'a> {
-    pub async fn load(
-        &mut self,
-        context: &'a Context,
-        argument: &str,
-        crop: Crop,
-    ) -> Result<NamedPicture, CliError> {
-        let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
-            bytes,
-            crop: crop.clone(),
-            name: SafeText::file_name(name),
-        };
-        if argument == "-" {
-            let bytes = read_bounded(Keyboard, "standard input")?;
-            return Ok(picture(bytes, "standard input"));
-        }
-        if argument.starts_with("http://") || argument.starts_with("https://") {
-            let link = Link::new(argument);
-            let bytes = anonymous_client(argument)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
-            let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
-            return Ok(picture(bytes.into(), &name));
-        }
-        match fs::File::open(argument) {
-            Ok(file) => {
-                let name = Path::new(argument).file_name().unwrap_or_default();
-                Ok(picture(read_bounded(file, argument)?, &name.to_string_lossy()))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
-                Ok(media) => self.load_media(context, media, crop).await,
-                Err(_) => Err(CliError::not_found(format!("{argument}: the file does not exist"))),
-            },
-            Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
-        }
-    }
-
-    /// Loads a picture of a dataset. The API has no request for a single media item, so this
-    /// searches for the media item that is most similar to it, which is the media item itself.
-    async fn load_media(
-        &mut self,
-        context: &'a Context,
-        media: MediaId,
-        crop: Crop,
-    ) -> Result<NamedPicture, CliError> {
-        let connection = match &mut self.connection {
-            Some(connection) => connection,
-            none => none.insert(context.connect(&[Endpoint::Picture]).await?),
-        };
-        let dataset = connection.dataset(None).await?.id;
-        let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
-        let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
-        let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
-        let Some(preview) = previews.find(|preview| preview.media == media) else {
-            let message = format!("{media}: the dataset has no such media item");
-            return Err(CliError::not_found(message));
-        };
-        let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
-            let message = format!("{media}: the service gives no link to the picture");
-            return Err(CliError::not_found(message));
-        };
-        let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
-        Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.title() })
-    }
-
-    pub async fn close(self) -> Result<(), CliError> {
-        match self.connection {
-            Some(connection) => connection.close(Ok(Exit::Done)).await.map(drop),
-            None => Ok(()),
-        }
-    }
+/// Loads a picture of a dataset. The API has no request for a single media item, so this searches for the media item
+/// that is most similar to it, which is the media item itself.
+async fn load_media(
+    connection: &Connection<'_>,
+    media: MediaId,
+    crop: Crop,
+) -> CliResult<NamedPicture> {
+    let dataset = connection.dataset(None).await?.id;
+    let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
+    let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
+    let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
+    let Some(preview) = previews.find(|preview| preview.media == media) else {
+        let message = format!("{media}: the dataset has no such media item");
+        return Err(CliError::not_found(message));
+    };
+    let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
+        let message = format!("{media}: the service gives no link to the picture");
+        return Err(CliError::not_found(message));
+    };
+    let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
+    Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.title() })
 }
 
 /// Creates a client without login for the host of a URL, with the usual limits for pictures.
-fn anonymous_client(address: &str) -> Result<Client, CliError> {
+fn anonymous_client(address: &str) -> CliResult<Client> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())
         .map_err(|error| CliError::usage(format!("{}: {error}", Link::new(address))))?;
     Ok(Client::new(ServiceConfig::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
 }
 
-fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
+fn read_bounded(from: impl io::Read, name: &str) -> CliResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PICTURE_BYTES).unwrap_or(u64::MAX);
     let read = from.take(limit + 1).read_to_end(&mut bytes);

@@ -26,31 +26,20 @@ pub struct AccessLogThread {
     ended: Receiver<()>,
 }
 
-enum LogDestination {
-    StandardOutput,
-    File(RotatingFile),
-}
+type WriteLine = Box<dyn FnMut(&PrintableText) -> CliResult<()> + Send>;
 
-impl LogDestination {
-    /// Opens the destination. The path `-` is standard output.
-    fn open(path: &Path) -> io::Result<Self> {
-        if path == "-" {
-            return Ok(Self::StandardOutput);
-        }
-        RotatingFile::append(path).map(Self::File)
+/// Opens what the lines are written to. The path `-` is standard output.
+fn open_destination(path: &Path) -> CliResult<WriteLine> {
+    if path == "-" {
+        return Ok(Box::new(write_stdout));
     }
-
-    fn write(&mut self, line: &PrintableText) -> CliResult<()> {
-        match self {
-            Self::StandardOutput => write_stdout(line),
-            Self::File(file) => file.write_line(line.as_str()).map_err(|error| log_error(&error)),
-        }
-    }
+    let mut file = RotatingFile::append(path).map_err(|error| log_error(&error))?;
+    Ok(Box::new(move |line| file.write_line(line.as_str()).map_err(|error| log_error(&error))))
 }
 
 /// Opens the log and starts its thread.
 pub fn open_access_log(path: &Path) -> CliResult<(AccessLog, AccessLogThread)> {
-    let destination = LogDestination::open(path).map_err(|error| log_error(&error))?;
+    let destination = open_destination(path)?;
     let (sender, records) = sync_channel(MAX_WAITING);
     let lost = Arc::new(AtomicU64::new(0));
     let log = access_log(sender, lost.clone());
@@ -80,21 +69,17 @@ fn access_log(sender: SyncSender<AccessRecord>, lost: Arc<AtomicU64>) -> AccessL
 }
 
 /// Writes each record. After a gap, it also writes how many records are missing.
-fn write_records(
-    mut destination: LogDestination,
-    records: &Receiver<AccessRecord>,
-    lost: &AtomicU64,
-) {
+fn write_records(mut write_line: WriteLine, records: &Receiver<AccessRecord>, lost: &AtomicU64) {
     let mut is_failing = false;
     for record in records {
         let missing = lost.swap(0, Ordering::Relaxed);
         let mut written = Ok(());
         if missing > 0 {
             let line = json!({ "time": record.time, "lost": missing });
-            written = destination.write(&PrintableText::compact_json(&line));
+            written = write_line(&PrintableText::compact_json(&line));
         }
         let line = PrintableText::compact_json(&json!(record));
-        match written.and_then(|()| destination.write(&line)) {
+        match written.and_then(|()| write_line(&line)) {
             Ok(()) => is_failing = false,
             Err(error) => {
                 lost.fetch_add(missing + 1, Ordering::Relaxed);
@@ -149,7 +134,7 @@ mod tests {
             log.write(record(id));
         }
         drop(log);
-        write_records(LogDestination::open(&path).unwrap(), &records, &lost);
+        write_records(open_destination(&path).unwrap(), &records, &lost);
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

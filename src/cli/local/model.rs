@@ -34,7 +34,7 @@ pub async fn run_model(context: &Context, command: &ModelCommand) -> CliResult {
         ModelCommand::Get { name } => get(context, name).await,
         ModelCommand::Add { folder, name } => add(context, folder, name.as_deref()),
         ModelCommand::List { available: true } => list_available(context),
-        ModelCommand::List { available: false } => list(context),
+        ModelCommand::List { available: false } => context.print(&models_document()?),
         ModelCommand::Remove { name } => remove(context, name),
         ModelCommand::Check { folder, pictures } => check(context, folder, pictures),
     }
@@ -58,9 +58,7 @@ async fn get(context: &Context, name: &str) -> CliResult {
     if plan.files == 0 && !plan.note.is_empty() {
         context.messages.warn(plan.note);
     }
-    if context.only_plans(&format!("get the model {name}"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("get the model {name}"), None)?;
     if plan.files > 0 && !context.confirm(&question(&plan), "--yes")? {
         return Err(CliError::usage("nothing was downloaded"));
     }
@@ -87,16 +85,10 @@ fn question(plan: &ModelPlan) -> String {
 }
 
 fn add(context: &Context, folder: &Path, name: Option<&str>) -> CliResult {
-    if context.only_plans(&format!("add the model in {}", folder.display()), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("add the model in {}", folder.display()), None)?;
     let name = add_model(folder, name)?;
     write_message(&format!("added the model {name}; use it with --model {name}."));
     context.print_for_programs(&models_document()?)
-}
-
-fn list(context: &Context) -> CliResult {
-    context.print(&models_document()?)
 }
 
 pub(super) fn models_document() -> CliResult<Document> {
@@ -140,8 +132,8 @@ fn remove(context: &Context, name: &str) -> CliResult {
     }
     check_name(name)?;
     let folder = models_dir()?.join(name);
-    if folder.exists() && context.only_plans(&format!("remove the model {name}"), Some(&folder))? {
-        return Ok(Exit::Done);
+    if folder.exists() {
+        context.only_plans(&format!("remove the model {name}"), Some(&folder))?;
     }
     let removed = fs::remove_dir_all(folder);
     match tessera_files::if_exists(removed) {

@@ -130,7 +130,7 @@ mod tests {
             (RESERVED_BYTES, None),
             (LITTLE_SPACE, None),
         ] {
-            assert_eq!(space_result(free).exit(), exit, "{free}");
+            assert_eq!(space_result(free).exit, exit, "{free}");
         }
         assert!(space_result(0).line().contains("; delete files"), "{}", space_result(0).line());
     }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_model_of_the_settings_that_is_not_there_fails() {
         let folder = tempfile::tempdir().unwrap();
-        let exit = |model| check_models(Some(model))[0].exit();
+        let exit = |model| check_models(Some(model))[0].exit;
         assert_eq!(exit(folder.path()), Some(Exit::Usage));
         assert_eq!(exit(Path::new(NO_MODEL)), None);
     }

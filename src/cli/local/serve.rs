@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use tessera_service::{
     AllowedHost, Deployment, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions,
 };
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 
 use crate::cli::prelude::*;
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
         output::write_stdout,
         service_options::WorkOptions,
     },
-    process_signals,
+    process_signals::SignalListener,
 };
 
 const OPEN_METRICS: &str = "other machines can read the metrics without login, and the connection is not encrypted. \
@@ -208,19 +208,17 @@ pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32
 /// Receives signals from its creation on. It must be created before the service is announced, because an earlier signal
 /// would end the process at once.
 #[derive(Debug)]
-pub(super) struct StopSignals {
-    interrupt: Option<Signal>,
-    terminate: Option<Signal>,
-    hang_up: Option<Signal>,
+struct StopSignals {
+    interrupt: SignalListener,
+    terminate: SignalListener,
+    hang_up: SignalListener,
 }
 
 impl StopSignals {
-    pub(super) fn listen() -> CliResult<Self> {
-        // `nohup` ignores hang-ups, for example.
-        let listen = |kind: SignalKind| {
-            let heeded = !process_signals::is_ignored(kind.as_raw_value());
-            let listened = heeded.then(|| signal(kind)).transpose();
-            listened.map_err(|error| CliError::io("listen for signals", &error))
+    fn listen() -> CliResult<Self> {
+        let listen = |kind| {
+            let listener = SignalListener::new(kind);
+            listener.map_err(|error| CliError::io("listen for signals", &error))
         };
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
@@ -230,20 +228,12 @@ impl StopSignals {
     }
 
     /// Waits for the next signal and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
-    pub(super) async fn next(&mut self) -> i32 {
+    async fn next(&mut self) -> i32 {
         tokio::select! {
-            () = received(&mut self.interrupt) => 130,
-            () = received(&mut self.terminate) => 0,
-            () = received(&mut self.hang_up) => 129,
+            () = self.interrupt.received() => 130,
+            () = self.terminate.received() => 0,
+            () = self.hang_up.received() => 129,
         }
-    }
-}
-
-/// Waits for the next signal, or forever if this process ignores it.
-async fn received(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => drop(signal.recv().await),
-        None => std::future::pending().await,
     }
 }
 

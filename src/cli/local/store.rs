@@ -3,13 +3,15 @@
 use std::time::SystemTime;
 
 use secrecy::ExposeSecret;
-use tokio::task::spawn_blocking;
 
 use crate::cli::prelude::*;
-use crate::cli::{
-    exit::CheckResult,
-    local::{LocalSettings, local_settings, service::index_dir},
-    service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
+use crate::{
+    cli::{
+        exit::CheckResult,
+        local::{LocalSettings, local_settings, service::index_dir},
+        service_options::{SharedStorage, StoreCommand, StoreOptions, StoreRevokeOptions},
+    },
+    usecase::run_blocking,
 };
 use tessera_media::object_storage::{self, BucketFolder, INTERRUPTED_AFTER};
 use tessera_service::{LocalError, revoke_access};
@@ -26,9 +28,7 @@ pub fn run_store(context: &Context, command: &StoreCommand) -> CliResult {
         StoreCommand::Init(options) => {
             context.require_writable()?;
             let address = require_store(&options.store)?;
-            if context.only_plans(&format!("create the tables of {address}"), None)? {
-                return Ok(Exit::Done);
-            }
+            context.only_plans(&format!("create the tables of {address}"), None)?;
             let status = postgres::init(&address).map_err(failed)?;
             if options.reset_settings {
                 postgres::reset_settings(&address).map_err(failed)?;
@@ -56,9 +56,7 @@ fn revoke(context: &Context, options: &StoreRevokeOptions) -> CliResult {
             CliError::usage(message).with_remedy("give the folder of the service with --data")
         );
     }
-    if context.only_plans("replace the login and revoke all links", folder)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans("replace the login and revoke all links", folder)?;
     let login = revoke_access(&data, store.as_ref())?;
     let fields = json!({
         "api_key": login.api_key,
@@ -115,49 +113,40 @@ const MAX_CLOCK_DIFFERENCE: u64 = 2_000_000;
 
 /// Checks the store and the bucket that the options or the environment name.
 pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
-    let mut results = Vec::new();
-    match store_address(&options.store) {
-        Ok(None) => {}
-        Ok(Some(address)) => {
-            let checked = spawn_blocking(move || check_server(&address)).await;
-            results.extend(checked.unwrap_or_else(|_| {
-                let failure = Failure::internal_error();
-                vec![CheckResult::failed("store", failure.to_string(), Exit::Failed)]
-            }));
-        }
-        Err(error) => results.push(CheckResult::failed("store", error.message, error.exit)),
-    }
+    let mut results = check_server(&options.store)
+        .await
+        .unwrap_or_else(|error| vec![CheckResult::of_error("store", error)]);
     if let Some(bucket) = &options.bucket {
         match check_bucket(bucket).await {
             Ok(found) => results.extend(found),
-            Err(error) => {
-                results.push(CheckResult::failed("bucket", error.message, error.exit));
-            }
+            Err(error) => results.push(CheckResult::of_error("bucket", error)),
         }
     }
     results
 }
 
-fn check_server(address: &StoreAddress) -> Vec<CheckResult> {
-    let failed = |cause: String| vec![CheckResult::failed("store", cause, Exit::Failed)];
-    let StoreStatus { server_version, schema_version, known_version, datasets, .. } =
-        match postgres::status(address) {
-            Ok(status) => status,
-            Err(cause) => return failed(cause.to_string()),
-        };
-    if schema_version != known_version {
-        let address = address.clone();
-        let cause = StoreError::ServerVersion { address, found_version: schema_version };
-        return failed(cause.to_string());
-    }
-    let datasets = count_with_noun(datasets, "dataset", "datasets");
-    let found = format!("{address}: PostgreSQL {server_version}, {datasets}");
-    let mut results = vec![CheckResult::passed("store", found)];
-    match postgres::health(address) {
-        Ok(health) => results.extend(describe(&health)),
-        Err(cause) => results.extend(failed(cause.to_string())),
-    }
-    results
+async fn check_server(options: &StoreOptions) -> CliResult<Vec<CheckResult>> {
+    let Some(address) = store_address(options)? else { return Ok(Vec::new()) };
+    let check = move || {
+        let failed = |cause: StoreError| CliError::failed(cause.to_string());
+        let status = postgres::status(&address).map_err(failed)?;
+        let StoreStatus { server_version, schema_version, known_version, datasets, .. } = status;
+        if schema_version != known_version {
+            return Err(failed(StoreError::ServerVersion {
+                address,
+                found_version: schema_version,
+            }));
+        }
+        let datasets = count_with_noun(datasets, "dataset", "datasets");
+        let found = format!("{address}: PostgreSQL {server_version}, {datasets}");
+        let mut results = vec![CheckResult::passed("store", found)];
+        match postgres::health(&address) {
+            Ok(health) => results.extend(describe(&health)),
+            Err(cause) => results.push(CheckResult::of_error("store", failed(cause))),
+        }
+        Ok(results)
+    };
+    run_blocking(check).await
 }
 
 fn describe(health: &StoreHealth) -> [CheckResult; 3] {

@@ -3,31 +3,49 @@
 
 use std::{
     collections::HashMap,
-    io,
-    path::{self, Path, PathBuf},
+    io, path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
-use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use clap::ValueEnum;
 use tessera_curation::{
     ActionId, FileAction, FileActionPreview, FoundOriginals, LinkKind, Outcome, Progress, Skipped,
     Step, TargetLayout, check_target_folder, first_skipped,
 };
-use tessera_model::{Dataset, DatasetId, Failure, SafeText, text::count_with_noun};
 
 use super::plan::split_file_list;
+use crate::cli::prelude::*;
 use crate::{
-    cli::{
-        CliError, CliResult, Connection, Context, Document, Exit, export::ExportContentOptions,
-        values::read_bytes_or_stdin,
-    },
+    cli::{export::ExportContentOptions, values::read_bytes_or_stdin},
     usecase::{file_actions, run_blocking},
 };
+
+#[derive(Debug, Subcommand)]
+pub enum FileCommand {
+    /// Move original files and their sidecars to another folder.
+    ///
+    /// Local folders only.
+    Move(Box<MoveOptions>),
+    /// Copy original files and their sidecars to another folder.
+    ///
+    /// Local folders only.
+    Copy(Box<CopyOptions>),
+    /// Create links to original files and their sidecars in another folder.
+    ///
+    /// Local folders only.
+    Link(Box<LinkOptions>),
+    /// Put original files and their sidecars into the trash of the desktop.
+    ///
+    /// Local folders only.
+    Trash(Box<TrashOptions>),
+    /// Revert the last action on original files.
+    Undo,
+    /// Continue an action on original files that was interrupted by a crash.
+    Resume,
+}
 
 /// The files of an action.
 #[derive(Debug, Args)]
@@ -80,9 +98,7 @@ impl AnnotationOptions {
 #[derive(Debug, Args)]
 pub struct LinkOptions {
     #[command(flatten)]
-    files: ActionFiles,
-    #[command(flatten)]
-    target: TargetOptions,
+    copy: CopyOptions,
     /// hard (the same file under another name), symbolic, or reflink (a file of its own that shares its space).
     #[arg(id = "link_kind", long = "as", value_name = "KIND", default_value = "hard")]
     kind: LinkChoice,
@@ -104,6 +120,12 @@ struct TargetOptions {
     /// Keep the path of each file below the folder of the dataset.
     #[arg(long)]
     keep_folders: bool,
+}
+
+impl TargetOptions {
+    fn layout(&self) -> CliResult<TargetLayout> {
+        target_layout(&self.to, self.keep_folders)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -132,38 +154,25 @@ pub fn target_layout(to: &Path, keeps_folders: bool) -> CliResult<TargetLayout> 
     Ok(TargetLayout { folder, keeps_folders })
 }
 
-pub(super) async fn move_files(context: &Context, options: MoveOptions) -> CliResult {
-    let MoveOptions { copy: CopyOptions { files, target }, annotations } = options;
-    let layout = target_layout(&target.to, target.keep_folders)?;
-    act(context, files, FileAction::Move(layout), annotations).await
-}
-
-pub(super) async fn copy(context: &Context, options: CopyOptions) -> CliResult {
-    let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(context, options.files, FileAction::Copy(layout), AnnotationOptions::default()).await
-}
-
-pub(super) async fn link(context: &Context, options: LinkOptions) -> CliResult {
-    let layout = target_layout(&options.target.to, options.target.keep_folders)?;
-    act(
-        context,
-        options.files,
-        FileAction::Link(options.kind.into(), layout),
-        AnnotationOptions::default(),
-    )
-    .await
-}
-
-pub(super) async fn trash(context: &Context, options: TrashOptions) -> CliResult {
-    act(context, options.files, FileAction::Trash, options.annotations).await
-}
-
-async fn act(
-    context: &Context,
-    files: ActionFiles,
-    action: FileAction,
-    annotations: AnnotationOptions,
-) -> CliResult {
+pub(super) async fn run(context: &Context, command: FileCommand) -> CliResult {
+    let untouched = AnnotationOptions::default();
+    let (files, action, annotations) = match command {
+        FileCommand::Move(options) => {
+            let MoveOptions { copy: CopyOptions { files, target }, annotations } = *options;
+            (files, FileAction::Move(target.layout()?), annotations)
+        }
+        FileCommand::Copy(options) => {
+            let layout = options.target.layout()?;
+            (options.files, FileAction::Copy(layout), untouched)
+        }
+        FileCommand::Link(options) => {
+            let LinkOptions { copy: CopyOptions { files, target }, kind } = *options;
+            (files, FileAction::Link(kind.into(), target.layout()?), untouched)
+        }
+        FileCommand::Trash(options) => (options.files, FileAction::Trash, options.annotations),
+        FileCommand::Undo => return undo(context).await,
+        FileCommand::Resume => return resume(context).await,
+    };
     context.require_writable()?;
     let work = async |connection: &Connection<'_>| {
         let (dataset, found) = files.find(connection).await?;
@@ -328,11 +337,11 @@ async fn follow_in_index(connection: &Connection<'_>, dataset: &Dataset) {
     }
 }
 
-pub(super) async fn undo(context: &Context) -> CliResult {
+async fn undo(context: &Context) -> CliResult {
     run_from_journal(context, "undo", file_actions::steps_to_undo, file_actions::undo).await
 }
 
-pub(super) async fn resume(context: &Context) -> CliResult {
+async fn resume(context: &Context) -> CliResult {
     let work = |_, progress: Progress<'_>| file_actions::resume(progress);
     run_from_journal(context, "resume", file_actions::steps_to_resume, work).await
 }

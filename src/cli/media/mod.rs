@@ -7,10 +7,10 @@ mod act;
 mod addition;
 mod plan;
 
+use act::FileCommand;
 pub(super) use act::{
     AnnotationOptions, LinkChoice, carry_out_and_report, listed_files, target_layout,
 };
-use act::{CopyOptions, LinkOptions, MoveOptions, TrashOptions};
 
 use addition::AdditionRun;
 use plan::AdditionPlan;
@@ -27,37 +27,14 @@ pub enum MediaCommand {
     /// The media are in object storage, in files on this machine, in an archive, or in a folder that the pipeline of an
     /// on-premises deployment can read.
     Add(Box<MediaAddOptions>),
-    /// Move original files and their sidecars to another folder.
-    ///
-    /// Local folders only.
-    Move(Box<MoveOptions>),
-    /// Copy original files and their sidecars to another folder.
-    ///
-    /// Local folders only.
-    Copy(Box<CopyOptions>),
-    /// Create links to original files and their sidecars in another folder.
-    ///
-    /// Local folders only.
-    Link(Box<LinkOptions>),
-    /// Put original files and their sidecars into the trash of the desktop.
-    ///
-    /// Local folders only.
-    Trash(Box<TrashOptions>),
-    /// Revert the last action on original files.
-    Undo,
-    /// Continue an action on original files that was interrupted by a crash.
-    Resume,
+    #[command(flatten)]
+    Files(FileCommand),
 }
 
 pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let options = match command {
         MediaCommand::Add(options) => options,
-        MediaCommand::Move(options) => return act::move_files(context, *options).await,
-        MediaCommand::Copy(options) => return act::copy(context, *options).await,
-        MediaCommand::Link(options) => return act::link(context, *options).await,
-        MediaCommand::Trash(options) => return act::trash(context, *options).await,
-        MediaCommand::Undo => return act::undo(context).await,
-        MediaCommand::Resume => return act::resume(context).await,
+        MediaCommand::Files(command) => return act::run(context, command).await,
     };
     // These checks fail early on what cannot be sent at all.
     let source = options.source.resolve()?;

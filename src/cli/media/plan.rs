@@ -240,29 +240,25 @@ pub struct ResolvedSource {
 impl SourceOptions {
     pub fn resolve(&self) -> CliResult<ResolvedSource> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
-        let source = |media, description: String, option| ResolvedSource {
-            option,
-            media,
-            glob: None,
-            unexpected_folders: Vec::new(),
-            description,
-        };
-        match (&self.s3, local, &self.archive, &self.server_path) {
-            (Some(uri), false, None, None) => {
-                let option = ShellCommand::default().option("--s3", uri);
-                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), option))
-            }
-            (None, true, None, None) => self.resolve_files(),
-            (None, false, Some(path), None) => {
-                let option = ShellCommand::default().option("--archive", path);
-                Ok(source(MediaSource::Archive(path.clone()), path_text(path), option))
-            }
-            (None, false, None, Some(path)) => {
-                let option = ShellCommand::default().option("--server-path", path);
-                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), option))
-            }
-            _ => Err(self.source_count_error(local)),
-        }
+        let (media, description, (flag, value)) =
+            match (&self.s3, local, &self.archive, &self.server_path) {
+                (Some(uri), false, None, None) => {
+                    (MediaSource::Storage(uri.clone()), uri.clone(), ("--s3", uri.as_ref()))
+                }
+                (None, true, None, None) => return self.resolve_files(),
+                (None, false, Some(path), None) => {
+                    let option = ("--archive", path.as_os_str());
+                    (MediaSource::Archive(path.clone()), path_text(path), option)
+                }
+                (None, false, None, Some(path)) => {
+                    let option = ("--server-path", path.as_ref());
+                    (MediaSource::ServerPath(path.clone()), path.clone(), option)
+                }
+                _ => return Err(self.source_count_error(local)),
+            };
+        let option = ShellCommand::default().option(flag, value);
+        let unexpected_folders = Vec::new();
+        Ok(ResolvedSource { media, glob: None, unexpected_folders, description, option })
     }
 
     fn source_count_error(&self, local: bool) -> CliError {

@@ -76,7 +76,7 @@ impl Output {
     }
 
     /// Fails if a format is requested for a command that prints no document. `reason` says what it prints.
-    pub fn require_text(&self, reason: &str) -> Result<(), CliError> {
+    pub fn require_text(&self, reason: &str) -> CliResult<()> {
         if self.is_text() {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl Output {
     }
 
     /// Fails if the output needs the columns of a document, which a response of the service does not have.
-    pub fn require_no_columns(&self) -> Result<(), CliError> {
+    pub fn require_no_columns(&self) -> CliResult<()> {
         let option = match &self.format {
             OutputFormat::Csv => "--csv",
             OutputFormat::Json(fields) if !fields.is_empty() => "--json=FIELDS",
@@ -108,13 +108,13 @@ impl Output {
     }
 
     /// Prints a whole document. The command goes on if the reader has closed the pipe.
-    pub fn print(&self, document: &Document) -> Result<(), CliError> {
+    pub fn print(&self, document: &Document) -> CliResult<()> {
         unless_closed(self.print_rows(document))
     }
 
     /// Prints rows of a result that is still being read. Fails if the reader has closed the pipe, so that nothing more is
     /// read.
-    pub fn print_rows(&self, document: &Document) -> Result<(), CliError> {
+    pub fn print_rows(&self, document: &Document) -> CliResult<()> {
         let text = match &self.format {
             OutputFormat::Table => table::aligned_table(document, self.style),
             OutputFormat::Tsv => table::tab_separated(document),
@@ -132,7 +132,7 @@ impl Output {
     }
 
     /// Prints a document for programs, pretty-printed by default.
-    pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
+    pub fn print_whole(&self, document: &Document) -> CliResult<()> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
                 unless_closed(write_stdout(&PrintableText::pretty_json(document.root())))
@@ -144,7 +144,7 @@ impl Output {
     }
 
     /// Prints an event. Programs get an object on one line, and users get a sentence.
-    pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
+    pub fn print_event(&self, event: &Value, sentence: &str) -> CliResult<()> {
         match &self.format {
             OutputFormat::Jq(expression) => print_filtered(expression, event),
             _ if self.is_machine() => write_stdout(&PrintableText::compact_json(event)),
@@ -153,7 +153,7 @@ impl Output {
     }
 
     /// Prints JSON that is itself the output, such as a response of the service.
-    pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
+    pub fn print_json(&self, value: &Value) -> CliResult<()> {
         match &self.format {
             OutputFormat::Jq(expression) => print_filtered(expression, value),
             OutputFormat::Jsonl => {
@@ -165,13 +165,13 @@ impl Output {
     }
 
     /// Prints lines after making them printable, regardless of the format.
-    pub fn print_text(&self, text: &str) -> Result<(), CliError> {
+    pub fn print_text(&self, text: &str) -> CliResult<()> {
         write_stdout(&PrintableText::lines(text))
     }
 
     /// Writes bytes unchanged to a pipe or a file. Returns `false` for a terminal, which gets
     /// nothing.
-    pub fn write_raw(&self, bytes: &[u8]) -> Result<bool, CliError> {
+    pub fn write_raw(&self, bytes: &[u8]) -> CliResult<bool> {
         if self.is_terminal() {
             return Ok(false);
         }
@@ -198,34 +198,34 @@ pub fn is_unread_within(pause: Duration) -> bool {
 }
 
 /// Ignores that the reader has closed the pipe, so that a command ends with its own exit code, and does what follows.
-pub fn unless_closed<T: Default>(printed: Result<T, CliError>) -> Result<T, CliError> {
+pub fn unless_closed<T: Default>(printed: CliResult<T>) -> CliResult<T> {
     printed.or_else(|error| if error.is_closed_output() { Ok(T::default()) } else { Err(error) })
 }
 
 /// Writes text to standard output. All text is written here.
-pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
+pub fn write_stdout(text: &PrintableText) -> CliResult<()> {
     write_bytes(text.as_str().as_bytes())
 }
 
 /// Writes the candidates that a shell asked for, in the shell's format. Names are plain words, and their descriptions
 /// are [`tessera_model::SafeText`].
-pub fn write_candidates(candidates: &[u8]) -> Result<(), CliError> {
+pub fn write_candidates(candidates: &[u8]) -> CliResult<()> {
     write_bytes(candidates)
 }
 
 /// Writes the characters and control sequences that draw pictures. They come from our encoders and contain no text from
 /// outside.
-pub fn write_picture(encoded: &str) -> Result<(), CliError> {
+pub fn write_picture(encoded: &str) -> CliResult<()> {
     write_bytes(encoded.as_bytes())
 }
 
-fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
+fn write_bytes(bytes: &[u8]) -> CliResult<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.map_err(|error| CliError::output(&error))
 }
 
-fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
+fn select_fields(document: &Document, fields: &[String]) -> CliResult<Value> {
     let known = document.field_names();
     if let Some(unknown) = fields.iter().find(|field| !known.contains(field)) {
         let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));

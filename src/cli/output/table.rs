@@ -45,10 +45,6 @@ pub struct Column {
 }
 
 impl Column {
-    pub fn has_short_ids(&self) -> bool {
-        self.has_short_ids
-    }
-
     /// Returns whether the column contains IDs, which must not be truncated.
     pub fn is_id(&self) -> bool {
         self.field == "id" || self.field.ends_with("_id")
@@ -167,13 +163,13 @@ pub(super) fn aligned_table(document: &Document, style: TableStyle) -> Printable
         .map(|row| columns.iter().map(|column| display_cell(column.value(row))).collect())
         .collect();
     if !full {
-        shorten_ids(columns, &mut rows, Column::has_short_ids);
+        shorten_ids(columns, &mut rows, |column| column.has_short_ids);
     }
     let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
     let mut widths = column_widths(&titles, &rows);
     if !full && width.is_some_and(|width| table_width(&widths) > width) {
         // Commands need the whole of these IDs, so they are shortened only if names would be cut for them.
-        shorten_ids(columns, &mut rows, |column| column.is_id() && !column.has_short_ids());
+        shorten_ids(columns, &mut rows, |column| column.is_id() && !column.has_short_ids);
         widths = column_widths(&titles, &rows);
     }
     let ids: Vec<bool> = columns.iter().map(Column::is_id).collect();
@@ -203,7 +199,7 @@ fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>], is_shortened: fn(&C
         };
         for row in rows.iter_mut().filter(is_long) {
             row[index].truncate(length);
-            row[index].push_str(if column.has_short_ids() { "" } else { "…" });
+            row[index].push_str(if column.has_short_ids { "" } else { "…" });
         }
     }
 }

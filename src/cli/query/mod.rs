@@ -3,17 +3,12 @@
 mod edit;
 mod filter_command;
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
-
+use crate::cli::prelude::*;
 use crate::{
-    cli::{CliError, CliResult, Context, Document, Exit, input_options::QuerySource, search},
+    cli::{input_options::QuerySource, search},
     state::{StateFolder, write_views},
 };
-use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Query, SafeText, SavedView, ShellCommand, StateKey,
-    StateValue, is_same_name,
-};
+use tessera_model::{EntityType, Filter, Granularity, Query, SavedView, StateValue, is_same_name};
 use tessera_wire::vql;
 
 #[derive(Debug, Subcommand)]
@@ -156,24 +151,20 @@ async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
 
 fn save_view(context: &Context, view: SavedView) -> CliResult {
     let state = context.state()?;
-    if context.only_plans(&format!("save the view `{}`", view.name), None)? {
-        return Ok(Exit::Done);
-    }
-    let lock = state.lock(&StateKey::Views)?;
+    context.only_plans(&format!("save the view `{}`", view.name), None)?;
     let mut views = state.views()?;
     let command = ShellCommand::new("tessera query run").word(view.name.received());
     let message =
         format!("saved as `{}`; run it with `{}`", view.name, context.suggestion(command));
     view.insert_into(&mut views);
     let document = Document::new("tessera.views/1", write_views(&views));
-    state.replace(&StateValue::Views(views), &lock)?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(message);
     context.print_for_programs(&document)
 }
 
 fn remove_view(context: &Context, name: &str) -> CliResult {
     let state = context.state()?;
-    let lock = state.lock(&StateKey::Views)?;
     let mut views = state.views()?;
     let before = views.len();
     views.retain(|view| !is_same_name(view.name.received(), name.trim()));
@@ -181,11 +172,9 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
         return Err(unknown_view(context, name));
     }
     let name = SafeText::name(name);
-    if context.only_plans(&format!("remove the view `{name}`"), None)? {
-        return Ok(Exit::Done);
-    }
+    context.only_plans(&format!("remove the view `{name}`"), None)?;
     let document = Document::new("tessera.views/1", write_views(&views));
-    state.replace(&StateValue::Views(views), &lock)?;
+    state.replace(&StateValue::Views(views))?;
     context.messages.info(format!("removed `{name}`"));
     context.print_for_programs(&document)
 }

@@ -9,8 +9,7 @@ mod request;
 
 use document::count_clusters;
 use tessera_model::{
-    Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, SelectionEntry, StateKey,
-    StateValue,
+    Anchor, AnchorKind, HistoryEntry, Query, SavedView, Selection, SelectionEntry, StateValue,
 };
 
 use crate::cli::prelude::*;
@@ -106,12 +105,11 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
         return;
     }
     let write = || {
-        let lock = connection.state.lock(&StateKey::History)?;
         let mut searches = connection.state.history()?;
         let first_page = Search { page: 0, ..entry.search.clone() };
         let searched_at = Some(timestamp_now());
         HistoryEntry { search: first_page, searched_at, ..entry.clone() }.append_to(&mut searches);
-        connection.state.replace(&StateValue::History(searches), &lock)
+        connection.state.replace(&StateValue::History(searches))
     };
     if let Err(failure) = write() {
         let messages = connection.context.messages;
@@ -120,7 +118,6 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
 }
 
 pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) -> CliResult<()> {
-    let lock = connection.state.lock(&StateKey::Views)?;
     let mut views = connection.state.views()?;
     let name = SafeText::name(name.trim());
     let replaced = views.iter().any(|view| view.name == name);
@@ -138,7 +135,7 @@ pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) 
         region: entry.region,
     };
     view.insert_into(&mut views);
-    connection.state.replace(&StateValue::Views(views), &lock)?;
+    connection.state.replace(&StateValue::Views(views))?;
     let older = if replaced { ", replacing an existing one" } else { "" };
     connection.context.messages.info(format!("saved as the view `{name}`{older}"));
     Ok(())

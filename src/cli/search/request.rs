@@ -1,22 +1,19 @@
 //! Defines the options of a search, the request that they form, and the query image.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::num::NonZeroUsize;
 
-use clap::{
-    Args, Subcommand,
-    builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser as _},
-};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser as _};
 use tessera_client::{QueryImageUpload, TextSearchPath};
 use tessera_config::SearchDefaults;
 use tessera_model::{
-    Anchor, AnchorKind, Dataset, DatasetId, EntityType, Failure, FailureKind, FileOrder,
-    FileSortKey, Filter, Fraction, Granularity, HistoryEntry, MediaId, Query, QueryText, Region,
-    SafeText, SavedView, Search, Status,
+    Anchor, AnchorKind, EntityType, FailureKind, FileOrder, FileSortKey, Filter, Fraction,
+    Granularity, HistoryEntry, MediaId, Query, QueryText, Region, SavedView, Status,
     vql::{InvalidField, LabelRule},
 };
 
+use crate::cli::prelude::*;
 use crate::cli::{
-    CliError, CliResult, Connection, Exit, absolute_path,
+    absolute_path,
     input_options::{NamedQuery, QueryOptions},
     values::{parse_four, parse_region},
 };

@@ -1,8 +1,9 @@
 //! `tessera selection add`, `remove` and `exclude`: changes a selection, from items or from search results.
 
+use tessera_files::ChangeLock;
 use tessera_model::{
     Basket, ClusterId, EntryContent, EntryId, Granularity, MediaId, Query, QueryText, Selection,
-    SelectionChange, SelectionEntry, StateKey, StateValue,
+    SelectionChange, SelectionEntry, StateValue,
     basket::{cluster_entry, media_item_entry},
     text::grouped_with_noun,
 };
@@ -11,7 +12,7 @@ use tessera_wire::vql;
 use crate::cli::prelude::*;
 use crate::{
     cli::{input_options::ItemOptions, read_file_or_stdin, set_algebra::SavedSearch},
-    state::{StateFolder, StateLock, write_selection},
+    state::{StateFolder, write_selection},
 };
 
 #[derive(Debug, Args)]
@@ -43,11 +44,11 @@ impl SelectionAddOptions {
             entries.extend(results.entries);
             missing = results.missing;
         }
-        let lock = saved.lock()?;
+        let _lock = saved.lock()?;
         let mut basket = Basket::new(saved.load_or_default()?);
         let (change, covered) = add_entries(&mut basket, entries);
         let change = change_text(basket.selection(), change, covered);
-        let exit = saved.save(basket.selection(), &change, &lock)?;
+        let exit = saved.save(basket.selection(), &change)?;
         if missing == 0 {
             return Ok(exit);
         }
@@ -121,7 +122,7 @@ pub(super) async fn remove(
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
     let saved = SavedSelection::open(context, selection).await?;
-    let lock = saved.lock()?;
+    let _lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);
     let ids: Vec<EntryId> = items.entries().map(|entry| entry.id()).collect();
     let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
@@ -133,14 +134,14 @@ pub(super) async fn remove(
         context.messages.warn(format!("{missing} of them were not selected"));
     }
     let (removed, left) = (count_entries(removed), count_entries(basket.selection().len()));
-    saved.save(basket.selection(), &format!("{removed} gone, {left} left"), &lock)
+    saved.save(basket.selection(), &format!("{removed} gone, {left} left"))
 }
 
 /// Excludes media items from selected clusters: the items after `^` of a cluster, and items that
 /// are known to be in a selected cluster.
 pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliResult {
     let context = saved.context;
-    let lock = saved.lock()?;
+    let _lock = saved.lock()?;
     let mut basket = Basket::new(saved.load()?);
     let named = items
         .cluster
@@ -165,7 +166,7 @@ pub(super) fn exclude(saved: &SavedSelection<'_>, items: &ItemOptions) -> CliRes
         excluded += 1;
     }
     let media = count_media(basket.selection());
-    saved.save(basket.selection(), &format!("excluded {excluded} more; now {media}"), &lock)
+    saved.save(basket.selection(), &format!("excluded {excluded} more; now {media}"))
 }
 
 fn require_containing_cluster(
@@ -274,44 +275,41 @@ impl<'a> SavedSelection<'a> {
         })
     }
 
-    /// Waits until no other process changes the selection.
-    pub(super) fn lock(&self) -> CliResult<StateLock> {
-        Ok(match &self.name {
-            Some(name) => self.state.lock_named_selection(name, self.dataset)?,
-            None => self.state.lock(&StateKey::Basket(self.dataset))?,
-        })
+    /// Waits until no other process changes a named selection. Changes of the basket are merged instead.
+    pub(super) fn lock(&self) -> CliResult<Option<ChangeLock>> {
+        let lock = |name: &String| self.state.lock_named_selection(name, self.dataset);
+        Ok(self.name.as_ref().map(lock).transpose()?)
     }
 
     /// Saves the selection, which was loaded under the lock, or deletes a named one in its place if it is `None`, and
     /// reports the change.
-    fn replace(&self, selection: Option<&Selection>, change: &str, lock: &StateLock) -> CliResult {
-        if self.context.only_plans(&format!("change the selection: {change}"), None)? {
-            return Ok(Exit::Done);
+    fn replace(&self, selection: Option<&Selection>, change: &str) -> CliResult {
+        if self.context.is_dry_run() {
+            let change = format!("change the selection: {change}");
+            return self.context.print_planned_change(&change, None);
         }
         let empty = Selection::default();
         let now = selection.unwrap_or(&empty);
         match (&self.name, selection) {
             (Some(name), None) => drop(self.state.delete_named_selection(name, self.dataset)?),
             (Some(name), Some(_)) => {
-                drop(self.state.replace_named_selection(name, self.dataset, now, lock)?);
+                drop(self.state.replace_named_selection(name, self.dataset, now)?);
             }
-            (None, _) => {
-                self.state.replace(&StateValue::Basket(self.dataset, now.clone()), lock)?;
-            }
+            (None, _) => self.state.replace(&StateValue::Basket(self.dataset, now.clone()))?,
         }
         self.context.messages.info(change);
         self.context.print_for_programs(&self.document(now))
     }
 
-    pub(super) fn save(&self, selection: &Selection, change: &str, lock: &StateLock) -> CliResult {
-        self.replace(Some(selection), change, lock)
+    pub(super) fn save(&self, selection: &Selection, change: &str) -> CliResult {
+        self.replace(Some(selection), change)
     }
 
     /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self) -> CliResult {
-        let lock = self.lock()?;
+        let _lock = self.lock()?;
         let selection = self.load()?;
-        self.replace(None, &format!("removed {}", count_entries(selection.len())), &lock)
+        self.replace(None, &format!("removed {}", count_entries(selection.len())))
     }
 
     pub(super) fn document(&self, selection: &Selection) -> Document {

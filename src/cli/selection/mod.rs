@@ -79,12 +79,12 @@ pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
 fn import(saved: &SavedSelection<'_>, from: &Path) -> CliResult {
     let selection = state::read_selection(&read_file_or_stdin(from)?, saved.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
-    let lock = saved.lock()?;
+    let _lock = saved.lock()?;
     let replaced = match saved.load_or_default()?.len() {
         0 => String::new(),
         before => format!(", replacing {}", count_entries(before)),
     };
-    saved.save(&selection, &format!("{}{replaced}", count_entries(selection.len())), &lock)
+    saved.save(&selection, &format!("{}{replaced}", count_entries(selection.len())))
 }
 
 fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
@@ -94,9 +94,7 @@ fn export(saved: &SavedSelection<'_>, to: PathBuf) -> CliResult {
         return saved.context.out.print_json(&document).map(|()| Exit::Done);
     }
     let entries = count_entries(selection.len());
-    if saved.context.only_plans(&entries, Some(&to))? {
-        return Ok(Exit::Done);
-    }
+    saved.context.only_plans(&entries, Some(&to))?;
     let file = state::save_selection(to, saved.dataset, &selection)?;
     let file = SafeText::file_name(&file.to_string_lossy());
     saved.context.messages.info(format!("{entries} in {file}"));
