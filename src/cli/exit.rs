@@ -131,9 +131,8 @@ impl CliError {
         self
     }
 
-    /// Returns the failure of the service, if it is the cause.
-    pub fn failure(&self) -> Option<&Failure> {
-        self.failure.as_deref()
+    pub fn http_status(&self) -> Option<u16> {
+        self.failure.as_ref().and_then(|failure| failure.status)
     }
 
     /// Prints the error on standard error, as a document if programs read it, and returns the exit
@@ -159,7 +158,7 @@ impl CliError {
 
     /// Returns the error document `tessera.error/1`.
     fn document(&self, message: &SafeText) -> Value {
-        let failure = self.failure();
+        let failure = self.failure.as_deref();
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
         let request =
             failure.and_then(|failure| failure.request.as_ref()?.as_str().split_once(' '));

@@ -49,21 +49,10 @@ impl<'a> JobRecorder<'a> {
         self.apply(|job| job.start_failed(failure.clone()));
     }
 
-    pub async fn follow_export(
-        &mut self,
-        task: ExportTaskId,
-        interval: Option<Duration>,
-    ) -> CliResult<ExportTask> {
+    pub async fn follow_export(&mut self, interval: Option<Duration>) -> CliResult<ExportTask> {
         let poller = Poller::new(self.connection.context, interval);
-        let outcome = self.connection.follow_export(self.job.dataset, task, poller).await;
-        match &outcome {
-            Ok(export) => self.apply(|job| job.export_reported(Duration::ZERO, export.clone())),
-            Err(error) => {
-                if let Some(failure) = error.failure() {
-                    self.apply(|job| job.poll_failed(Duration::ZERO, failure.clone()));
-                }
-            }
-        }
+        let outcome = self.connection.follow_export(&mut self.job, poller).await;
+        self.record_state();
         outcome
     }
 
@@ -169,26 +158,33 @@ impl Connection<'_> {
 }
 
 impl Connection<'_> {
-    /// Follows an export until it has ended, and returns it, even if it has no archive.
+    /// Follows a job until its export has ended, and returns the export, even if it has no archive.
     pub async fn follow_export(
         &self,
-        dataset: DatasetId,
-        task: ExportTaskId,
+        job: &mut Job,
         mut poller: Poller<'_>,
     ) -> CliResult<ExportTask> {
+        let JobState::ExportRunning(task, _) = *job.state() else {
+            return Err(CliError::failed("the service has not accepted the job yet"));
+        };
         let mut last = String::new();
         loop {
-            let response = poller.within_limit(self.client.export_status(dataset, task)).await?;
+            let request = self.client.export_status(job.dataset, task);
+            let response = poller.within_limit(request).await?;
             let elapsed = poller.elapsed();
+            if let Err(failure) = &response {
+                job.poll_failed(elapsed, failure.clone())?;
+            }
             if let Some(export) = poller.tolerate_outage(response)? {
                 let state = export.state.as_str();
                 if state != last {
                     state.clone_into(&mut last);
                     let fields =
-                        json!({ "dataset_id": dataset, "export_task_id": task, "to": state });
+                        json!({ "dataset_id": job.dataset, "export_task_id": task, "to": state });
                     poller.emit("export", fields, &format!("export {state}"))?;
                 }
-                if export.has_ended() {
+                job.export_reported(elapsed, export.clone())?;
+                if !job.is_active() {
                     return Ok(export);
                 }
             }

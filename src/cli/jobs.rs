@@ -370,11 +370,11 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<(Safe
         }
         state => {
             // The saved state may be old, so the service is asked what became of the export.
-            let task = state
-                .export()
-                .ok_or_else(|| CliError::failed("the service has not accepted the job yet"))?;
-            let poller = Poller::new(connection.context, None);
-            let export = connection.follow_export(job.dataset, task, poller).await?;
+            let running = |export_task_id| SavedJobState::Running { export_task_id };
+            let state = state.export().map_or(SavedJobState::Sent, running);
+            let mut job = Job::resume(JobId::default(), JobRecord { state, ..job.clone() });
+            let export =
+                connection.follow_export(&mut job, Poller::new(connection.context, None)).await?;
             connection.record_end(&export);
             if let Some(failure) = export.failure() {
                 return Err(failure.into());

@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tessera_client::{Client, ExistingFile, OriginalLookup};
 use tessera_model::{
-    ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, MediaId,
+    ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportTask, Failure, MediaId,
     polling::{PollTarget, PollingIntervals},
     text::composed,
     vql::IssueKind,
@@ -114,7 +114,7 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
     client: &Client,
     dataset: DatasetId,
     originals: Option<OriginalLookup>,
-    follow: impl AsyncFnOnce(ExportTaskId) -> Result<ExportTask, E>,
+    follow: impl AsyncFnOnce(&ExportSpec, ExportTask) -> Result<ExportTask, E>,
 ) -> Result<Vec<MediaRow>, E> {
     let folder = tempfile::tempdir()
         .map_err(|error| Failure::local(format!("cannot create a temporary folder: {error}")))?;
@@ -123,12 +123,13 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
         format: ExportFormat::Parquet,
         include_images: false,
     };
-    let task = client.start_export(dataset, &spec).await?.id;
-    if let Some(failure) = follow(task).await?.failure() {
+    let task = client.start_export(dataset, &spec).await?;
+    let id = task.id;
+    if let Some(failure) = follow(&spec, task).await?.failure() {
         return Err(failure.into());
     }
     let archive = folder.path().join("metadata.zip");
-    client.download(dataset, task, &archive, ExistingFile::Keep, &mut |_, _| {}).await?;
+    client.download(dataset, id, &archive, ExistingFile::Keep, &mut |_, _| {}).await?;
     let read = move || {
         let mut rows = Vec::new();
         tessera_client::read_metadata(&archive, |row| {
@@ -147,11 +148,11 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
 pub async fn follow_export(
     client: &Client,
     dataset: DatasetId,
-    task: ExportTaskId,
+    task: ExportTask,
 ) -> Result<ExportTask, Failure> {
     let begun = Instant::now();
     loop {
-        let export = client.export_status(dataset, task).await?;
+        let export = client.export_status(dataset, task.id).await?;
         if export.has_ended() {
             return Ok(export);
         }

@@ -18,8 +18,8 @@ use tessera_interface::message::{
     Response, SavedSet, Ticket, WorkerEvent,
 };
 use tessera_model::{
-    DatasetId, ExportSelection, Failure, FolderEntry, FolderListing, PictureSource, SafeText,
-    Selection, SelectionItem, TagTarget,
+    DatasetId, ExportSelection, ExportSpec, Failure, FolderEntry, FolderListing, PictureSource,
+    SafeText, Selection, SelectionItem, TagTarget,
     check::{Condition, ConditionResult},
     split::{SplitPlan, SplitSet},
 };
@@ -373,7 +373,7 @@ impl RequestHandler {
 
     async fn media_rows(&self, dataset: DatasetId) -> Result<Vec<MediaRow>, Failure> {
         let client = &self.client;
-        let follow = async |task| follow_export(client, dataset, task).await;
+        let follow = async |_: &ExportSpec, task| follow_export(client, dataset, task).await;
         media_rows::fetch(client, dataset, None, follow).await
     }
 

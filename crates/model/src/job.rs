@@ -70,6 +70,18 @@ pub struct ExportJob {
 }
 
 impl ExportJob {
+    /// Returns the export of a whole dataset, which is not downloaded by itself.
+    pub fn of_dataset(spec: ExportSpec) -> Self {
+        Self {
+            spec,
+            selection: None,
+            part: ExportPart::default(),
+            folder: PathBuf::new(),
+            auto_download: false,
+            shortfall: None,
+        }
+    }
+
     /// Says what is exported: `3 clusters`, or `all but 3 clusters`. Returns `None` for the whole dataset.
     pub fn content(&self) -> Option<SafeText> {
         let selection = self.selection.as_ref()?;

@@ -15,13 +15,17 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use tessera_model::{ExportTaskId, FailureKind, Operation};
+use std::time::Duration;
+
+use tessera_interface::job::{Job, JobDataset, JobId};
+use tessera_model::{ExportJob, ExportSpec, ExportTask, FailureKind, JobKind, Operation};
 
 use crate::cli::prelude::*;
 use crate::{
     cli::{
         LocalService,
         polling::{EventTarget, Poller},
+        values::timestamp_now,
     },
     usecase::media_rows::{MediaRow, fetch},
 };
@@ -62,14 +66,19 @@ fn part_error(context: &Context, failure: Failure) -> CliError {
 
 /// Reads the metadata of all media items of a dataset.
 async fn media_rows(connection: &Connection<'_>, dataset: &Dataset) -> CliResult<Vec<MediaRow>> {
-    // The export is not saved as a job, because nothing of it can be used after this command.
-    let follow = async |task: ExportTaskId| {
+    let follow = async |spec: &ExportSpec, task: ExportTask| {
+        // The job is not saved, because nothing of it can be used after this command.
+        let id = task.id;
+        let named = JobDataset { id: dataset.id, name: dataset.name.clone() };
+        let kind = JobKind::Export(ExportJob::of_dataset(spec.clone()));
+        let mut job = Job::new(JobId::default(), named, kind, timestamp_now());
+        job.export_reported(Duration::ZERO, task)?;
         let poller = Poller::new(connection.context, None).with_events(EventTarget::Nowhere);
-        let followed = connection.follow_export(dataset.id, task, poller);
+        let followed = connection.follow_export(&mut job, poller);
         let followed = connection.context.until_interrupted(followed).await;
         if !matches!(followed, Some(Ok(_))) && connection.local.is_some() {
             // An error is ignored, because the export may have ended meanwhile.
-            let _ = connection.client.cancel_export(dataset.id, task).await;
+            let _ = connection.client.cancel_export(dataset.id, id).await;
         }
         followed.unwrap_or_else(|| Err(CliError::interrupted()))
     };

@@ -120,7 +120,7 @@ fn check_outcome(checked: &CliResult<()>, by_dataset: bool) -> (Exit, Option<u16
         let message = if by_dataset { "accepted for this dataset" } else { "accepted" };
         return (Exit::Done, Some(200), message.to_owned());
     };
-    let status = error.failure().and_then(|failure| failure.status);
+    let status = error.http_status();
     let known = status.and_then(|status| login_check_text(status, by_dataset));
     let message = known.unwrap_or(error.message.as_str());
     (error.exit, status, message.to_owned())

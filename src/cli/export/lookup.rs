@@ -1,9 +1,10 @@
 //! Finds the exports that were started before, by the jobs of this machine or by ID, and describes them as documents.
 
-use tessera_interface::job::Job;
+use tessera_interface::job::{Job, JobId};
 use tessera_model::{
-    Archive, ExportJob, ExportPart, ExportTask, ExportTaskId, Extraction, Inspection, JobRecord,
-    Omission, SavedJobState, export::NameSample,
+    Archive, ArchiveName, ExportFormat, ExportJob, ExportPart, ExportSpec, ExportTask,
+    ExportTaskId, Extraction, Inspection, JobKind, JobRecord, Omission, SavedJobState,
+    export::NameSample,
 };
 
 use crate::cli::prelude::*;
@@ -11,7 +12,7 @@ use crate::{
     cli::{
         ServiceTarget,
         jobs::{DeploymentJobs, load_deployment_jobs},
-        values::{IdPrefix, format_timestamp},
+        values::{IdPrefix, format_timestamp, timestamp_now},
     },
     state::StoredJob,
 };
@@ -112,6 +113,27 @@ impl FoundExport {
     pub(super) fn started_by(job: &Job, task: ExportTaskId, omissions: Vec<Omission>) -> Self {
         let omissions = Some(omissions);
         Self { dataset: job.dataset, task, job: job.record(), omissions, list: None }
+    }
+
+    /// Returns the job that follows the export from now on, even if the export was started
+    /// elsewhere.
+    pub(super) fn running_job(&self) -> Job {
+        let request = self.request().cloned().unwrap_or_else(|| {
+            ExportJob::of_dataset(ExportSpec {
+                file_name: ArchiveName::new(&self.task.to_string()),
+                format: ExportFormat::default(),
+                include_images: false,
+            })
+        });
+        let record = JobRecord {
+            started_at: timestamp_now(),
+            ended_at: None,
+            dataset: self.dataset,
+            dataset_name: SafeText::default(),
+            kind: JobKind::Export(request),
+            state: SavedJobState::Running { export_task_id: self.task },
+        };
+        Job::resume(JobId::default(), record)
     }
 
     pub(super) fn request(&self) -> Option<&ExportJob> {

@@ -163,7 +163,7 @@ async fn watch(
 ) -> CliResult {
     let context = connection.context;
     let poller = || Poller::new(context, interval).with_events(EventTarget::Lines);
-    let followed = connection.follow_export(export.dataset, export.task, poller()).await;
+    let followed = connection.follow_export(&mut export.running_job(), poller()).await;
     let ended = followed.inspect(|task| connection.record_end(task));
     let outcome = ended.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {

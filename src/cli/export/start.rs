@@ -97,7 +97,7 @@ impl ExportStartOptions {
         recorder.apply(|job| job.export_reported(Duration::ZERO, task.clone()));
         if !task.has_ended() && (self.wait || target.is_some() || self.list.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
-            task = recorder.follow_export(task.id, self.interval).await?;
+            task = recorder.follow_export(self.interval).await?;
         }
         if let Some(failure) = task.failure() {
             return Err(failure.into());

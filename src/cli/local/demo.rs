@@ -141,7 +141,7 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     let folder = tempfile::tempdir();
     let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
     let target = folder.path().join(spec.file_name.as_str());
-    let task = client.start_export(dataset.id, &spec).await?.id;
+    let task = client.start_export(dataset.id, &spec).await?;
     let task = follow_export(client, dataset.id, task).await?;
     if let Some(failure) = task.failure() {
         return Err(failure.into());
