@@ -44,6 +44,8 @@ pub struct ClientPolicy {
     /// The time limit until a finished export has a link.
     pub link_timeout: Duration,
     pub link_poll_interval: Duration,
+    /// The pauses before the reads of a dataset that may show that a request was accepted whose response was lost.
+    pub acceptance_check_delays: [Duration; 3],
     /// The seed of the jitter. `None` uses a random seed.
     pub jitter_seed: Option<u64>,
 }
@@ -64,6 +66,7 @@ impl Default for ClientPolicy {
             total_timeout: Duration::from_mins(1),
             link_timeout: Duration::from_mins(10),
             link_poll_interval: Duration::from_secs(5),
+            acceptance_check_delays: [1, 3, 5].map(Duration::from_secs),
             jitter_seed: None,
         }
     }
