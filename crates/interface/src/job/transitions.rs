@@ -12,7 +12,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind, JobKind,
+    Archive, Dataset, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, JobKind,
     MediaAddition, SafeText, Timestamp,
     task_tracker::{TaskStatus, TaskTracker},
     text::count_with_noun,
@@ -146,20 +146,12 @@ impl Job {
         Ok(())
     }
 
-    /// Handles a failed poll. A lost connection or login keeps the last state; any other failure ends the job.
+    /// Handles a failed poll. Only the service knows how its export ends, so the last state is kept.
     pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
-        match &mut self.state {
-            JobState::ExportRunning(_, remote)
-                if failure.is_connection_failure() || failure.kind == FailureKind::Unauthorized =>
-            {
-                remote.finish(now, Err(failure));
-            }
-            &mut JobState::ExportRunning(task, _) => {
-                let export = FailedExport::without_status(task);
-                self.state = JobState::Failed(failure, Some(export));
-            }
-            _ => return self.illegal("failure of a poll"),
-        }
+        let JobState::ExportRunning(_, remote) = &mut self.state else {
+            return self.illegal("failure of a poll");
+        };
+        remote.finish(now, Err(failure));
         Ok(())
     }
 
