@@ -117,9 +117,7 @@ impl Client {
                 return self.transport.resolve(&link);
             }
             if requested.elapsed() >= policy.link_timeout {
-                let sentence = "the export is complete, but the service provides no download link";
-                let failure = Failure::new(FailureKind::Unexpected, sentence);
-                return Err(failure.with_remedy("Try again later, or start the export again"));
+                return Err(ExportTask::missing_link());
             }
             tokio::time::sleep(policy.link_poll_interval).await;
         }

@@ -14,7 +14,10 @@ use std::{
 use reqwest::header::RETRY_AFTER;
 
 use crate::errors::{AttemptError, ErrorResponse};
-use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
+use tessera_model::{
+    ExportTask,
+    pseudorandom::{SPLITMIX64_INCREMENT, splitmix64},
+};
 use tessera_wire::endpoints::{Endpoint, MAX_UNSENT_ATTEMPTS, RetryRule};
 
 /// Timeouts and limits. The default suits an interactive program.
@@ -64,7 +67,7 @@ impl Default for ClientPolicy {
             idle_timeout: Duration::from_secs(30),
             upload_idle_timeout: Duration::from_mins(1),
             total_timeout: Duration::from_mins(1),
-            link_timeout: Duration::from_mins(10),
+            link_timeout: ExportTask::LINK_TIMEOUT,
             link_poll_interval: Duration::from_secs(5),
             acceptance_check_delays: [1, 3, 5].map(Duration::from_secs),
             jitter_seed: None,
