@@ -526,6 +526,24 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
 }
 
 #[test]
+fn the_caption_search_opens_only_for_a_dataset_that_was_never_shown_without_a_query() {
+    let browsed = Search::browse(dataset(1, Status::Ready).id);
+    let mut desk = Desk::with_clusters(9);
+    desk.press("r");
+    desk.fail(Lane::Page(browsed.clone()), FailureKind::NotFound);
+    assert!(desk.app.dialog::<CaptionSearchForm>().is_none());
+    assert_eq!(numbers(&desk).len(), 9);
+
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.fail(Lane::Page(browsed.clone()), FailureKind::Invalid);
+    desk.press("esc r");
+    desk.fail(Lane::Page(browsed), FailureKind::Invalid);
+    assert!(desk.app.results().needs_query(desk.app.service_data()));
+    assert!(desk.app.dialog::<CaptionSearchForm>().is_none(), "it was closed");
+}
+
+#[test]
 fn changes_are_unavailable_during_an_outage() {
     let mut desk = Desk::with_clusters(9);
     desk.wait(15);
