@@ -240,7 +240,7 @@ impl App {
     fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Page(search), Ok(Payload::Page(page))) => {
-                self.query.warn_if_max_score_inverted(&search, &page, &mut self.outbox);
+                self.query.warn_if_max_score_violated(&search, &page, &mut self.outbox);
                 self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
                 self.query.record_known_values(&search, &page);
                 self.page_loaded(&search, page);
