@@ -437,6 +437,7 @@ fn the_page_before_an_empty_or_repeated_one_is_the_last() {
         desk.press("n");
         desk.answer_page(unknown(end));
         assert_eq!(desk.app.results().last_page_number(), Some(1));
+        assert_eq!(desk.app.results().page_range(), None, "the page is behind the last one");
         assert!(!desk.app.results().may_have_next_page());
         desk.press("p");
         let range = desk.app.results().page_range().unwrap();

@@ -271,7 +271,7 @@ impl Results {
         })
     }
 
-    /// Returns the position of the page on screen, or `None` if the page is empty.
+    /// Returns the position of the page on screen, or `None` if the page is empty or behind the last one.
     pub fn page_range(&self) -> Option<PageRange> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let end =
@@ -282,7 +282,8 @@ impl Results {
             let search = Search { page: number, ..view.search.clone() };
             Some(end(&search, self.pages.get(&search)?.value()?))
         });
-        (last >= first).then_some(PageRange { first, last, total: last_page })
+        let is_inside = last >= first && last_page.is_none_or(|total| last <= total);
+        is_inside.then_some(PageRange { first, last, total: last_page })
     }
 
     /// Returns the number of the page on screen, counted from 0.
