@@ -184,8 +184,12 @@ impl Connection<'_> {
                     poller.emit("export", fields, &format!("export {state}"))?;
                 }
                 job.export_reported(elapsed, export.clone())?;
-                if !job.is_active() {
-                    return Ok(export);
+                match job.state() {
+                    JobState::Failed(failure, _) if export.failure().is_none() => {
+                        return Err(failure.clone().into());
+                    }
+                    _ if !job.is_active() => return Ok(export),
+                    _ => {}
                 }
             }
             poller.wait(PollTarget::Export(elapsed)).await?;

@@ -152,19 +152,19 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Returns `None` for a connection loss. Any other failure ends polling.
+    /// Returns `None` for a connection loss, and for a response that is not from the API. Any other failure ends polling.
     pub fn tolerate_outage<T>(&mut self, response: Result<T, Failure>) -> CliResult<Option<T>> {
         match response {
             Ok(value) => {
                 self.report_recovery()?;
                 Ok(Some(value))
             }
-            Err(failure) if failure.is_connection_failure() => {
+            Err(failure) if failure.is_inconclusive() => {
                 self.consecutive_failures += 1;
                 self.requested_pause = failure.retry_after.unwrap_or_default();
                 if self.consecutive_failures == 1 {
                     let fields = json!({ "message": failure.message.as_str() });
-                    self.emit("lost", fields, &format!("no response, retrying: {failure}"))?;
+                    self.emit("lost", fields, &format!("no usable response, retrying: {failure}"))?;
                 }
                 Ok(None)
             }

@@ -3,15 +3,10 @@
 
 use tessera_interface::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_model::{FailureKind, JobKind, Operation};
-use tessera_wire::add_media::{Accepted, accepted_since};
+use tessera_wire::add_media::Accepted;
 
 use crate::cli::prelude::*;
 use crate::cli::{JobRecorder, values::timestamp_now};
-
-/// The delays between checks of the dataset after a lost response. There are three checks within
-/// ten seconds.
-const STATUS_CHECK_DELAYS: [Duration; 3] =
-    [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5)];
 
 #[derive(Debug, Args)]
 pub struct ReindexOptions {
@@ -103,18 +98,9 @@ async fn verify_accepted(
         });
     }
     context.messages.info(format!("{}; checking whether it was accepted", failure_text(&failure)));
-    for pause in STATUS_CHECK_DELAYS {
-        tokio::time::sleep(pause).await;
-        match connection.client.dataset(dataset.id).await {
-            Ok(now) => {
-                if let Some(accepted) = accepted_since(dataset, &now) {
-                    let status = now.status.as_str();
-                    context.messages.info(format!("it was: {} is {status}", now.name));
-                    return Ok(accepted);
-                }
-            }
-            Err(failure) => context.messages.debug(failure.to_string()),
-        }
+    if let Some((now, accepted)) = connection.client.find_acceptance(dataset).await {
+        context.messages.info(format!("it was: {} is {}", now.name, now.status.as_str()));
+        return Ok(accepted);
     }
     recorder.set_failed(&failure);
     let message = format!("{}; it was probably not accepted", failure_text(&failure));

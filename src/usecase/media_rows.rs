@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tessera_client::{Client, ExistingFile, OriginalLookup};
 use tessera_model::{
-    ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportTask, Failure, MediaId,
+    ArchiveName, DatasetId, ExportFormat, ExportSpec, ExportState, ExportTask, Failure, MediaId,
     polling::{PollTarget, PollingIntervals},
     text::composed,
     vql::IssueKind,
@@ -144,7 +144,7 @@ pub async fn fetch<E: From<Failure> + Send + 'static>(
     run_blocking(read).await
 }
 
-/// Waits until an export has ended.
+/// Waits until an export is completed or has failed.
 pub async fn follow_export(
     client: &Client,
     dataset: DatasetId,
@@ -153,7 +153,8 @@ pub async fn follow_export(
     let begun = Instant::now();
     loop {
         let export = client.export_status(dataset, task.id).await?;
-        if export.has_ended() {
+        // The download waits for the link of an export that is completed, with a time limit.
+        if !matches!(export.state, ExportState::Running(_)) {
             return Ok(export);
         }
         let target = PollTarget::Export(begun.elapsed());

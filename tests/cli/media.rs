@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use serde_json::{Value, json};
@@ -219,9 +219,8 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     assert_eq!((&error["code"], &error["http_status"]), (&json!("operation_running"), &json!(409)));
     assert!(error["message"].as_str().unwrap().contains("1 of 3 parts were accepted"), "{error}");
     let remedy = error["remedy"].as_str().unwrap();
-    let list = remedy.split_whitespace().skip_while(|word| *word != "--files-from").nth(1).unwrap();
     assert!(remedy.ends_with("--split 2 --then-reindex"), "{remedy}");
-    let listed = std::fs::read_to_string(list).unwrap();
+    let listed = std::fs::read_to_string(list_of_remaining(&error)).unwrap();
     assert_eq!(listed.split_terminator('\0').count(), 3);
     assert!(listed.starts_with(&format!("{new}/2.png\0")), "{listed:?}");
 }
@@ -317,11 +316,55 @@ async fn a_lost_response_is_reported_with_the_dataset_status() {
     assert_eq!((code, additions(&taken)), (0, 1), "{err}");
     let unknown = scripted(&["READY"], |_| Reply::disconnect()).await;
     let by_path = ["media", "add", ID, "--server-path", "/data"];
-    for arguments in [&arguments[..], &by_path] {
-        let before = additions(&unknown);
-        let (code, out, err) = outcome(&mut asked(&unknown, home.path(), arguments));
-        assert_eq!((code, out.as_str(), additions(&unknown) - before), (3, "", 1), "{err}");
-        assert!(err.contains("may have started"), "{err}");
+    let (code, out, err) = outcome(&mut asked(&unknown, home.path(), &by_path));
+    assert_eq!((code, out.as_str(), additions(&unknown)), (3, "", 1), "{err}");
+    assert!(err.contains("may have started"), "{err}");
+}
+
+/// Returns the path of the list in the command that sends the remaining files.
+fn list_of_remaining(error: &Value) -> PathBuf {
+    let mut words = error["remedy"].as_str().unwrap().split_whitespace();
+    words.find(|word| *word == "--files-from").unwrap();
+    words.next().unwrap().into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_interrupted_addition_has_its_own_list_and_names_uncertain_files() {
+    let (home, folder) = home(5);
+    let (added, is_busy) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
+        if seen.method == "POST" {
+            return match added.fetch_add(1, Ordering::Relaxed) {
+                1 => Reply::new(413, &[], "{}"),
+                3 => Reply::disconnect(),
+                _ => {
+                    is_busy.store(true, Ordering::Relaxed);
+                    Reply::new(202, &[], "")
+                }
+            };
+        }
+        let was_busy = is_busy.swap(false, Ordering::Relaxed);
+        let status = if was_busy { "READ ONLY" } else { "PARTIAL INDEX" };
+        let images = added.load(Ordering::Relaxed).div_ceil(2);
+        let record =
+            json!({ "id": ID, "display_name": "dash", "status_new": status, "n_images": images });
+        Reply::json(record.to_string())
+    })
+    .await;
+    let add = |files: std::ops::Range<u8>| {
+        let files = files.map(|n| format!("{}/{n}.png", folder.display())).collect::<Vec<_>>();
+        let mut command = asked(&server, home.path(), &["media", "add", ID, "--split", "1"]);
+        let (_, _, err) = outcome(command.args(["--json", "--file"]).args(files));
+        document(err.lines().last().unwrap())
+    };
+    let (refused, lost) = (add(0..2), add(2..5));
+    let uncertain = "1 file at the start of the list may already have been added";
+    let names_uncertain = |error: &Value| error["message"].as_str().unwrap().contains(uncertain);
+    assert_eq!((names_uncertain(&refused), names_uncertain(&lost)), (false, true), "{lost}");
+    for (error, files) in [(&refused, 1..2), (&lost, 3..5)] {
+        let listed = std::fs::read_to_string(list_of_remaining(error)).unwrap();
+        let path = |n: u8| format!("{}/{n}.png\0", folder.display());
+        assert_eq!(listed, files.map(path).collect::<String>(), "{error}");
     }
 }
 

@@ -539,6 +539,8 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
     let service = export_states(&[
         r#"{"status": "INIT"}"#,
         "",
+        r#"{"status": "INIT"}"#,
+        "<p>The proxy is busy</p>",
         r#"{"status": "IN_PROGRESS", "progress": 0.5}"#,
         r#"{"status": "COMPLETED"}"#,
         r#"{"status": "COMPLETED", "download_uri": "/a.zip"}"#,
@@ -553,11 +555,33 @@ async fn an_export_is_followed_to_its_end_over_lost_connections() {
             ["export", "INIT"],
             ["lost", null],
             ["back", null],
+            ["lost", null],
+            ["back", null],
             ["export", "IN_PROGRESS"],
             ["export", "COMPLETED"],
             ["end", null],
         ])
     );
+}
+
+#[tokio::test]
+async fn an_export_whose_status_is_refused_is_not_recorded_as_failed() {
+    let home = tempfile::tempdir().unwrap();
+    let service = ScriptedServer::start(|request: &ReceivedRequest| match request.path() {
+        path if path.ends_with("export_context_async") => {
+            Reply::json(json!({ "id": EXPORT, "status": "IN_PROGRESS" }).to_string())
+        }
+        path if path.ends_with("export_status") => Reply::new(404, &[], "{}"),
+        _ => record("READY", 100),
+    })
+    .await;
+    let start = ["export", "start", "--format", "json", "--wait"];
+    let (code, _, err) = ask(&service, home.path(), &start).await;
+    assert_eq!(code, 5, "{err}");
+    let (_, out, err) = ask(&service, home.path(), &["export", "list", "--json"]).await;
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    let export = &listed["exports"][0];
+    assert_eq!((&export["state"], &export["status"]), (&json!("running"), &Value::Null), "{err}");
 }
 
 #[tokio::test]

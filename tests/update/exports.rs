@@ -224,6 +224,20 @@ fn failed_and_rejected_exports_are_no_longer_polled() {
 }
 
 #[test]
+fn a_status_that_cannot_be_read_does_not_end_the_job() {
+    for kind in [FailureKind::Unexpected, FailureKind::Rejected, FailureKind::NotFound] {
+        let mut desk = started();
+        desk.answer(START, Payload::Export(task("IN_PROGRESS")));
+        desk.wait(1);
+        desk.fail(Lane::Export(JOB), kind);
+        assert_eq!(desk.app.jobs().get(JOB).unwrap().label(), "IN_PROGRESS", "{kind:?}");
+        desk.wait(30);
+        desk.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
+        assert!(matches!(state(&desk), JobState::Downloading(..)), "{kind:?}");
+    }
+}
+
+#[test]
 fn an_outage_does_not_end_the_job() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));

@@ -83,11 +83,15 @@ fn scores_below_the_bound_are_counted_on_the_loaded_page() {
 }
 
 #[test]
-fn an_inverted_max_score_is_warned_about_once() {
+fn an_ignored_or_inverted_max_score_is_warned_about_once() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("c v tab 0 . 5 enter");
+    desk.answer_page(scored(&[0.2, 0.9]));
+    assert!(desk.notice().contains("does not apply the maximum score"), "{}", desk.notice());
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 5 enter");
     desk.answer_page(scored(&[0.7, 0.9]));
-    assert!(desk.notice().contains("inverts the max score"), "{}", desk.notice());
+    assert!(desk.notice().contains("interprets the maximum score inversely"), "{}", desk.notice());
     desk.wait(20);
     desk.press("c enter r");
     desk.answer_page(scored(&[0.7, 0.9]));

@@ -469,6 +469,7 @@ fn the_page_before_an_empty_or_repeated_one_is_the_last() {
         desk.press("n");
         desk.answer_page(unknown(end));
         assert_eq!(desk.app.results().last_page_number(), Some(1));
+        assert_eq!(desk.app.results().page_range(), None, "the page is behind the last one");
         assert!(!desk.app.results().may_have_next_page());
         desk.press("p");
         let range = desk.app.results().page_range().unwrap();
@@ -555,6 +556,24 @@ fn the_caption_search_opens_if_the_service_requires_a_query() {
     desk.press("enter");
     desk.answer_page(page(0, 3));
     assert_eq!(numbers(&desk), [0, 1, 2]);
+}
+
+#[test]
+fn the_caption_search_opens_only_for_a_dataset_that_was_never_shown_without_a_query() {
+    let browsed = Search::browse(dataset(1, Status::Ready).id);
+    let mut desk = Desk::with_clusters(9);
+    desk.press("r");
+    desk.fail(Lane::Page(browsed.clone()), FailureKind::NotFound);
+    assert!(desk.app.dialog::<CaptionSearchForm>().is_none());
+    assert_eq!(numbers(&desk).len(), 9);
+
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.fail(Lane::Page(browsed.clone()), FailureKind::Invalid);
+    desk.press("esc r");
+    desk.fail(Lane::Page(browsed), FailureKind::Invalid);
+    assert!(desk.app.results().needs_query(desk.app.service_data()));
+    assert!(desk.app.dialog::<CaptionSearchForm>().is_none(), "it was closed");
 }
 
 #[test]

@@ -153,19 +153,20 @@ impl Client {
         if !matches!(failure.kind, FailureKind::NoResponse | FailureKind::Unconfirmed) {
             return Err(failure);
         }
-        let Ok(now) = self.dataset(previous.id).await else { return Err(failure) };
-        let accepted = accepted_since(previous, &now);
-        let word = now.status.as_str();
         let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.content_bytes));
-        match (sent == total, accepted) {
-            (true, Some(accepted)) => Ok(accepted),
-            (true, None) => Err(failure),
-            (false, Some(_)) => Err(Failure::new(
+        if sent == total {
+            let acceptance = self.find_acceptance(previous).await;
+            return acceptance.map(|(_, accepted)| accepted).ok_or(failure);
+        }
+        let Ok(now) = self.dataset(previous.id).await else { return Err(failure) };
+        let word = now.status.as_str();
+        match accepted_since(previous, &now) {
+            Some(_) => Err(Failure::new(
                 FailureKind::Conflict,
                 format!("the upload was rejected during the transfer: the dataset is {word} now"),
             )
             .with_remedy("Another task is running; send it again when that is done")),
-            (false, None) => Err(Failure::new(
+            None => Err(Failure::new(
                 FailureKind::NoResponse,
                 format!(
                     "the upload was interrupted after {sent} of {total} bytes; the dataset is {word} as \
@@ -175,6 +176,20 @@ impl Client {
             .with_detail(failure.detail)
             .with_remedy("Send it again, in smaller parts if the service rejects its size")),
         }
+    }
+
+    /// Looks for evidence in the dataset that a request was accepted whose response was lost. A service may change the
+    /// dataset only some time after it has accepted a request, so the dataset is read several times.
+    pub async fn find_acceptance(&self, previous: &Dataset) -> Option<(Dataset, Accepted)> {
+        for pause in self.transport.retry_engine.policy().acceptance_check_delays {
+            tokio::time::sleep(pause).await;
+            if let Ok(now) = self.dataset(previous.id).await
+                && let Some(accepted) = accepted_since(previous, &now)
+            {
+                return Some((now, accepted));
+            }
+        }
+        None
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     errors::SentLogin,
     service_config::{AuthMethod, Credentials, SecretReloader, ServiceConfig},
 };
-use tessera_model::{Failure, FailureKind, NO_SECRET, Timestamp};
+use tessera_model::{Failure, FailureKind, NO_SECRET, SafeText, Timestamp};
 use tessera_wire::credentials::SESSION_COOKIE;
 
 #[derive(Clone)]
@@ -83,6 +83,15 @@ impl AuthProvider {
         }
     }
 
+    /// Returns what the login consists of, and what is sent of it.
+    fn secrets(&self) -> Vec<SecretString> {
+        match self {
+            Self::Anonymous => Vec::new(),
+            Self::Tokens(tokens) => tokens.secrets(),
+            Self::Fixed(header, _) => header.secret().into_iter().collect(),
+        }
+    }
+
     /// Returns the source of the tokens, if tokens are signed here.
     pub(super) fn tokens(&self) -> Option<&TokenSource> {
         match self {
@@ -107,9 +116,40 @@ impl AuthHeader {
         Ok(Self { name: AUTHORIZATION, value, token: Some(token) })
     }
 
+    /// Returns the token or the session in the header.
+    fn secret(&self) -> Option<SecretString> {
+        let (_, secret) = self.value.to_str().ok()?.split_once([' ', '='])?;
+        Some(secret.into())
+    }
+
     pub(super) fn from_session(session: &SecretString) -> Result<Self, Failure> {
         let cookie = SecretString::from(format!("{SESSION_COOKIE}={}", session.expose_secret()));
         Ok(Self { name: COOKIE, value: sensitive_header(&cookie)?, token: None })
+    }
+}
+
+/// The login of a client, which no text of a response may show, because gateways echo requests in their errors.
+#[derive(Clone)]
+pub(super) struct LoginMask(Vec<SecretString>);
+
+impl LoginMask {
+    /// The length from which a part of the login is masked. A shorter one could be a word of the text.
+    const MIN_LENGTH: usize = 8;
+
+    /// Masks the login of a client, and the headers that a request has sent.
+    pub(super) fn new<'a>(
+        auth: &AuthProvider,
+        sent: impl IntoIterator<Item = &'a AuthHeader>,
+    ) -> Self {
+        let sent = sent.into_iter().filter_map(AuthHeader::secret);
+        let mut secrets: Vec<_> = auth.secrets().into_iter().chain(sent).collect();
+        secrets.retain(|secret| secret.expose_secret().len() >= Self::MIN_LENGTH);
+        Self(secrets)
+    }
+
+    pub(super) fn apply(&self, text: &SafeText) -> SafeText {
+        let hide = |text: String, secret: &SecretString| text.replace(secret.expose_secret(), "…");
+        SafeText::detail(&self.0.iter().fold(text.received().to_owned(), hide))
     }
 }
 
@@ -188,6 +228,13 @@ impl TokenSource {
         state.secret_reloader = None;
         state.credentials = credentials;
         state.current = None;
+    }
+
+    fn secrets(&self) -> Vec<SecretString> {
+        let state = self.lock_state();
+        let Credentials { api_key, api_secret } = &state.credentials;
+        let token = state.current.as_ref().map(|token| token.text.clone());
+        [api_key.as_str().into(), api_secret.clone()].into_iter().chain(token).collect()
     }
 
     pub(super) fn api_key(&self) -> String {

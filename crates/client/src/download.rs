@@ -74,7 +74,7 @@ impl Client {
     /// # Errors
     /// [`FailureKind::Local`] before any request if the target exists and is kept, or later if the disk fails.
     /// [`FailureKind::Conflict`] if the export is not finished. [`FailureKind::Unexpected`] if the archive is damaged.
-    /// After an error, the part file stays, and the next call resumes the download.
+    /// After an error, the part file stays unless it is empty, and the next call resumes the download.
     pub async fn download(
         &self,
         dataset: DatasetId,
@@ -91,17 +91,15 @@ impl Client {
             version: ArchiveVersion::default(),
             resumed: false,
         };
-        transfer.run(report).await?;
-        let mut verified = transfer.verify().await?;
-        if verified.is_err() && transfer.resumed {
-            transfer.restart().await?;
-            transfer.resumed = false;
-            transfer.run(report).await?;
-            verified = transfer.verify().await?;
-        }
-        let VerifiedArchive { entries, images } = match verified {
-            Ok(contents) => contents,
-            Err(failure) => return Err(transfer.part.discard().err().unwrap_or(failure)),
+        let VerifiedArchive { entries, images } = match transfer.run_verified(report).await {
+            Ok(Ok(contents)) => contents,
+            Ok(Err(failure)) => return Err(transfer.part.discard().err().unwrap_or(failure)),
+            Err(failure) => {
+                if transfer.part.bytes_written == 0 {
+                    transfer.part.discard().ok();
+                }
+                return Err(failure);
+            }
         };
         let (path, bytes) = transfer.part.publish()?;
         Ok(Archive { path, bytes, entries, images })
@@ -117,9 +115,7 @@ impl Client {
                 return self.transport.resolve(&link);
             }
             if requested.elapsed() >= policy.link_timeout {
-                let sentence = "the export is complete, but the service provides no download link";
-                let failure = Failure::new(FailureKind::Unexpected, sentence);
-                return Err(failure.with_remedy("Try again later, or start the export again"));
+                return Err(ExportTask::missing_link());
             }
             tokio::time::sleep(policy.link_poll_interval).await;
         }
@@ -144,6 +140,22 @@ fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
 }
 
 impl DownloadTransfer<'_> {
+    /// Downloads and verifies the archive. The inner error says why it is not an archive.
+    async fn run_verified(
+        &mut self,
+        report: ProgressCallback<'_>,
+    ) -> Result<Result<VerifiedArchive, Failure>, Failure> {
+        self.run(report).await?;
+        let verified = self.verify().await?;
+        if verified.is_ok() || !self.resumed {
+            return Ok(verified);
+        }
+        self.restart().await?;
+        self.resumed = false;
+        self.run(report).await?;
+        self.verify().await
+    }
+
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
         let mut request = ApiRequest::get(

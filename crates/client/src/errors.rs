@@ -297,8 +297,11 @@ impl FailureContext<'_> {
             self.request.origin(),
             rejection.status.as_u16()
         );
-        Failure::new(FailureKind::Unexpected, sentence)
-            .with_remedy("Requests are not redirected; correct the base URL")
+        let failure = Failure::new(FailureKind::Unexpected, sentence);
+        if self.request.endpoint.follows_link() {
+            return failure.with_remedy("A link is followed only to http and https addresses");
+        }
+        failure.with_remedy("Requests are not redirected; correct the base URL")
     }
 }
 

@@ -13,7 +13,10 @@ use reqwest::{
 };
 use serde_json::Value;
 
-use crate::request::{ApiRequest, MAX_ERROR_BODY_BYTES};
+use crate::{
+    auth::LoginMask,
+    request::{ApiRequest, MAX_ERROR_BODY_BYTES},
+};
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{
     add_media::{ACCEPTED_STATUS, Accepted, read_accepted},
@@ -37,6 +40,7 @@ pub(super) struct ApiResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Bytes,
+    mask: LoginMask,
 }
 
 /// A response to a request that the user wrote, whose body nothing has to confirm.
@@ -76,6 +80,7 @@ impl ApiResponse {
         status: StatusCode,
         headers: HeaderMap,
         body: Bytes,
+        mask: LoginMask,
     ) -> Self {
         Self {
             endpoint: request.endpoint,
@@ -83,6 +88,7 @@ impl ApiResponse {
             status,
             headers,
             body,
+            mask,
         }
     }
 
@@ -163,7 +169,8 @@ impl ApiResponse {
         let message = read_reported_error(value, self.endpoint.status_field())?;
         let purpose = self.endpoint.retry_rule().purpose;
         let sentence = format!("cannot {purpose}: the service reported an error");
-        let failure = Failure::new(FailureKind::Rejected, sentence).with_detail(Some(message));
+        let failure = Failure::new(FailureKind::Rejected, sentence)
+            .with_detail(Some(self.mask.apply(&message)));
         Some(self.identified(failure))
     }
 
@@ -184,6 +191,7 @@ impl ApiResponse {
                 .with_remedy("Check that the base URL leads to a dataset service")
         };
         let message = read_error_message(&self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)]);
+        let message = message.map(|text| self.mask.apply(&text));
         let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
         self.identified(failure.with_detail(excerpt))
     }

@@ -14,7 +14,10 @@ use std::{
 use reqwest::header::RETRY_AFTER;
 
 use crate::errors::{AttemptError, ErrorResponse};
-use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
+use tessera_model::{
+    ExportTask,
+    pseudorandom::{SPLITMIX64_INCREMENT, splitmix64},
+};
 use tessera_wire::endpoints::{Endpoint, MAX_UNSENT_ATTEMPTS, RetryRule};
 
 /// Timeouts and limits. The default suits an interactive program.
@@ -44,6 +47,8 @@ pub struct ClientPolicy {
     /// The time limit until a finished export has a link.
     pub link_timeout: Duration,
     pub link_poll_interval: Duration,
+    /// The pauses before the reads of a dataset that may show that a request was accepted whose response was lost.
+    pub acceptance_check_delays: [Duration; 3],
     /// The seed of the jitter. `None` uses a random seed.
     pub jitter_seed: Option<u64>,
 }
@@ -62,8 +67,9 @@ impl Default for ClientPolicy {
             idle_timeout: Duration::from_secs(30),
             upload_idle_timeout: Duration::from_mins(1),
             total_timeout: Duration::from_mins(1),
-            link_timeout: Duration::from_mins(10),
+            link_timeout: ExportTask::LINK_TIMEOUT,
             link_poll_interval: Duration::from_secs(5),
+            acceptance_check_delays: [1, 3, 5].map(Duration::from_secs),
             jitter_seed: None,
         }
     }

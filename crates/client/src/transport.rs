@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    auth::{AuthHeader, AuthProvider},
+    auth::{AuthHeader, AuthProvider, LoginMask},
     bounded_unpack::decode_body,
     curl::DryRun,
     encryption::{TlsProblem, tls_config},
@@ -133,6 +133,10 @@ impl Transport {
         FailureContext { request, login }.explain(error)
     }
 
+    fn login_mask(&self, sent: Option<&AuthHeader>) -> LoginMask {
+        LoginMask::new(&self.auth, self.upload_session.iter().chain(sent))
+    }
+
     fn session_for(&self, request: &ApiRequest) -> Option<&AuthHeader> {
         self.upload_session.as_ref().filter(|_| request.endpoint == Endpoint::AddMedia)
     }
@@ -173,7 +177,7 @@ impl Transport {
             // The API client has decoded what it requested, and removed the header.
             let body = decode_body(&headers, body, request.max_bytes)?
                 .ok_or_else(|| response_too_large(request))?;
-            Ok(ApiResponse::new(request, status, headers, body))
+            Ok(ApiResponse::new(request, status, headers, body, self.login_mask(None)))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".into());
         tokio::time::timeout(deadline, response).await.map_err(late)?
@@ -241,7 +245,8 @@ impl Transport {
         let body =
             BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES).await;
         let body = body.ok().flatten().unwrap_or_default();
-        let detail = read_error_message(&body);
+        let mask = self.login_mask(auth_header);
+        let detail = read_error_message(&body).map(|message| mask.apply(&message));
         Err(AttemptError::Rejected(Box::new(ErrorResponse { status, headers, body, detail })))
     }
 

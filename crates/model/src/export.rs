@@ -4,6 +4,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     str::FromStr,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -195,6 +196,16 @@ impl ExportTask {
         let ExportState::Failed(state) = &self.state else { return None };
         let sentence = format!("the export ended with {state}");
         Some(Failure::new(FailureKind::Rejected, sentence).with_detail(self.message.clone()))
+    }
+
+    /// How long a completed export may have no link.
+    pub const LINK_TIMEOUT: Duration = Duration::from_mins(10);
+
+    /// Why an export that is completed cannot be downloaded, after the time in which its link had to arrive.
+    pub fn missing_link() -> Failure {
+        let sentence = "the export is complete, but the service provides no download link";
+        Failure::new(FailureKind::Unexpected, sentence)
+            .with_remedy("Try again later, or start the export again")
     }
 
     /// What a completed export lacks. A service has nothing else to say about an export that is whole.

@@ -109,6 +109,13 @@ impl Failure {
         )
     }
 
+    /// Whether the response, if there is one, says nothing about what was requested, so that a later retry may succeed.
+    /// A page of a proxy, a redirect and an unreadable body are no responses of the API.
+    pub fn is_inconclusive(&self) -> bool {
+        self.is_connection_failure()
+            || matches!(self.kind, FailureKind::Rejected | FailureKind::Unexpected)
+    }
+
     /// Whether the connection failed, so that a later retry may succeed.
     pub fn is_connection_failure(&self) -> bool {
         matches!(

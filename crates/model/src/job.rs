@@ -180,13 +180,8 @@ pub struct FailedExport {
 }
 
 impl FailedExport {
-    /// The status given to a failed export whose status was not received.
+    /// The status of a failed job without an export.
     pub const STATUS: &str = "FAILED";
-
-    /// An export whose status was not received.
-    pub fn without_status(id: ExportTaskId) -> Self {
-        Self { id, status: SafeText::name(Self::STATUS) }
-    }
 }
 
 impl From<&ExportTask> for FailedExport {

@@ -81,7 +81,7 @@ pub use saved_state::{
     Cover, HistoryEntry, KeptTags, Place, RecentPlace, ResultCount, SavedSession, SavedView,
     StateKey, StateValue,
 };
-pub use search::{FileOrder, FileSortKey, Granularity, Page, Query, Search};
+pub use search::{FileOrder, FileSortKey, Granularity, MaxScoreViolation, Page, Query, Search};
 pub use selection::{
     EntryContent, EntryId, ExportSelection, SelectedCluster, Selection, SelectionEntry,
     SelectionItem, SelectionTotals,

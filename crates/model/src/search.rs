@@ -197,12 +197,42 @@ impl Page {
         self.repeated += all - self.clusters.len();
     }
 
-    /// Whether a score exceeds the maximum of the search. Public documents disagree about the direction of this bound,
-    /// so if this returns true, the service keeps the scores above the bound.
-    pub fn violates_max_score(&self, search: &Search) -> bool {
-        let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
-        let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
-        scores.any(|relevance| relevance.score > bound.value())
+    /// Returns how the service has broken the maximum score of the search, if a score exceeds it. Public documents
+    /// disagree about the direction of this bound.
+    pub fn max_score_violation(&self, search: &Search) -> Option<MaxScoreViolation> {
+        let Query::Caption { max_score: Some(bound), .. } = &search.query else { return None };
+        let scores =
+            self.clusters.iter().filter_map(|cluster| Some(cluster.relevance.as_ref()?.score));
+        let (above, within): (Vec<f64>, Vec<f64>) =
+            scores.partition(|score| *score > bound.value());
+        // The scores within the maximum may be on the pages before.
+        let is_inverted = search.page == 0 && within.is_empty();
+        let violation =
+            if is_inverted { MaxScoreViolation::Inverted } else { MaxScoreViolation::Ignored };
+        (!above.is_empty()).then_some(violation)
+    }
+}
+
+/// How a service breaks the maximum score of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxScoreViolation {
+    /// Scores on both sides of the maximum are found.
+    Ignored,
+    /// Only scores above the maximum are found.
+    Inverted,
+}
+
+impl MaxScoreViolation {
+    /// Describes what the service does, for a warning.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Ignored => {
+                "this service does not apply the maximum score: it also finds scores above it"
+            }
+            Self::Inverted => {
+                "this service interprets the maximum score inversely: it keeps scores above it"
+            }
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub fn without_pauses() -> ClientPolicy {
         max_retry_after: Duration::ZERO,
         link_timeout: Duration::ZERO,
         link_poll_interval: Duration::ZERO,
+        acceptance_check_delays: [Duration::ZERO; 3],
         jitter_seed: Some(1),
         ..ClientPolicy::default()
     }

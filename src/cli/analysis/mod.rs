@@ -15,8 +15,6 @@ pub use leaks::LeaksOptions;
 pub use report::ReportOptions;
 pub use split::DatasetSplitOptions;
 
-use std::time::Duration;
-
 use tessera_interface::job::{Job, JobDataset, JobId};
 use tessera_model::{ExportJob, ExportSpec, ExportTask, FailureKind, JobKind, Operation};
 

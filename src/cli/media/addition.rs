@@ -180,6 +180,8 @@ pub struct AdditionRun<'a> {
     late_skips: Preflight,
     /// Whether the service could not read everything that was sent.
     is_incomplete: bool,
+    /// Whether the service may have accepted the part after the accepted ones.
+    may_have_accepted_next: bool,
     reindexed: bool,
 }
 
@@ -203,6 +205,7 @@ impl<'a> AdditionRun<'a> {
             sent_bytes: AtomicU64::new(0),
             late_skips: Preflight::default(),
             is_incomplete: false,
+            may_have_accepted_next: false,
             reindexed: false,
         }
     }
@@ -271,7 +274,11 @@ impl<'a> AdditionRun<'a> {
         let Some(mut recorder) = self.current_job.take() else {
             return Err(CliError::interrupted());
         };
-        let added = response.inspect_err(|failure| recorder.set_failed(failure))?;
+        let added = response.inspect_err(|failure| {
+            let is_sent = self.sent_bytes.load(Ordering::Relaxed) >= part.bytes;
+            self.may_have_accepted_next = is_sent && failure.may_have_taken_effect();
+            recorder.set_failed(failure);
+        })?;
         self.record_accepted(part, added.preflight);
         recorder.apply(|job| job.operation_accepted(timestamp_now(), added.accepted));
         let last = self.accepted_parts == self.plan.parts.len();
@@ -397,6 +404,7 @@ impl<'a> AdditionRun<'a> {
         } else {
             "interrupted when everything was sent: it may have been accepted".to_owned()
         };
+        self.may_have_accepted_next = sent >= bytes;
         let kind = if sent < bytes { FailureKind::Local } else { FailureKind::NoResponse };
         recorder.set_failed(&Failure::new(kind, message.as_str()));
         CliError::new(Exit::Interrupted, format!("{message}; {status}"))
@@ -410,9 +418,10 @@ impl<'a> AdditionRun<'a> {
             return error;
         }
         let error = error.with_context(&format!(
-            "{} of {all} parts were accepted; {} files remain",
+            "{} of {all} parts were accepted; {} files remain{}",
             self.accepted_parts,
-            AdditionPlan::file_count(remaining)
+            AdditionPlan::file_count(remaining),
+            self.uncertainty(remaining)
         ));
         match self.save_remaining(remaining) {
             Ok(list) => error.with_remedy(self.resume_command(&list)),
@@ -424,11 +433,26 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
+    /// Says how many of the remaining files the service may already have, and what shows this.
+    fn uncertainty(&self, remaining: &[AdditionPart]) -> String {
+        let next = remaining.first().filter(|_| self.may_have_accepted_next);
+        next.map_or_else(String::new, |part| {
+            let files = count_with_noun(part.files, "file", "files");
+            let command = self.connection.suggestion("tessera dataset show", self.dataset.id);
+            format!(
+                ", and {files} at the start of the list may already have been added, which the counts of \
+                 `{command}` show"
+            )
+        })
+    }
+
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = self.connection.state.folder();
         let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
-        let path = folder.join(format!("rest-{}.list", self.dataset.id));
+        // The list of an earlier addition stays, because its command may not have been run yet.
+        let number = timestamp_now().as_micros();
+        let path = folder.join(format!("rest-{}-{number}.list", self.dataset.id));
         tessera_files::write_user_file(&path, &list)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)

@@ -3,8 +3,8 @@
 
 use futures_util::{StreamExt as _, stream};
 use tessera_model::{
-    Cluster, Fraction, HistoryEntry, Link, Page, Query, Relevance, RelevanceBand, ScoreScale,
-    SelectionEntry, Status,
+    Cluster, Fraction, HistoryEntry, Link, MaxScoreViolation, Page, Query, Relevance,
+    RelevanceBand, ScoreScale, SelectionEntry, Status,
 };
 use tessera_picture::Crop;
 use tessera_wire::{
@@ -202,8 +202,7 @@ pub struct SearchResults {
     pub plotted: Option<Vec<Cluster>>,
     /// The number of the page that failed, and the reason.
     pub missing_page: Option<(u32, Failure)>,
-    /// Whether the service interprets the maximum score inversely.
-    max_score_inverted: bool,
+    max_score_violation: Option<MaxScoreViolation>,
     is_bounded: bool,
     /// What the service sent in addition to the clusters of the first page.
     pub metadata: Value,
@@ -222,14 +221,14 @@ impl SearchResults {
             contact_sheet,
             plotted: plots.then(Vec::new),
             missing_page: None,
-            max_score_inverted: false,
+            max_score_violation: None,
             is_bounded: false,
             metadata: Value::Null,
         }
     }
 
     pub fn accept(&mut self, page: Page, search: &Search) -> Vec<Cluster> {
-        self.max_score_inverted |= page.violates_max_score(search);
+        self.max_score_violation = self.max_score_violation.or(page.max_score_violation(search));
         self.is_bounded |= page.is_bounded;
         let clusters = self.pages.accept(page);
         self.clusters += clusters.len();
@@ -278,10 +277,8 @@ impl SearchResults {
                 dataset.name
             ));
         }
-        if self.max_score_inverted {
-            messages.warn(
-                "this service interprets the maximum score inversely: it keeps scores above it",
-            );
+        if let Some(violation) = self.max_score_violation {
+            messages.warn(violation.text());
         }
         if repeated > 0 {
             let repeated = count_clusters(repeated);

@@ -144,6 +144,27 @@ async fn links_are_renewed_three_times_without_progress() {
 }
 
 #[tokio::test]
+async fn a_link_that_is_refused_leaves_no_file() {
+    for (link, target) in [
+        ("file:///etc/passwd", ""),
+        ("/cdn/x.zip", "file:///etc/passwd"),
+        ("/cdn/x.zip", "/cdn/x.zip"),
+    ] {
+        let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
+            if seen.path().ends_with("export_status") {
+                return Reply::json(format!(r#"{{"status":"COMPLETED","download_uri":"{link}"}}"#));
+            }
+            Reply::new(302, &[("location", target)], "")
+        })
+        .await;
+        let downloads = DownloadFolder::new();
+        let failure = downloads.download(&server).await.unwrap_err().to_string();
+        assert!(failure.contains("link") && !failure.contains("base URL"), "{failure}");
+        assert!(downloads.names().is_empty(), "{:?}", downloads.names());
+    }
+}
+
+#[tokio::test]
 async fn exports_without_an_archive_fail() {
     for (body, kind) in [
         (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),

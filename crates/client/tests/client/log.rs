@@ -74,6 +74,45 @@ async fn no_secret_reaches_the_log() {
     }
 }
 
+/// A gateway may send back the headers that it received.
+#[tokio::test]
+async fn a_login_that_a_response_contains_is_masked() {
+    let credentials = || Credentials {
+        api_key: "ak_of_a_user".into(),
+        api_secret: "a secret of at least thirty-two bytes".into(),
+    };
+    for (status, key) in [(400, "detail"), (401, "detail"), (200, "error"), (200, "unknown")] {
+        let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
+            let login = [seen.header("authorization"), seen.header("cookie")];
+            let login = login.into_iter().flatten().collect::<String>();
+            let echo = format!(r#"{{"{key}":"bad header {login} of ak_of_a_user"}}"#);
+            Reply::new(status, &[("content-type", "application/json")], &echo)
+        })
+        .await;
+        for (auth, shown) in [
+            (AuthMethod::Hosted(credentials()), "bad header Bearer … of …"),
+            (AuthMethod::Token("token-of-a-user".into()), "bad header Bearer … of ak_of_a_user"),
+            (
+                AuthMethod::Session("session-of-a-user".into()),
+                "bad header SESSION=… of ak_of_a_user",
+            ),
+        ] {
+            let url = BaseUrl::parse(&server.url()).unwrap();
+            let service = ServiceConfig::new(url, auth).unwrap();
+            let client = Client::with_policy(service, without_pauses()).unwrap();
+            let (client, log) = recorded(client);
+            let failure = client.dataset(dataset()).await.unwrap_err();
+            assert!(failure.to_string().contains(shown), "{failure}");
+            let log = format!("{:?}", log.lock().unwrap());
+            for sent in server.requests() {
+                let login = sent.header("authorization").or(sent.header("cookie")).unwrap();
+                let (_, secret) = login.split_once([' ', '=']).unwrap();
+                assert!(!format!("{failure:?}{log}").contains(secret), "{failure:?} {log}");
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn values_of_signed_links_are_masked() {
     let run = DryRun::new(&[Endpoint::Picture, Endpoint::Explore]);

@@ -40,14 +40,17 @@ async fn add(url: &str, path: &Path) -> Result<(), Failure> {
 
 /// A service whose dataset has these states, one per request, and that responds to uploads with
 /// `reply`.
-async fn service(states: [&'static str; 2], reply: fn() -> Reply) -> ScriptedServer {
+async fn service<const N: usize>(
+    states: [&'static str; N],
+    reply: fn() -> Reply,
+) -> ScriptedServer {
     let served = AtomicUsize::new(0);
     ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.method == "POST" {
             return reply();
         }
         let turn = served.fetch_add(1, Ordering::Relaxed);
-        Reply::json(record(states[turn.min(1)]))
+        Reply::json(record(states[turn.min(N - 1)]))
     })
     .await
 }
@@ -231,6 +234,14 @@ async fn lost_responses_are_never_retried() {
         assert_eq!(failure.kind, FailureKind::NoResponse);
     }
     assert_eq!(uploads(&server), 1_000);
+}
+
+#[tokio::test]
+async fn a_dataset_that_changes_late_shows_that_the_upload_was_accepted() {
+    let (_folder, path) = picture(0);
+    let server = service(["READY", "READY", "READY", "READ ONLY"], Reply::disconnect).await;
+    add(&server.url(), &path).await.unwrap();
+    assert_eq!((uploads(&server), server.count()), (1, 5));
 }
 
 #[tokio::test]

@@ -238,7 +238,7 @@ impl App {
     fn handle_search_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Page(search), Ok(Payload::Page(page))) => {
-                self.query.warn_if_max_score_inverted(&search, &page, &mut self.outbox);
+                self.query.warn_if_max_score_violated(&search, &page, &mut self.outbox);
                 self.baskets.confirm_selected(search.dataset, &page, &mut self.outbox);
                 self.query.record_known_values(&search, &page);
                 self.page_loaded(&search, page);
@@ -306,7 +306,7 @@ impl App {
             ) => {
                 export_reported(self, id, task);
             }
-            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, &failure),
+            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, failure),
             (Lane::Download(id), result) => {
                 download_finished(self, id, content!(result, Downloaded));
             }

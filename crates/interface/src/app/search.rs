@@ -486,10 +486,14 @@ impl App {
         self.results.show_requested_page();
     }
 
-    /// Stores the failure of a page. If the service requires a query, the caption search opens.
+    /// Stores the failure of a page. If the service requires a query, the caption search opens. It opens only once, so
+    /// that a refresh does not open it while the user types.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        self.results.pages.entry(search).finish(self.outbox.now, Err(failure));
-        if self.results.needs_query(&self.service_data) && !self.overlays.is_open() {
+        let page = self.results.pages.entry(search);
+        let is_first = page.failure().is_none_or(Failure::is_connection_failure);
+        page.finish(self.outbox.now, Err(failure));
+        let needs_query = is_first && self.results.needs_query(&self.service_data);
+        if needs_query && !self.overlays.is_open() {
             CaptionSearchForm::open(&mut self.overlays, &self.results);
         }
     }

@@ -36,6 +36,8 @@ pub struct Job {
     /// Whether the job was active when its state was recorded last.
     was_active: bool,
     state: JobState,
+    /// When the export was first reported as completed, because its link may never arrive.
+    completed_at: Option<Uptime>,
     /// Follows the dataset's status during an addition or a reindex.
     tracker: Option<TaskTracker>,
     history: JobHistory,

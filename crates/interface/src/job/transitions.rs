@@ -12,7 +12,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind, JobKind,
+    Archive, Dataset, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, JobKind,
     MediaAddition, SafeText, Timestamp,
     task_tracker::{TaskStatus, TaskTracker},
     text::count_with_noun,
@@ -40,6 +40,7 @@ impl Job {
             ended_at: None,
             was_active: true,
             state: JobState::Starting,
+            completed_at: None,
             tracker: None,
             history: JobHistory::default(),
         }
@@ -133,7 +134,12 @@ impl Job {
         if let JobKind::Export(export) = &mut self.kind {
             export.shortfall = task.shortfall().cloned();
         }
-        self.state = match task.failure() {
+        let is_completed = task.state == ExportState::Completed;
+        self.completed_at = is_completed.then(|| self.completed_at.unwrap_or(now));
+        let waited = now.saturating_sub(self.completed_at.unwrap_or(now));
+        let has_no_link = !task.has_ended() && waited >= ExportTask::LINK_TIMEOUT;
+        let failure = task.failure().or_else(|| has_no_link.then(ExportTask::missing_link));
+        self.state = match failure {
             Some(failure) => JobState::Failed(failure, Some((&task).into())),
             None if task.has_ended() => JobState::ExportReady(task.id),
             // An export that is COMPLETED without a link is not ready yet.
@@ -146,20 +152,12 @@ impl Job {
         Ok(())
     }
 
-    /// Handles a failed poll. A lost connection or login keeps the last state; any other failure ends the job.
+    /// Handles a failed poll. Only the service knows how its export ends, so the last state is kept.
     pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
-        match &mut self.state {
-            JobState::ExportRunning(_, remote)
-                if failure.is_connection_failure() || failure.kind == FailureKind::Unauthorized =>
-            {
-                remote.finish(now, Err(failure));
-            }
-            &mut JobState::ExportRunning(task, _) => {
-                let export = FailedExport::without_status(task);
-                self.state = JobState::Failed(failure, Some(export));
-            }
-            _ => return self.illegal("failure of a poll"),
-        }
+        let JobState::ExportRunning(_, remote) = &mut self.state else {
+            return self.illegal("failure of a poll");
+        };
+        remote.finish(now, Err(failure));
         Ok(())
     }
 
@@ -322,7 +320,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use tessera_model::{DatasetId, ExportState, Link, SavedJobState};
+    use tessera_model::{DatasetId, Link, SavedJobState};
 
     use super::*;
 
@@ -338,6 +336,32 @@ mod tests {
         job.operation_accepted(Timestamp::ZERO, accepted).unwrap();
         assert!(job.queue(MediaAddition::new(tessera_model::MediaSource::Files(vec![]))).is_err());
         assert_eq!(job.state(), &JobState::DatasetRunning);
+    }
+
+    #[test]
+    fn a_completed_export_waits_ten_minutes_for_its_link() {
+        let task = |status| ExportTask {
+            id: ExportTaskId(uuid::Uuid::from_u128(7)),
+            state: ExportState::parse(status),
+            progress: None,
+            download: None,
+            message: None,
+        };
+        let dataset = JobDataset { id: DatasetId(uuid::Uuid::nil()), name: SafeText::name("set") };
+        let mut job = Job::new(JobId(0), dataset, JobKind::Reindex, Timestamp::ZERO);
+        for (second, status, is_active) in [
+            (0, "COMPLETED", true),
+            (500, "IN_PROGRESS", true),
+            (1_000, "COMPLETED", true),
+            (1_599, "COMPLETED", true),
+            (1_600, "COMPLETED", false),
+        ] {
+            job.export_reported(Uptime::from_secs(second), task(status)).unwrap();
+            assert_eq!(job.is_active(), is_active, "{status} at {second} s");
+        }
+        let failed =
+            JobState::Failed(ExportTask::missing_link(), Some((&task("COMPLETED")).into()));
+        assert_eq!(job.state(), &failed);
     }
 
     #[test]

@@ -61,6 +61,19 @@ fn only_failures_that_pass_are_failures_of_the_connection() {
 }
 
 #[test]
+fn a_missing_or_unreadable_response_says_nothing_about_a_task() {
+    let inconclusive = [
+        FailureKind::Unreachable,
+        FailureKind::NoResponse,
+        FailureKind::Server,
+        FailureKind::RateLimited,
+        FailureKind::Rejected,
+        FailureKind::Unexpected,
+    ];
+    assert_eq!(kinds(Failure::is_inconclusive), inconclusive);
+}
+
+#[test]
 fn an_empty_detail_is_not_shown() {
     let plain = || Failure::local("cannot read a.jpg");
     assert_eq!(plain().kind, FailureKind::Local);

@@ -57,7 +57,7 @@ fn states() -> Vec<(SavedJobState, Option<ExportTaskId>, bool, bool)> {
         (downloaded(), known, true, false),
         (SavedJobState::Done { status_new: text() }, None, true, false),
         (failed(None), None, true, false),
-        (failed(Some(FailedExport::without_status(TASK))), known, true, false),
+        (failed(Some(FailedExport { id: TASK, status: text() })), known, true, false),
         (SavedJobState::Uncertain { reason: text() }, None, true, false),
         (SavedJobState::Unwatched { export_task_id: known }, known, false, false),
         (SavedJobState::Unwatched { export_task_id: None }, None, false, false),
@@ -70,11 +70,6 @@ fn a_job_is_running_over_or_waits_for_the_user() {
         assert_eq!(state.export(), export, "{state:?}");
         assert_eq!((state.is_over(), state.is_running()), (over, running), "{state:?}");
     }
-}
-
-#[test]
-fn an_export_without_a_status_is_shown_as_failed() {
-    assert_eq!(FailedExport::without_status(TASK).status.as_str(), "FAILED");
 }
 
 fn job(second: u64, state: SavedJobState) -> JobRecord {

@@ -122,16 +122,19 @@ fn a_service_that_returns_scores_beyond_the_bound_is_noticed() {
         let clusters = scores.iter().map(cluster).chain([empty_cluster()]).collect();
         Page { clusters, ..Page::default() }
     };
-    for (query, scores, violated) in [
-        (caption(Some(0.5)), &[0.1, 0.5][..], false),
-        (caption(Some(0.5)), &[0.1, 0.51], true),
-        (caption(Some(0.5)), &[0.9, 0.1], true),
-        (caption(Some(0.5)), &[], false),
-        (caption(None), &[0.9], false),
-        (similar(), &[0.9], false),
-        (Query::Browse, &[0.9], false),
+    let (ignored, inverted) = (Some(MaxScoreViolation::Ignored), Some(MaxScoreViolation::Inverted));
+    for (query, number, scores, violation) in [
+        (caption(Some(0.5)), 0, &[0.1, 0.5][..], None),
+        (caption(Some(0.5)), 0, &[0.1, 0.51], ignored),
+        (caption(Some(0.5)), 0, &[0.9, 0.1], ignored),
+        (caption(Some(0.5)), 0, &[0.7, 0.9], inverted),
+        (caption(Some(0.5)), 1, &[0.7, 0.9], ignored),
+        (caption(Some(0.5)), 0, &[], None),
+        (caption(None), 0, &[0.9], None),
+        (similar(), 0, &[0.9], None),
+        (Query::Browse, 0, &[0.9], None),
     ] {
-        let search = Search { query, ..browse() };
-        assert_eq!(page(scores).violates_max_score(&search), violated, "{scores:?} {search:?}");
+        let search = Search { query, page: number, ..browse() };
+        assert_eq!(page(scores).max_score_violation(&search), violation, "{scores:?} {search:?}");
     }
 }

@@ -37,6 +37,7 @@ fn client(service: &Service, url: &str) -> Client {
     let policy = ClientPolicy {
         initial_backoff: pause,
         link_poll_interval: pause,
+        acceptance_check_delays: [pause; 3],
         header_timeout: silence,
         idle_timeout: silence,
         jitter_seed: Some(1),

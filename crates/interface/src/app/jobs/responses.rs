@@ -30,12 +30,9 @@ pub(in crate::app) fn export_reported(app: &mut App, id: JobId, task: ExportTask
     }
 }
 
-pub(in crate::app) fn export_poll_failed(app: &mut App, id: JobId, failure: &Failure) {
+pub(in crate::app) fn export_poll_failed(app: &mut App, id: JobId, failure: Failure) {
     let now = app.outbox.now;
-    app.jobs.transition(id, |job| job.poll_failed(now, failure.clone()), &mut app.outbox);
-    if app.jobs.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
-        export_failed(app, id, failure);
-    }
+    app.jobs.transition(id, |job| job.poll_failed(now, failure), &mut app.outbox);
 }
 
 pub(in crate::app) fn export_failed(app: &mut App, id: JobId, failure: &Failure) {

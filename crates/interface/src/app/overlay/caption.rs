@@ -123,17 +123,17 @@ impl Dialog for CaptionSearchForm {
 }
 
 impl QueryBuilder {
-    /// Warns once when the service keeps scores above the max score instead of below.
-    pub(in crate::app) fn warn_if_max_score_inverted(
+    /// Warns once when the service finds scores above the max score.
+    pub(in crate::app) fn warn_if_max_score_violated(
         &mut self,
         search: &Search,
         page: &Page,
         outbox: &mut Outbox,
     ) {
-        if !self.direction_warned && page.violates_max_score(search) {
-            self.direction_warned = true;
-            let text = "this service inverts the max score: it keeps scores above it";
-            outbox.notify(Level::Warning, text);
+        let violation = page.max_score_violation(search).filter(|_| !self.max_score_warned);
+        if let Some(violation) = violation {
+            self.max_score_warned = true;
+            outbox.notify(Level::Warning, violation.text());
         }
     }
 }

@@ -17,8 +17,8 @@ pub struct QueryBuilder {
     known_values: HashMap<DatasetId, KnownValues>,
     /// The draft and values of a dataset that has no draft or loaded pages.
     empty: (QueryDraft, KnownValues),
-    /// Whether the user was warned that the service applies the max score in the other direction.
-    pub(in crate::app) direction_warned: bool,
+    /// Whether the user was warned that the service finds scores above the max score.
+    pub(in crate::app) max_score_warned: bool,
 }
 
 impl QueryBuilder {

@@ -99,12 +99,14 @@ impl Results {
         tabs.tab_mut().back()
     }
 
+    /// Whether the service refuses to show the dataset on screen without a query, and has never shown it.
     pub fn needs_query(&self, service_data: &ServiceData) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
             let is_listed = service_data.dataset(search.dataset).is_some();
             let is_first = search.filters.is_empty() && search.page == 0;
-            search.query == Query::Browse && is_first && is_listed
+            let is_refused = is_first && is_listed && !self.pages.was_browsed(search.dataset);
+            search.query == Query::Browse && is_refused
         });
         let refused =
             self.remote_page().and_then(|page| page.failure()).map(|failure| failure.kind);
@@ -161,6 +163,14 @@ impl PageCache {
     pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
         let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
         pages.filter_map(|(_, page)| page.value())
+    }
+
+    /// Whether a page of a dataset was loaded without a query.
+    fn was_browsed(&self, dataset: DatasetId) -> bool {
+        self.0.iter().any(|(search, page)| {
+            let is_plain = search.query == Query::Browse && search.filters.is_empty();
+            search.dataset == dataset && is_plain && page.value().is_some()
+        })
     }
 
     /// Returns the loaded pages of a search, ordered by number. The page number in `search` is
@@ -261,7 +271,7 @@ impl Results {
         })
     }
 
-    /// Returns the position of the page on screen, or `None` if the page is empty.
+    /// Returns the position of the page on screen, or `None` if the page is empty or behind the last one.
     pub fn page_range(&self) -> Option<PageRange> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let end =
@@ -272,7 +282,8 @@ impl Results {
             let search = Search { page: number, ..view.search.clone() };
             Some(end(&search, self.pages.get(&search)?.value()?))
         });
-        (last >= first).then_some(PageRange { first, last, total: last_page })
+        let is_inside = last >= first && last_page.is_none_or(|total| last <= total);
+        is_inside.then_some(PageRange { first, last, total: last_page })
     }
 
     /// Returns the number of the page on screen, counted from 0.
