@@ -25,12 +25,7 @@ const SCREEN: (u16, u16) = (200, 250);
 
 /// Returns the same setup, presented as text.
 #[must_use]
-pub fn text_setup(setup: Setup) -> Setup {
-    Setup {
-        presentation: Presentation::Text,
-        protocol: Protocol::None,
-        size: SCREEN,
-        capture_mouse: false,
-        ..setup
-    }
+pub fn text_setup(mut setup: Setup) -> Setup {
+    setup.settings.ui.mouse = false;
+    Setup { presentation: Presentation::Text, protocol: Protocol::None, size: SCREEN, ..setup }
 }

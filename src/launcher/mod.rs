@@ -354,6 +354,14 @@ impl Launcher {
         let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let start = std::mem::take(&mut self.start);
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
+        let warnings = [
+            self.settings.warnings.clone(),
+            session_warning,
+            state.missing_guarantees(),
+            interrupted_action(launched.deployment),
+            std::mem::take(&mut self.unsaved),
+        ];
+        let settings = Settings { warnings: warnings.concat(), ..self.settings.clone() };
         // If the clock is before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         app::Setup {
@@ -364,36 +372,17 @@ impl Launcher {
             initial_view: start.view,
             opens_review: start.review,
             pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
-            search_defaults: self.settings.search.clone(),
-            export_defaults: self.settings.export.clone(),
             session,
-            warnings: [
-                self.settings.warnings.clone(),
-                session_warning,
-                state.missing_guarantees(),
-                interrupted_action(launched.deployment),
-                std::mem::take(&mut self.unsaved),
-            ]
-            .concat(),
-            profiles: self.settings.profiles.clone(),
-            commands: self.settings.commands.clone(),
             deployment: launched.deployment,
             dataset_folders: launched.folders.clone(),
             // The session may have ended at the dataset of another folder.
             initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
-            download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),
             started_at: clock,
             protocol: self.options.initial_protocol(),
-            theme: self.settings.ui.theme.clone(),
             user_themes: self.options.themes.user_themes().collect(),
-            tile_size: self.settings.ui.tile,
-            tile_layout: self.settings.ui.layout,
-            capture_mouse: self.settings.ui.mouse,
-            polling: self.settings.poll,
-            notify: self.settings.ui.notify.clone(),
-            ..app::Setup::new(SafeText::name(&name), self.keymap.clone())
+            ..app::Setup::new(SafeText::name(&name), settings, self.keymap.clone())
         }
     }
 

@@ -49,7 +49,11 @@ fn due_once<T>(known: Option<&Remote<T>>) -> Option<Uptime> {
 impl Setup {
     /// Returns the interval of a poll, which is longer while the window has no focus.
     fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
+        if screen.window_focused {
+            interval
+        } else {
+            self.settings.poll.unfocused_interval(interval)
+        }
     }
 }
 
@@ -216,7 +220,7 @@ impl App {
         // During an outage, the datasets are polled even without automatic refresh, so that the end
         // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
-        let interval = self.setup.polling.interval(target, datasets.failures());
+        let interval = self.setup.settings.poll.interval(target, datasets.failures());
         let interval = self.setup.poll_interval(interval, &self.screen);
         let due = datasets.due(polls.then_some(interval));
         ScheduledRead::at(due, Lane::Datasets, Request::Datasets)
@@ -257,7 +261,7 @@ impl App {
                 // The answer does not change.
                 _ => return known.due(None),
             };
-            let interval = self.setup.polling.interval(target, 0);
+            let interval = self.setup.settings.poll.interval(target, 0);
             known.due(Some(self.setup.poll_interval(interval, &self.screen)))
         });
         ScheduledRead::at(due, Lane::LocalState(id), Request::LocalDataset(id))
@@ -291,7 +295,7 @@ impl App {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
-                    self.setup.polling.interval(PollTarget::IdleDatasets, page.failures())
+                    self.setup.settings.poll.interval(PollTarget::IdleDatasets, page.failures())
                 }))
             });
             ScheduledRead::at(due, Lane::Page(search.clone()), Request::Explore(search))
@@ -303,7 +307,8 @@ impl App {
         if focused_list(self.panes.focus, &self.results) != PictureList::Members {
             return None;
         }
-        let retry = |failures| self.setup.polling.interval(PollTarget::IdleDatasets, failures);
+        let retry =
+            |failures| self.setup.settings.poll.interval(PollTarget::IdleDatasets, failures);
         let (page, cluster, due) = self.results.members_read(retry)?;
         let lane = Lane::Members(self.results.view()?.search.clone(), cluster);
         ScheduledRead::at(Some(due), lane, Request::Members(page, cluster))
@@ -320,7 +325,7 @@ impl App {
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
             let JobState::ExportRunning(task, _) = job.state() else { return None };
-            let due = job.next_poll(self.outbox.clock(), self.setup.polling);
+            let due = job.next_poll(self.outbox.clock(), self.setup.settings.poll);
             let request = Request::ExportStatus(job.dataset, *task);
             ScheduledRead::at(due, Lane::Export(job.id), request)
         })
