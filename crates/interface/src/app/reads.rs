@@ -5,7 +5,7 @@
 //! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is
 //! loaded again. What the user waits for, and outages of the service, are derived from the reads.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, mem, time::Duration};
 
 use tessera_model::{Dataset, FailureKind, StateKey, polling::PollTarget, text::count_with_noun};
 use tessera_picture::Protocol;
@@ -144,11 +144,13 @@ impl App {
     pub(in crate::app) fn load_missing(&mut self) {
         select_loaded_pages(self);
         self.results.scan_loaded_pages();
+        self.retry_failed_picture();
         let pictures = visible_pictures(self);
-        self.cancel_stale(&pictures);
+        let reads = self.scheduled_reads();
+        self.cancel_stale(&reads, &pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();
-        for read in self.scheduled_reads() {
+        for read in reads {
             if self.outbox.tickets.is_open(&read.lane) {
                 continue;
             }
@@ -164,6 +166,15 @@ impl App {
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
         self.outbox.wake_at(wake);
+    }
+
+    /// Requests the picture under the cursor again if it has failed and the cursor was moved.
+    fn retry_failed_picture(&mut self) {
+        if mem::take(&mut self.results.cursor_moved)
+            && let Some(preview) = self.results.preview()
+        {
+            self.service_data.pictures.forget_failure_of(preview.media);
+        }
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
@@ -331,35 +342,19 @@ impl App {
         })
     }
 
-    /// Cancels the pages, folders and pictures that are no longer needed.
-    fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages = [
-            self.results.view().map(|view| &view.search),
-            self.baskets.next_page_to_select(),
-            self.results.page_to_scan(),
-        ];
-        let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
-        pages.extend(self.results.pending_search());
-        pages.extend(MapView::page_to_load(self));
-        let map = MapView::map_request(&self.overlays).map(|(lane, _)| lane);
-        let preview = ExportForm::preview_request(&self.overlays).map(|(lane, _)| lane);
-        let folder = folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
-        let members = self.members_read().map(|read| read.lane);
-        let stale: Vec<Lane> = self
-            .outbox
-            .tickets
-            .lanes()
-            .filter(|lane| match lane {
-                Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
-                Lane::Page(search) => !pages.contains(search),
-                Lane::Members(..) => Some(*lane) != members.as_ref(),
-                Lane::Map(_) => Some(*lane) != map.as_ref(),
-                Lane::ExportPreview(..) => Some(*lane) != preview.as_ref(),
-                Lane::Folder(_) => Some(*lane) != folder.as_ref(),
-                _ => false,
-            })
-            .cloned()
-            .collect();
+    /// Cancels the pages, folders and pictures that are no longer needed. A value that is being loaded is still due, so
+    /// its read is among the scheduled ones while it is needed.
+    fn cancel_stale(&mut self, reads: &[ScheduledRead], pictures: &[VisiblePicture]) {
+        let is_stale = |lane: &&Lane| match lane {
+            Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
+            Lane::Page(_)
+            | Lane::Members(..)
+            | Lane::Map(_)
+            | Lane::ExportPreview(..)
+            | Lane::Folder(_) => !reads.iter().any(|wanted| wanted.lane == **lane),
+            _ => false,
+        };
+        let stale: Vec<Lane> = self.outbox.tickets.lanes().filter(is_stale).cloned().collect();
         for lane in stale {
             self.outbox.cancel(lane);
         }
