@@ -35,7 +35,7 @@ pub struct DiskCacheOptions {
 
 /// The cache on disk. All methods block.
 pub(super) struct DiskCache {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     max_bytes: u64,
     /// Bytes stored since the last eviction began.
     stored: AtomicU64,
