@@ -106,27 +106,17 @@ impl Capabilities {
             ColorDepth::Palette256 => format!("256 colors, because TERM is {}", environment.term),
             ColorDepth::Palette16 => format!("16 colors, because TERM is {}", environment.term),
         };
-        let theme = match (self.theme, self.background) {
-            (ThemeName::Plain, _) => "theme plain, because NO_COLOR is set".to_owned(),
-            (theme, Some([red, green, blue])) => {
-                let name = theme_name(theme);
-                format!("theme {name}, because the background is #{red:02x}{green:02x}{blue:02x}")
+        let reason = match (self.theme, self.background) {
+            (ThemeName::Plain, _) => "NO_COLOR is set".to_owned(),
+            (_, Some([red, green, blue])) => {
+                format!("the background is #{red:02x}{green:02x}{blue:02x}")
             }
-            (theme, None) if !environment.colorfgbg.is_empty() => {
-                format!(
-                    "theme {}, because COLORFGBG is {}",
-                    theme_name(theme),
-                    environment.colorfgbg
-                )
+            (_, None) if !environment.colorfgbg.is_empty() => {
+                format!("COLORFGBG is {}", environment.colorfgbg)
             }
-            (theme, None) => {
-                let name = theme_name(theme);
-                format!(
-                    "theme {name}, because the background is unknown; `ui.theme` sets another one"
-                )
-            }
+            (_, None) => "the background is unknown; `ui.theme` sets another one".to_owned(),
         };
-        Explanation::fact(format!("{depth}; {theme}"))
+        Explanation::fact(format!("{depth}; theme {}, because {reason}", self.theme.as_str()))
     }
 
     fn explain_width(&self) -> Explanation {
@@ -147,14 +137,6 @@ impl Capabilities {
                 Explanation::fact(text)
             }
         }
-    }
-}
-
-fn theme_name(theme: ThemeName) -> &'static str {
-    match theme {
-        ThemeName::Light => "light",
-        ThemeName::Plain => "plain",
-        ThemeName::Dark => "dark",
     }
 }
 
