@@ -126,7 +126,6 @@ fn browsing(clusters: u128, previews: u128) -> App {
     let settings = Settings::load(&Sources::default()).unwrap();
     let mut app = App::new(Setup {
         deployment: DeploymentKind::Local,
-        initial_dataset: None,
         home_dir: None,
         size: (200, 60),
         protocol: Protocol::HalfBlock,

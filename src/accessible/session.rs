@@ -27,24 +27,17 @@ use crate::{
 /// How long to wait for a response before the next line can be typed.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
-pub struct AccessibleOptions {
-    /// Why the accessible mode is on.
-    pub reason: &'static str,
-    pub trace: Trace,
-}
-
 /// Runs until the user quits or the input ends.
 ///
 /// # Errors
 /// Input or output fails.
 pub async fn run(
     setup: Setup,
-    options: AccessibleOptions,
+    trace: Trace,
     worker: StartedWorker,
     announcer: Announcer,
 ) -> io::Result<RunOutcome> {
-    let AccessibleOptions { reason, trace } = options;
+    let reason = setup.settings.accessible.unwrap_or("it was chosen");
     let deployment = setup.deployment_name.clone();
     let mut session = AccessibleSession {
         session: RunningApp::new(App::new(super::text_setup(setup)), worker).with_trace(trace),

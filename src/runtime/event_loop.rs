@@ -62,7 +62,7 @@ pub async fn run(
     worker: StartedWorker,
     signals: &mut SignalReceiver,
 ) -> io::Result<(RunOutcome, Vec<String>)> {
-    let screen = TerminalScreen::enter(options.mouse)?;
+    let screen = TerminalScreen::enter(setup.settings.ui.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
     let settings = GraphicsSettings {

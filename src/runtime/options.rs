@@ -14,7 +14,6 @@ use crate::runtime::probe::Environment;
 
 #[derive(Clone, Debug)]
 pub struct RuntimeOptions {
-    pub mouse: bool,
     pub themes: Themes,
     pub forced_protocol: Option<Protocol>,
     pub trace: Trace,
@@ -28,7 +27,6 @@ impl RuntimeOptions {
         let mut themes = Themes::built_in(environment.theme(None), depth)?;
         let warnings = add_user_themes(&settings.ui.theme, &mut themes);
         let options = Self {
-            mouse: settings.ui.mouse,
             themes,
             forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),

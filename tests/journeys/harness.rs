@@ -23,7 +23,7 @@ use tessera_client::{BaseUrl, Client, ServiceConfig};
 use tessera_config::{DeploymentKind, input::Keymap};
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_interface::{
-    app::{App, Effect, Event, ReopenCommand, Setup},
+    app::{App, Effect, Event, ReopenCommand, Setup, StartView},
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -293,7 +293,7 @@ impl Person {
         settings.export.download_dir = service.folder.path().to_string_lossy().into_owned();
         let setup = Setup {
             deployment,
-            initial_dataset: Some(service.dataset.to_string()),
+            start: StartView { dataset: Some(service.dataset.to_string()), ..StartView::default() },
             reopen_command: ReopenCommand::Whole("tessera demo".into()),
             home_dir: None,
             started_at: Duration::from_secs(1_795_000_000),

@@ -77,7 +77,6 @@ impl Desk {
         change: impl FnOnce(&mut Setup),
     ) -> Self {
         let mut setup = Setup {
-            initial_dataset: None,
             reopen_command: ReopenCommand::Whole("tessera open /photos".into()),
             home_dir: Some("/home/me".into()),
             started_at: Duration::from_secs(1_795_000_000),
@@ -85,7 +84,7 @@ impl Desk {
             protocol,
             ..Setup::new(SafeText::name("local"), settings(), Keymap::built_in().unwrap())
         };
-        setup.settings.export.download_dir = "/downloads".to_owned();
+        setup.settings.export.download_dir = "/downloads".into();
         change(&mut setup);
         let mut desk = Self {
             app: App::new(setup),

@@ -182,7 +182,7 @@ impl App {
     /// Dismisses an error on screen. Returns whether there was one. In text mode, an error was already printed, so
     /// there is none to dismiss.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
-        self.outbox.notifications.dismiss() && !self.setup.is_text()
+        self.outbox.notifications.dismiss() && !self.setup.is_text
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.

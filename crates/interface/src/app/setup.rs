@@ -19,18 +19,21 @@ pub struct LoginSetup {
     pub fixed: Option<SafeText>,
 }
 
-/// How the state is presented. The actions are the same for each presentation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presentation {
-    #[default]
-    Drawn,
-    /// Lines of text, for screen readers and pipes. Nothing is drawn.
-    Text,
+/// Where to start.
+#[derive(Clone, Debug, Default)]
+pub struct StartView {
+    /// The ID or the name of the dataset to open first. `None` opens the first of the list.
+    pub dataset: Option<String>,
+    pub pane: Option<Pane>,
+    pub view: Option<SafeText>,
+    /// Whether to review near-duplicates as soon as the dataset allows it.
+    pub review: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub presentation: Presentation,
+    /// Whether the state is presented as lines of text, for screen readers and pipes. Nothing is drawn then.
+    pub is_text: bool,
     /// The short name of the deployment for the header, such as `local` or `lab.example`.
     pub deployment_name: SafeText,
     pub profile: Option<String>,
@@ -39,12 +42,7 @@ pub struct Setup {
     pub deployment: DeploymentKind,
     /// The folders of local datasets, which no service sends.
     pub dataset_folders: BTreeMap<DatasetId, SafeText>,
-    /// The id or name of the dataset to open first. `None` opens the first of the list.
-    pub initial_dataset: Option<String>,
-    pub initial_pane: Option<Pane>,
-    pub initial_view: Option<SafeText>,
-    /// Whether to review near-duplicates as soon as the dataset allows it.
-    pub opens_review: bool,
+    pub start: StartView,
     /// The last session, which is continued.
     pub session: Option<SavedSession>,
     /// Datasets that the service does not list.
@@ -101,16 +99,13 @@ impl Setup {
 
     pub fn new(deployment_name: SafeText, settings: Settings, keymap: Keymap) -> Self {
         Self {
-            presentation: Presentation::default(),
+            is_text: false,
             deployment_name,
             profile: None,
             login: None,
             deployment: DeploymentKind::Hosted,
             dataset_folders: BTreeMap::new(),
-            initial_dataset: None,
-            initial_pane: None,
-            initial_view: None,
-            opens_review: false,
+            start: StartView::default(),
             session: None,
             pinned: Vec::new(),
             settings,

@@ -150,7 +150,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
 }
 
 fn pictures_off(screen: &Screen, setup: &Setup) -> Option<String> {
-    let off = screen.protocol == Protocol::None && !setup.is_text();
+    let off = screen.protocol == Protocol::None && !setup.is_text;
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
