@@ -301,7 +301,7 @@ impl ThumbnailCache {
     /// Reports the first error.
     fn report(&self, error: &io::Error) {
         if !self.failed.swap(true, Ordering::Relaxed) {
-            warn_about(&self.disk.folder, error, &self.events);
+            warn_about(&self.disk.options.folder, error, &self.events);
         }
     }
 }

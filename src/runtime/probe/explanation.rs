@@ -40,7 +40,7 @@ impl Capabilities {
     }
 
     fn explain_pictures(&self, environment: &Environment) -> Explanation {
-        let name = self.version.as_deref().unwrap_or("the terminal");
+        let name = self.replies.version.as_deref().unwrap_or("the terminal");
         match self.protocol {
             Protocol::Kitty if environment.in_tmux => Explanation::fact(format!(
                 "kitty graphics, which tmux passes on to {}",
@@ -58,7 +58,7 @@ impl Capabilities {
     /// Explains why there are only half-blocks, and what to do about it.
     fn explain_half_blocks(&self, environment: &Environment) -> Explanation {
         let blocked = self.outer.as_ref().is_some_and(|outer| !outer.passes_sequences);
-        let name = self.version.as_deref().unwrap_or("the terminal");
+        let name = self.replies.version.as_deref().unwrap_or("the terminal");
         if environment.in_tmux && blocked {
             let text = format!(
                 "half-blocks, because tmux passes no pictures on to {}; `tmux set -g allow-passthrough on` \
@@ -75,9 +75,9 @@ impl Capabilities {
             Explanation::fact("half-blocks, because the multiplexer passes no pictures on")
         } else if !environment.can_be_queried() {
             Explanation::fact("half-blocks, because this terminal would print queries")
-        } else if !self.has_replied {
+        } else if !self.replies.has_ended() {
             Explanation::warning("half-blocks, because the terminal did not reply to queries")
-        } else if self.kitty || self.sixel {
+        } else if self.replies.kitty || self.sixel {
             let stay = "would stay where text is written later";
             Explanation::fact(format!("half-blocks, because pictures of {name} {stay}"))
         } else {
@@ -106,7 +106,7 @@ impl Capabilities {
             ColorDepth::Palette256 => format!("256 colors, because TERM is {}", environment.term),
             ColorDepth::Palette16 => format!("16 colors, because TERM is {}", environment.term),
         };
-        let reason = match (self.theme, self.background) {
+        let reason = match (self.theme, self.replies.background) {
             (ThemeName::Plain, _) => "NO_COLOR is set".to_owned(),
             (_, Some([red, green, blue])) => {
                 format!("the background is #{red:02x}{green:02x}{blue:02x}")
@@ -120,7 +120,7 @@ impl Capabilities {
     }
 
     fn explain_width(&self) -> Explanation {
-        match self.ambiguous_width {
+        match self.replies.ambiguous_width {
             Some(1) => {
                 Explanation::fact("ambiguous characters fill one column, as tessera expects")
             }
