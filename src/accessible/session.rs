@@ -12,7 +12,7 @@ use tessera_interface::{
     app::{App, CopyOutcome, Effect, Event, Setup},
     message::Lane,
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tokio::time::timeout;
 
 use crate::{
@@ -263,7 +263,7 @@ async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
 /// Edits a text in the user's editor, which needs a terminal.
 async fn edit(text: String) -> io::Result<Result<String, Failure>> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let failure = Failure::new(FailureKind::Local, "an editor needs a terminal");
+        let failure = Failure::local("an editor needs a terminal");
         return Ok(Err(failure.with_remedy("Switch to JSON in the query, and type it")));
     }
     tokio::task::spawn_blocking(move || edit_text(&text)).await.map_err(io::Error::other)

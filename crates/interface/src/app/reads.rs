@@ -12,7 +12,7 @@ use tessera_picture::Protocol;
 
 use crate::app::prelude::*;
 use crate::app::{
-    Effect, JobState, Jobs, Screen,
+    Effect, JobState, Jobs,
     areas::DetailLayout,
     basket::select::select_loaded_pages,
     kept_tags, model_offer,
@@ -44,17 +44,6 @@ impl ScheduledRead {
 /// Returns when a value is due that is loaded once. A value that was never requested is due at once.
 fn due_once<T>(known: Option<&Remote<T>>) -> Option<Uptime> {
     known.map_or(Some(Uptime::ZERO), |known| known.due(None))
-}
-
-impl Setup {
-    /// Returns the interval of a poll, which is longer while the window has no focus.
-    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused {
-            interval
-        } else {
-            self.settings.poll.unfocused_interval(interval)
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,9 +201,17 @@ impl App {
         keys.into_iter().flatten().map(read)
     }
 
+    /// Returns the interval of a poll, which is longer while the window has no focus.
+    fn poll_interval(&self, interval: Duration) -> Duration {
+        if self.screen.window_focused {
+            return interval;
+        }
+        self.setup.settings.poll.unfocused_interval(interval)
+    }
+
     /// Returns the read of the jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let due = self.jobs.load_due(self.setup.poll_interval(JOBS_INTERVAL, &self.screen));
+        let due = self.jobs.load_due(self.poll_interval(JOBS_INTERVAL));
         let key = StateKey::Jobs;
         ScheduledRead::at(due, Lane::LoadState(key), Request::Recall(key))
     }
@@ -232,8 +229,7 @@ impl App {
         // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
         let interval = self.setup.settings.poll.interval(target, datasets.failures());
-        let interval = self.setup.poll_interval(interval, &self.screen);
-        let due = datasets.due(polls.then_some(interval));
+        let due = datasets.due(polls.then(|| self.poll_interval(interval)));
         ScheduledRead::at(due, Lane::Datasets, Request::Datasets)
     }
 
@@ -273,7 +269,7 @@ impl App {
                 _ => return known.due(None),
             };
             let interval = self.setup.settings.poll.interval(target, 0);
-            known.due(Some(self.setup.poll_interval(interval, &self.screen)))
+            known.due(Some(self.poll_interval(interval)))
         });
         ScheduledRead::at(due, Lane::LocalState(id), Request::LocalDataset(id))
     }
@@ -408,8 +404,7 @@ impl App {
         for lane in lanes {
             if let Lane::Page(search) = &lane {
                 self.results.edit_view(|view| view.pending_page = None);
-                let stopped =
-                    Failure::new(FailureKind::Local, "cancelled before the service responded");
+                let stopped = Failure::local("cancelled before the service responded");
                 self.results.pages.entry(search.clone()).finish(self.outbox.now, Err(stopped));
             }
             if lane == Lane::Anchor {
