@@ -15,7 +15,7 @@ use ratatui::{
     Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, buffer::Buffer, layout::Rect,
 };
 use tessera::runtime::frames::FrameWriter;
-use tessera_config::{DeploymentKind, input::Keymap};
+use tessera_config::{DeploymentKind, Settings, Sources, input::Keymap};
 use tessera_interface::{
     app::{App, Effect, Event, Setup},
     drawing::{
@@ -123,14 +123,13 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
 
 /// Creates a core with a page on screen and all its visible pictures.
 fn browsing(clusters: u128, previews: u128) -> App {
+    let settings = Settings::load(&Sources::default()).unwrap();
     let mut app = App::new(Setup {
         deployment: DeploymentKind::Local,
-        initial_dataset: None,
-        download_dir: SafeText::file_name("."),
         home_dir: None,
         size: (200, 60),
         protocol: Protocol::HalfBlock,
-        ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
+        ..Setup::new(SafeText::name("local"), settings, Keymap::built_in().unwrap())
     });
     happen(&mut app, Duration::ZERO, Event::Wake, (clusters, previews));
     assert_eq!(app.tickets().outstanding(), 0);

@@ -133,7 +133,7 @@ fn describe_screen() -> TerminalInfo {
             },
             size,
             cell: capabilities.cell,
-            answered: capabilities.has_replied,
+            answered: capabilities.replies.has_ended(),
             truecolor: capabilities.color_depth == ColorDepth::TrueColor,
             protocols: capabilities.cursor_protocols(),
             facts: terminal_facts(&capabilities, &environment),

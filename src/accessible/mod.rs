@@ -13,10 +13,10 @@ mod typed_line;
 
 pub use announcements::{Announcement, Announcements, Announcer};
 pub use pictures::Reading;
-pub use session::{AccessibleOptions, run};
+pub use session::run;
 pub use typed_line::TypedLine;
 
-use tessera_interface::app::{Presentation, Setup};
+use tessera_interface::app::Setup;
 use tessera_picture::Protocol;
 
 /// The columns and rows of the drawing that text is read from. They are large enough that no line
@@ -25,12 +25,7 @@ const SCREEN: (u16, u16) = (200, 250);
 
 /// Returns the same setup, presented as text.
 #[must_use]
-pub fn text_setup(setup: Setup) -> Setup {
-    Setup {
-        presentation: Presentation::Text,
-        protocol: Protocol::None,
-        size: SCREEN,
-        capture_mouse: false,
-        ..setup
-    }
+pub fn text_setup(mut setup: Setup) -> Setup {
+    setup.settings.ui.mouse = false;
+    Setup { is_text: true, protocol: Protocol::None, size: SCREEN, ..setup }
 }

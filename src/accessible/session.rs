@@ -12,7 +12,7 @@ use tessera_interface::{
     app::{App, CopyOutcome, Effect, Event, Setup},
     message::Lane,
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tokio::time::timeout;
 
 use crate::{
@@ -27,24 +27,17 @@ use crate::{
 /// How long to wait for a response before the next line can be typed.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
-#[derive(Debug)]
-pub struct AccessibleOptions {
-    /// Why the accessible mode is on.
-    pub reason: &'static str,
-    pub trace: Trace,
-}
-
 /// Runs until the user quits or the input ends.
 ///
 /// # Errors
 /// Input or output fails.
 pub async fn run(
     setup: Setup,
-    options: AccessibleOptions,
+    trace: Trace,
     worker: StartedWorker,
     announcer: Announcer,
 ) -> io::Result<RunOutcome> {
-    let AccessibleOptions { reason, trace } = options;
+    let reason = setup.settings.accessible.unwrap_or("it was chosen");
     let deployment = setup.deployment_name.clone();
     let mut session = AccessibleSession {
         session: RunningApp::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
@@ -270,7 +263,7 @@ async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
 /// Edits a text in the user's editor, which needs a terminal.
 async fn edit(text: String) -> io::Result<Result<String, Failure>> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        let failure = Failure::new(FailureKind::Local, "an editor needs a terminal");
+        let failure = Failure::local("an editor needs a terminal");
         return Ok(Err(failure.with_remedy("Switch to JSON in the query, and type it")));
     }
     tokio::task::spawn_blocking(move || edit_text(&text)).await.map_err(io::Error::other)

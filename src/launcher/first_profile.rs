@@ -6,15 +6,12 @@ use super::{Launcher, target::LaunchTarget, terminal_error, watch_once};
 use tessera::{
     cli::{self, CliError},
     credentials::read_secret_file,
-    runtime::{
-        self, RunOutcome,
-        welcome_loop::{WelcomeDecision, WelcomeOptions},
-    },
+    runtime::{self, RunOutcome, welcome_loop::WelcomeDecision},
     state::read_recent,
     usecase::{self, NewProfile, create_profile, require_source},
 };
 use tessera_config::{DeploymentConfig, Profile};
-use tessera_interface::app::welcome::{CandidateProfile, SecretPlace};
+use tessera_interface::app::welcome::{CandidateProfile, SecretPlace, Welcome};
 use tessera_model::RecentPlace;
 
 impl Launcher {
@@ -39,15 +36,14 @@ impl Launcher {
             return Err(CliError::usage(error.unwrap_or_else(|| nothing.to_owned())));
         }
         let (name, needs_consent) = usecase::preferred_place(&usecase::open_secrets());
-        let secret_place = SecretPlace { name, needs_consent };
-        let theme = self.settings.ui.theme.clone();
-        let home = std::env::home_dir();
-        let welcome_options = WelcomeOptions { error, theme, home, secret_place, recent };
+        let mut state = Welcome::new(error).with_recent(recent, cli::timestamp_now().as_secs());
+        state.secret_place = SecretPlace { name, needs_consent };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
-        let decision =
-            runtime::welcome_loop::run(&self.options, signals, welcome_options, reach).await;
-        match decision.map_err(|error| terminal_error(&error))? {
+        let theme = &self.settings.ui.theme;
+        let running = runtime::welcome_loop::run(&self.options, signals, theme, state, reach);
+        // The future contains the screen, so it is boxed.
+        match Box::pin(running).await.map_err(|error| terminal_error(&error))? {
             WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
             WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),
             WelcomeDecision::Review(place) => {

@@ -6,12 +6,11 @@ use std::{
     io::{self, IsTerminal},
     path::PathBuf,
     sync::Arc,
-    time::SystemTime,
 };
 
 use target::{LaunchTarget, key_pair_owner, login_setup};
 use tessera::{
-    accessible::{self, AccessibleOptions, Announcer},
+    accessible::{self, Announcer},
     cli::{
         self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions,
         is_capable_terminal,
@@ -23,7 +22,7 @@ use tessera::{
 };
 use tessera_client::{Client, Trace};
 use tessera_config::{DeploymentKind, Destination, Profile, Settings, Sources, input::Keymap};
-use tessera_interface::app::{self, LoginSetup, Pane, ReopenCommand};
+use tessera_interface::app::{self, LoginSetup, Pane, ReopenCommand, StartView};
 use tessera_model::{Cover, DatasetId, Place, RecentPlace, SafeText, SavedSession};
 
 mod first_profile;
@@ -63,7 +62,7 @@ fn invalid_keys(error: &tessera_config::ConfigError) -> CliError {
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
-        Some(InterfaceCommand::Tui(tui)) => StartView::from_command(tui),
+        Some(InterfaceCommand::Tui(tui)) => start_view(tui),
         _ => StartView::default(),
     };
     let mut target = LaunchTarget::initial(&context, command)?;
@@ -110,29 +109,17 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     }
 }
 
-#[derive(Default)]
-struct StartView {
-    /// The ID or the name of a dataset.
-    dataset: Option<String>,
-    pane: Option<Pane>,
-    view: Option<SafeText>,
-    /// Whether to review near-duplicates at once.
-    review: bool,
-}
-
-impl StartView {
-    fn from_command(tui: &TuiOptions) -> Self {
-        let pane = tui.tab.map(|tab| match tab {
-            StartPane::Datasets => Pane::Datasets,
-            StartPane::Results => Pane::Results,
-            StartPane::Detail => Pane::Detail,
-            StartPane::Query => Pane::Query,
-            StartPane::Jobs => Pane::Jobs,
-            StartPane::Basket => Pane::Basket,
-        });
-        let view = tui.view.as_deref().map(SafeText::name);
-        Self { dataset: tui.at.clone(), pane, view, review: tui.review }
-    }
+fn start_view(tui: &TuiOptions) -> StartView {
+    let pane = tui.tab.map(|tab| match tab {
+        StartPane::Datasets => Pane::Datasets,
+        StartPane::Results => Pane::Results,
+        StartPane::Detail => Pane::Detail,
+        StartPane::Query => Pane::Query,
+        StartPane::Jobs => Pane::Jobs,
+        StartPane::Basket => Pane::Basket,
+    });
+    let view = tui.view.as_deref().map(SafeText::name);
+    StartView { dataset: tui.at.clone(), pane, view, review: tui.review }
 }
 
 /// A deployment that the interface shows.
@@ -176,7 +163,7 @@ impl Launcher {
             Destination::Sample => {
                 LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
             }
-            Destination::Welcome => LaunchTarget::Welcome(None),
+            Destination::Welcome => LaunchTarget::Welcome,
         })
     }
 
@@ -230,7 +217,7 @@ impl Launcher {
                 let state = tessera_config::state_dir(&name);
                 self.run_interface(launched, (&name, state), None).await
             }
-            LaunchTarget::Welcome(error) => self.run_welcome(error, Vec::new()).await,
+            LaunchTarget::Welcome => self.run_welcome(None, Vec::new()).await,
             LaunchTarget::Start => self.run_start().await,
         }
     }
@@ -324,11 +311,11 @@ impl Launcher {
         let state = state.map(StateFolder::in_dir).unwrap_or_default();
         let setup = self.setup(&launched, name, profile, &state);
         let worker = worker::spawn(launched.client, state, launched.worker_options);
-        if let Some(reason) = self.settings.accessible {
+        if self.settings.accessible.is_some() {
             let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
-            let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
+            let trace = self.options.trace.clone();
             // Signals keep their default effect, because the terminal needs no restoring.
-            let running = accessible::run(setup, options, worker, announcer);
+            let running = accessible::run(setup, trace, worker, announcer);
             return Box::pin(running).await.map_err(|error| CliError::output(&error));
         }
         let options = self.options.clone();
@@ -352,48 +339,33 @@ impl Launcher {
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
         let kind = known.map(|known| known.deployment.kind());
         let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
-        let start = std::mem::take(&mut self.start);
+        let mut start = std::mem::take(&mut self.start);
+        // The session may have ended at the dataset of another folder.
+        start.dataset = start.dataset.or(launched.dataset.map(|id| id.to_string()));
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
-        // If the clock is before 1970, ages count from the start of the program.
-        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let warnings = [
+            self.settings.warnings.clone(),
+            session_warning,
+            state.missing_guarantees(),
+            interrupted_action(launched.deployment),
+            std::mem::take(&mut self.unsaved),
+        ];
+        let settings = Settings { warnings: warnings.concat(), ..self.settings.clone() };
         app::Setup {
             profile,
             login: launched.login.clone(),
             read_only: self.read_only || profile_options.read_only,
-            initial_pane: start.pane,
-            initial_view: start.view,
-            opens_review: start.review,
+            start,
             pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
-            search_defaults: self.settings.search.clone(),
-            export_defaults: self.settings.export.clone(),
             session,
-            warnings: [
-                self.settings.warnings.clone(),
-                session_warning,
-                state.missing_guarantees(),
-                interrupted_action(launched.deployment),
-                std::mem::take(&mut self.unsaved),
-            ]
-            .concat(),
-            profiles: self.settings.profiles.clone(),
-            commands: self.settings.commands.clone(),
             deployment: launched.deployment,
             dataset_folders: launched.folders.clone(),
-            // The session may have ended at the dataset of another folder.
-            initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
-            download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),
-            started_at: clock,
+            started_at: cli::timestamp_now(),
             protocol: self.options.initial_protocol(),
-            theme: self.settings.ui.theme.clone(),
             user_themes: self.options.themes.user_themes().collect(),
-            tile_size: self.settings.ui.tile,
-            tile_layout: self.settings.ui.layout,
-            capture_mouse: self.settings.ui.mouse,
-            polling: self.settings.poll,
-            notify: self.settings.ui.notify.clone(),
-            ..app::Setup::new(SafeText::name(&name), self.keymap.clone())
+            ..app::Setup::new(SafeText::name(&name), settings, self.keymap.clone())
         }
     }
 

@@ -36,8 +36,8 @@ pub enum LaunchTarget {
     Remote(Profile, Option<SecretString>),
     /// An address from the command line.
     Address(Client, String),
-    /// The screen of the first run, with the reason if nothing could be opened.
-    Welcome(Option<String>),
+    /// The screen of the first run.
+    Welcome,
     /// The same screen, which also offers what was opened before.
     Start,
 }
@@ -58,7 +58,7 @@ impl LaunchTarget {
                 let opening = FolderOpening::watching_if(watch);
                 return Ok(Self::Folders { folders, opening, data, settings, profile: None });
             }
-            Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome(None)),
+            Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome),
             _ => {}
         }
         Ok(match cli::select_target(&context.global, &context.settings)? {
@@ -106,7 +106,7 @@ impl LaunchTarget {
             Self::Folders { .. }
             | Self::Sample { .. }
             | Self::Address(..)
-            | Self::Welcome(_)
+            | Self::Welcome
             | Self::Start => None,
         }
     }
@@ -139,7 +139,7 @@ impl LaunchTarget {
             // Other commands have no option for the index folder.
             Self::Sample { .. }
             | Self::Folders { data: Some(_), .. }
-            | Self::Welcome(_)
+            | Self::Welcome
             | Self::Start => ReopenCommand::Whole(command),
             Self::Remote(..) | Self::Address(..) | Self::Folders { .. } => {
                 ReopenCommand::Prefix(command)
@@ -177,7 +177,7 @@ impl LaunchTarget {
                 };
                 (command, None)
             }
-            Self::Welcome(_) | Self::Start => (tessera, None),
+            Self::Welcome | Self::Start => (tessera, None),
         };
         data.into_iter().fold(command, |command, data| command.option("--data", full(data)))
     }

@@ -14,7 +14,7 @@ use tessera_interface::{
     printable_text::PrintableText,
     ui,
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tessera_picture::Protocol;
 
 use crate::{
@@ -62,7 +62,7 @@ pub async fn run(
     worker: StartedWorker,
     signals: &mut SignalReceiver,
 ) -> io::Result<(RunOutcome, Vec<String>)> {
-    let screen = TerminalScreen::enter(options.mouse)?;
+    let screen = TerminalScreen::enter(setup.settings.ui.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
     let settings = GraphicsSettings {
@@ -180,11 +180,11 @@ impl EventLoop<'_> {
     ) -> io::Result<Option<RunOutcome>> {
         let mut first = Vec::new();
         if let Some(capabilities) = capabilities {
-            terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
+            terminal::delete_pictures_on_exit(capabilities.replies.kitty, capabilities.in_tmux);
             // The replies may have changed what was decided before all of them had arrived.
             self.delete_pictures()?;
             // A terminal that does not know the query of the version may have printed another one, or scrolled.
-            if capabilities.version.is_none() {
+            if capabilities.replies.version.is_none() {
                 self.screen.frames.invalidate();
             }
             self.screen.set_keyboard(capabilities.keyboard)?;
@@ -195,7 +195,7 @@ impl EventLoop<'_> {
             self.layer = PictureLayer::new(settings);
             self.themes.auto = capabilities.theme;
             self.themes.color_depth = capabilities.color_depth;
-            self.themes.is_background_known = capabilities.background.is_some();
+            self.themes.is_background_known = capabilities.replies.background.is_some();
             let is_unconfirmed = capabilities.is_contradictory
                 && draws_pixels(capabilities.protocol)
                 && self.confirmed_protocol != Some(capabilities.protocol);
@@ -386,7 +386,7 @@ impl EventLoop<'_> {
 
 fn no_shell() -> Failure {
     let message = "cannot suspend: no shell with job control could resume this program";
-    Failure::new(FailureKind::Local, message).with_remedy("Open another terminal")
+    Failure::local(message).with_remedy("Open another terminal")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use ratatui::{
     layout::Rect,
     style::{Color, Modifier},
 };
-use tessera_interface::drawing::picture_layer::TerminalWrites;
+use tessera_interface::drawing::picture_layer::{TerminalWrites, index_of_named};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The largest buffer that is kept for the bytes of the next frame, enough for a large screen of
@@ -300,22 +300,7 @@ fn write_color(bytes: &mut Vec<u8>, base: u8, color: Color) {
             return write_parameters(bytes, &[base + 8, 2, red, green, blue]);
         }
         Color::Indexed(index) => index,
-        Color::Black => 0,
-        Color::Red => 1,
-        Color::Green => 2,
-        Color::Yellow => 3,
-        Color::Blue => 4,
-        Color::Magenta => 5,
-        Color::Cyan => 6,
-        Color::Gray => 7,
-        Color::DarkGray => 8,
-        Color::LightRed => 9,
-        Color::LightGreen => 10,
-        Color::LightYellow => 11,
-        Color::LightBlue => 12,
-        Color::LightMagenta => 13,
-        Color::LightCyan => 14,
-        Color::White => 15,
+        named => index_of_named(named),
     };
     // The first 16 colors are also written as indexes, because some terminals draw bold text in a brighter color
     // after 30 to 37.

@@ -9,8 +9,8 @@ use std::{
 };
 
 use rustix::io::ioctl_fionread;
-use tessera_config::input::{MouseButton, Sequence, SequenceSplitter, TerminalInput, decode};
-use tessera_interface::app::{Event, Mouse, MouseKind};
+use tessera_config::input::{Sequence, SequenceSplitter, TerminalInput, decode};
+use tessera_interface::app::Event;
 use tessera_picture::Protocol;
 use tokio::io::{Interest, unix::AsyncFd};
 
@@ -80,13 +80,8 @@ impl InputReader {
                 }
                 TerminalInput::Paste(text) => events.push(Event::Paste(text)),
                 TerminalInput::Focus(focused) => events.push(Event::WindowFocus(focused)),
-                TerminalInput::Mouse { button: MouseButton::Move, column, row } => {
-                    self.motion = Some((column, row));
-                }
-                TerminalInput::Mouse { button, column, row } => {
-                    let kind = mouse_kind(button);
-                    events.extend(kind.map(|kind| Event::Mouse(Mouse { column, row, kind })));
-                }
+                TerminalInput::MouseMove(column, row) => self.motion = Some((column, row)),
+                TerminalInput::Mouse(mouse) => events.push(Event::Mouse(mouse)),
                 TerminalInput::Reply(reply) => {
                     let decided = self.probe.as_mut().and_then(|probe| probe.read(&reply));
                     capabilities = decided.or(capabilities);
@@ -117,18 +112,6 @@ async fn read_sequences(
         ready.clear_ready();
     }
     splitter.feed(&bytes[..count])
-}
-
-fn mouse_kind(button: MouseButton) -> Option<MouseKind> {
-    Some(match button {
-        MouseButton::Press => MouseKind::Click,
-        MouseButton::Drag => MouseKind::Drag,
-        MouseButton::Release => MouseKind::Release,
-        MouseButton::RightPress => MouseKind::RightClick,
-        MouseButton::WheelUp => MouseKind::WheelUp,
-        MouseButton::WheelDown => MouseKind::WheelDown,
-        MouseButton::Move => return None,
-    })
 }
 
 /// Waits until `instant`, or forever if it is `None`.

@@ -6,7 +6,7 @@ use clap::ValueEnum as _;
 use tessera_client::Trace;
 use tessera_config::{GraphicsChoice, Settings, ThemeChoice};
 use tessera_interface::drawing::theme::Themes;
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tessera_picture::Protocol;
 use tessera_wire::text_encoding::read_text;
 
@@ -14,7 +14,6 @@ use crate::runtime::probe::Environment;
 
 #[derive(Clone, Debug)]
 pub struct RuntimeOptions {
-    pub mouse: bool,
     pub themes: Themes,
     pub forced_protocol: Option<Protocol>,
     pub trace: Trace,
@@ -28,7 +27,6 @@ impl RuntimeOptions {
         let mut themes = Themes::built_in(environment.theme(None), depth)?;
         let warnings = add_user_themes(&settings.ui.theme, &mut themes);
         let options = Self {
-            mouse: settings.ui.mouse,
             themes,
             forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),
@@ -80,7 +78,7 @@ pub(super) fn save_graphics_result(
     let Some(path) = tessera_config::terminal_graphics_file() else { return Ok(()) };
     save_to(&path, environment, protocol).map_err(|error| {
         let sentence = format!("cannot save the graphics result: {}: {error}", path.display());
-        Failure::new(FailureKind::Local, sentence)
+        Failure::local(sentence)
             .with_remedy("It applies until you quit; to keep it, set `graphics` in the settings")
     })
 }

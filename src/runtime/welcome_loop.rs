@@ -5,7 +5,6 @@ use std::{
     io,
     path::{Path, PathBuf},
     pin::Pin,
-    time::SystemTime,
 };
 
 use futures_util::future::OptionFuture;
@@ -16,7 +15,7 @@ use tessera_config::{
 use tessera_interface::{
     app::{
         Event, Mouse, MouseKind,
-        welcome::{CandidateProfile, ConnectionAttempt, SecretPlace, Welcome, WelcomeAction},
+        welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction},
     },
     drawing::{
         MouseTargets,
@@ -24,7 +23,7 @@ use tessera_interface::{
     },
     ui::welcome_screen::WelcomeScreen,
 };
-use tessera_model::{Failure, FolderListing, RecentPlace};
+use tessera_model::{Failure, FolderListing};
 use tessera_picture::Protocol;
 
 use crate::{
@@ -47,22 +46,10 @@ pub enum WelcomeDecision {
     SaveAndOpen(Box<CandidateProfile>),
 }
 
-#[derive(Clone, Debug)]
-pub struct WelcomeOptions {
-    /// Why nothing could be opened.
-    pub error: Option<String>,
-    /// The folder that `~/` expands to.
-    pub home: Option<PathBuf>,
-    pub theme: ThemeChoice,
-    pub secret_place: SecretPlace,
-    /// What was opened before, most recent first.
-    pub recent: Vec<RecentPlace>,
-}
-
 /// Connects with a new profile, and returns it with its secret and whole paths.
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<Box<CandidateProfile>, String>>>>;
-/// Reads the entries of a folder, and returns them with its path.
-type FolderRead = Pin<Box<dyn Future<Output = (PathBuf, Result<FolderListing, Failure>)>>>;
+/// Reads the entries of a folder.
+type FolderRead = Pin<Box<dyn Future<Output = Result<FolderListing, Failure>>>>;
 
 /// What runs while the screen is open.
 #[derive(Default)]
@@ -80,10 +67,8 @@ impl BackgroundWork {
         }
         let needed = state.folder_to_list(home);
         if self.folder_read.as_ref().map(|(folder, _)| folder) != needed.as_ref() {
-            self.folder_read = needed.map(|folder| {
-                let read = folder.clone();
-                (folder, Box::pin(async { (read.clone(), read_folder(read).await) }) as FolderRead)
-            });
+            self.folder_read =
+                needed.map(|folder| (folder.clone(), Box::pin(read_folder(folder)) as FolderRead));
         }
     }
 }
@@ -91,17 +76,16 @@ impl BackgroundWork {
 pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,
-    welcome_options: WelcomeOptions,
+    theme: &ThemeChoice,
+    mut state: Welcome,
     test_connection: impl Fn(Box<CandidateProfile>) -> ConnectionTest,
 ) -> io::Result<WelcomeDecision> {
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
-    let theme = options.themes.resolve(&welcome_options.theme);
-    let WelcomeOptions { error, home, secret_place, recent, .. } = &welcome_options;
-    let (home, depth) = (home.as_deref(), color_depth(options));
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut state = Welcome::new(error.clone()).with_recent(recent.clone(), now.as_secs());
-    state.secret_place = secret_place.clone();
+    let (theme, depth) = (options.themes.resolve(theme), color_depth(options));
+    // The folder that `~/` expands to.
+    let home = std::env::home_dir();
+    let home = home.as_deref();
     let (mut work, mut mouse) = (BackgroundWork::default(), MouseTargets::default());
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
@@ -109,20 +93,21 @@ pub async fn run(
             TerminalWrites::default()
         })?;
         let mut events = Vec::new();
-        let folder_read = work.folder_read.as_mut().map(|(_, read)| read);
+        let (folder, read) =
+            work.folder_read.as_mut().map(|(folder, read)| (&*folder, read)).unzip();
         tokio::select! {
             biased;
             signal = signals.recv() => match signal {
                 Some(Signal::Exit(code)) => return Ok(WelcomeDecision::Exit(code)),
                 _ => screen.frames.invalidate(),
             },
-            (read, _) = input.next_events() => events = read,
+            (next, _) = input.next_events() => events = next,
             Some(tested) = OptionFuture::from(work.connection_test.as_mut()) => match tested {
                 Ok(candidate) => return Ok(WelcomeDecision::SaveAndOpen(candidate)),
                 Err(reason) => state.connection_failed(reason),
             },
-            Some((folder, listed)) = OptionFuture::from(folder_read) => {
-                state.folder_listed(folder, listed, home);
+            Some(listed) = OptionFuture::from(read) => {
+                state.folder_listed(folder.cloned().unwrap_or_default(), listed, home);
             }
         }
         for event in events {

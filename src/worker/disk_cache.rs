@@ -35,8 +35,7 @@ pub struct DiskCacheOptions {
 
 /// The cache on disk. All methods block.
 pub(super) struct DiskCache {
-    folder: PathBuf,
-    max_bytes: u64,
+    pub(super) options: DiskCacheOptions,
     /// Bytes stored since the last eviction began.
     stored: AtomicU64,
     /// Whether an eviction has already measured the total size.
@@ -47,10 +46,9 @@ pub(super) struct DiskCache {
 impl DiskCache {
     /// Opens the cache. Fails if the folder is a link or belongs to another user.
     pub(super) fn open(options: DiskCacheOptions) -> io::Result<Self> {
-        let DiskCacheOptions { folder, max_bytes } = options;
-        ensure_own_private_dir(&folder)?;
+        ensure_own_private_dir(&options.folder)?;
         let (stored, is_measured) = (AtomicU64::default(), AtomicBool::default());
-        Ok(Self { folder, max_bytes, stored, is_measured, eviction: Mutex::default() })
+        Ok(Self { options, stored, is_measured, eviction: Mutex::default() })
     }
 
     /// Returns a stored picture, and deletes an entry that does not match its checksum.
@@ -75,7 +73,7 @@ impl DiskCache {
     /// nothing is stored, so that the size stays limited.
     pub(super) fn insert(&self, key: &PictureKey, picture: &[u8]) -> io::Result<bool> {
         let bytes = disk_usage(picture.len() as u64 + CHECKSUM_BYTES as u64);
-        let interval = eviction_interval(self.max_bytes);
+        let interval = self.eviction_interval();
         if bytes > MAX_ENTRY_BYTES.min(interval) {
             return Ok(false);
         }
@@ -94,7 +92,7 @@ impl DiskCache {
         let Ok(_evicting) = self.eviction.try_lock() else { return Ok(()) };
         let (mut entries, mut used) = (Vec::new(), 0);
         let stored = self.stored.load(Ordering::Relaxed);
-        for entry in fs::read_dir(&self.folder)? {
+        for entry in fs::read_dir(&self.options.folder)? {
             let path = entry?.path();
             // Other instances may have deleted the entry.
             let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
@@ -106,7 +104,7 @@ impl DiskCache {
             }
         }
         entries.sort_by(|a, b| b.cmp(a));
-        let target = self.max_bytes - 3 * eviction_interval(self.max_bytes);
+        let target = self.options.max_bytes - 3 * self.eviction_interval();
         for (_, bytes, path) in entries {
             if used <= target {
                 break;
@@ -123,16 +121,16 @@ impl DiskCache {
         Ok(())
     }
 
-    fn path(&self, key: &PictureKey) -> PathBuf {
-        self.folder.join(key.to_string())
+    /// Returns the number of bytes that may be stored between two evictions. An eviction leaves room for three times
+    /// this amount: for what is stored until the next eviction starts, while it runs, and before the first eviction
+    /// after a restart.
+    fn eviction_interval(&self) -> u64 {
+        self.options.max_bytes / 16
     }
-}
 
-/// The number of bytes that may be stored between two evictions. An eviction leaves room for three
-/// times this amount: for what is stored until the next eviction starts, while it runs, and before
-/// the first eviction after a restart.
-fn eviction_interval(max_bytes: u64) -> u64 {
-    max_bytes / 16
+    fn path(&self, key: &PictureKey) -> PathBuf {
+        self.options.folder.join(key.to_string())
+    }
 }
 
 fn disk_usage(bytes: u64) -> u64 {

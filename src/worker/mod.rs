@@ -65,7 +65,14 @@ pub fn spawn(client: Client, state: StateFolder, mut options: WorkerOptions) -> 
             }
         });
     }
-    let worker_loop = WorkerLoop::new(client, state, options, events);
+    let worker_loop = WorkerLoop {
+        handler: Arc::new(RequestHandler::new(client, state, options, events.clone())),
+        events,
+        tasks: JoinSet::new(),
+        active: HashMap::new(),
+        queued_pictures: VecDeque::new(),
+        picture_slots: Arc::new(Semaphore::new(PICTURES_IN_FLIGHT)),
+    };
     tokio::spawn(worker_loop.run(command_receiver));
     StartedWorker { worker: Worker { commands }, events: event_receiver }
 }
@@ -107,30 +114,15 @@ struct WorkerLoop {
     handler: Arc<RequestHandler>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     tasks: JoinSet<Response>,
-    lanes: CancellableRequests,
+    /// The requests that may be aborted. Writes are not among them, so that only the end of the worker stops writes,
+    /// which waits for them for a few seconds.
+    active: HashMap<Lane, (u64, AbortHandle)>,
     /// Picture requests that wait for a slot, oldest first.
     queued_pictures: VecDeque<(Ticket, Request)>,
     picture_slots: Arc<Semaphore>,
 }
 
 impl WorkerLoop {
-    fn new(
-        client: Client,
-        state: StateFolder,
-        options: WorkerOptions,
-        events: mpsc::UnboundedSender<WorkerEvent>,
-    ) -> Self {
-        let handler = RequestHandler::new(client, state, options, events.clone());
-        Self {
-            handler: Arc::new(handler),
-            events,
-            tasks: JoinSet::new(),
-            lanes: CancellableRequests::default(),
-            queued_pictures: VecDeque::new(),
-            picture_slots: Arc::new(Semaphore::new(PICTURES_IN_FLIGHT)),
-        }
-    }
-
     async fn run(mut self, mut commands: mpsc::UnboundedReceiver<WorkerCommand>) {
         loop {
             tokio::select! {
@@ -169,47 +161,30 @@ impl WorkerLoop {
             drop(slot);
             response
         });
-        self.lanes.insert(ticket, abort);
-    }
-
-    fn cancel_lane(&mut self, lane: &Lane) {
-        self.queued_pictures.retain(|(ticket, _)| ticket.lane != *lane);
-        self.lanes.cancel(lane);
-    }
-
-    fn finish(&mut self, outcome: Result<Response, JoinError>) {
-        // The only other outcome is that the task was cancelled.
-        if let Ok(response) = outcome
-            && self.lanes.finish(&response.ticket)
-        {
-            // A send fails only while the program is ending.
-            let _ = self.events.send(WorkerEvent::Response(response));
-        }
-    }
-}
-
-#[derive(Default)]
-struct CancellableRequests {
-    active: HashMap<Lane, (u64, AbortHandle)>,
-}
-
-impl CancellableRequests {
-    /// Registers a request. Writes are not registered, so that only the end of the worker stops them, which waits for
-    /// writes for a few seconds.
-    fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
         if ticket.lane.is_cancellable() {
             self.active.insert(ticket.lane, (ticket.number, abort));
         }
     }
 
-    fn cancel(&mut self, lane: &Lane) {
+    fn cancel_lane(&mut self, lane: &Lane) {
+        self.queued_pictures.retain(|(ticket, _)| ticket.lane != *lane);
         if let Some((_, abort)) = self.active.remove(lane) {
             abort.abort();
         }
     }
 
-    /// Removes a finished request and returns whether its response is still wanted.
-    fn finish(&mut self, ticket: &Ticket) -> bool {
+    fn finish(&mut self, outcome: Result<Response, JoinError>) {
+        // The only other outcome is that the task was cancelled.
+        if let Ok(response) = outcome
+            && self.is_awaited(&response.ticket)
+        {
+            // A send fails only while the program is ending.
+            let _ = self.events.send(WorkerEvent::Response(response));
+        }
+    }
+
+    /// Removes a finished request, and returns whether its response is still wanted.
+    fn is_awaited(&mut self, ticket: &Ticket) -> bool {
         if !ticket.lane.is_cancellable() {
             return true;
         }

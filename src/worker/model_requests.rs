@@ -1,10 +1,6 @@
 //! Gets models for datasets of this machine, and reports how far their media are encoded.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use tessera_client::Client;
 use tessera_model::{Dataset, DatasetId, Failure, Status};
@@ -22,27 +18,13 @@ impl ModelRequests {
         self.0.as_deref().ok_or_else(missing)
     }
 
-    /// Downloads a model, and returns its folder.
-    pub async fn get(
-        &self,
-        name: String,
-        progress: impl FnMut(u64, Option<u64>) + Send,
-    ) -> Result<PathBuf, Failure> {
-        let progress = Mutex::new(progress);
-        let report = |done, total| {
-            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-            progress(done, Some(total));
-        };
-        self.provider()?.get(name, &report).await
-    }
-
     /// Gives a dataset the model in a folder, and waits until its media are encoded.
     pub async fn give(
         &self,
         client: &Client,
         dataset: DatasetId,
         folder: PathBuf,
-        mut progress: impl FnMut(u64, Option<u64>) + Send,
+        progress: impl Fn(u64, Option<u64>) + Send + Sync,
     ) -> Result<Dataset, Failure> {
         self.provider()?.give(dataset, folder).await?;
         loop {

@@ -5,7 +5,7 @@ use std::{
     fs, io, iter, mem,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -132,7 +132,7 @@ impl RequestHandler {
                 Payload::FileActionPlanned(self.with_originals(plan).await?)
             }
             Request::CarryOut(dataset, preview) => {
-                let mut progress = self.progress_callback(ticket.clone());
+                let progress = self.progress_callback(ticket.clone());
                 let mut report = move |done: usize, all: usize| {
                     progress(done as u64, Some(all as u64));
                     true
@@ -209,7 +209,8 @@ impl RequestHandler {
             }
             Request::GetModel(name) => {
                 let progress = self.progress_callback(ticket.clone());
-                Payload::ModelFolder(self.models.get(name, progress).await?)
+                let report = |done, total| progress(done, Some(total));
+                Payload::ModelFolder(self.models.provider()?.get(name, &report).await?)
             }
             Request::GiveModel(dataset, folder) => {
                 let progress = self.progress_callback(ticket.clone());
@@ -498,11 +499,12 @@ impl RequestHandler {
         .await
     }
 
-    fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
+    fn progress_callback(&self, ticket: Ticket) -> impl Fn(u64, Option<u64>) + Send + Sync + use<> {
         let events = self.events.clone();
-        let mut pace = ProgressThrottle::default();
+        let pace = Mutex::new(ProgressThrottle::default());
         move |done, total| {
-            if pace.is_due(std::time::Instant::now()) {
+            let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
+            if pace.is_due(Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
                 // A send fails only while the program is ending.
                 let _ = events.send(WorkerEvent::Progress(progress));

@@ -6,8 +6,8 @@
 //! them again. At most two blocking threads decode.
 
 use std::{
-    io, mem,
-    path::{Path, PathBuf},
+    io,
+    path::Path,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -36,13 +36,17 @@ const MAX_PARALLEL_DECODES: usize = 2;
 
 pub(super) struct ThumbnailLoader {
     client: Client,
-    memory: Arc<Mutex<PictureByteCache>>,
-    disk: ThumbnailCache,
+    /// The encoded pictures.
+    memory: Arc<Mutex<RecentPictures<LoadedPicture>>>,
+    /// `None` if nothing is stored on disk.
+    disk: Option<Arc<ThumbnailCache>>,
     originals: Arc<DecodedPictures>,
     decode_slots: Arc<Semaphore>,
 }
 
-/// A picture. `new` is its key if the picture was fetched in this run and is not known to be on disk.
+/// A picture. `new` is its key if the picture was fetched in this run and was not given to the disk cache. The request
+/// that fetched the picture may have been cancelled before it was decoded, so a later request stores it.
+#[derive(Clone)]
 struct LoadedPicture {
     bytes: Bytes,
     new: Option<PictureKey>,
@@ -60,9 +64,12 @@ impl ThumbnailLoader {
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
+        let mut memory = RecentPictures::new(CACHE_BYTES, |it: &LoadedPicture| it.bytes.len());
+        // A picture that would displace many others is not kept.
+        memory.max_size = CACHE_BYTES / 4;
         Self {
             client,
-            memory: Arc::new(Mutex::new(PictureByteCache::new(CACHE_BYTES))),
+            memory: Arc::new(Mutex::new(memory)),
             disk: ThumbnailCache::open(disk_cache, events),
             originals: Arc::new(DecodedPictures::new(DECODED_BYTES)),
             decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
@@ -92,8 +99,8 @@ impl ThumbnailLoader {
             let thumbnail = thumbnail_of(&decoded, &crop, canvas)?;
             // A picture is stored only after it was decoded, so that the disk cache contains only
             // pictures that can be shown.
-            if let Some(key) = new
-                && lock(&memory).begin_storing(&key)
+            if let (Some(key), Some(disk)) = (new, disk)
+                && begin_storing(&memory, &key)
             {
                 disk.insert(&key, &bytes);
             }
@@ -172,20 +179,32 @@ impl ThumbnailLoader {
 
     async fn load_link(&self, link: &Link) -> Result<LoadedPicture, Failure> {
         let key = self.client.picture_key(link)?;
-        if let Some(CachedPicture { bytes, is_stored }) = lock(&self.memory).get(&key) {
-            return Ok(LoadedPicture { bytes, new: (!is_stored).then_some(key) });
+        if let Some(picture) = lock(&self.memory).get(&key) {
+            return Ok(picture);
         }
-        let (bytes, is_stored) = match self.disk.get(key).await {
-            Some(bytes) => (bytes, true),
-            None => (self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?, false),
+        let stored = match &self.disk {
+            Some(disk) => Arc::clone(disk).get(key).await,
+            None => None,
         };
-        lock(&self.memory).insert(key, CachedPicture { bytes: bytes.clone(), is_stored });
-        Ok(LoadedPicture { bytes, new: (!is_stored).then_some(key) })
+        let picture = match stored {
+            Some(bytes) => LoadedPicture::from(bytes),
+            None => LoadedPicture {
+                bytes: self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?,
+                new: Some(key),
+            },
+        };
+        lock(&self.memory).insert(key, picture.clone());
+        Ok(picture)
     }
 }
 
-fn lock(memory: &Mutex<PictureByteCache>) -> MutexGuard<'_, PictureByteCache> {
-    memory.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether the caller is to store a picture on disk, which is true once while the picture is cached.
+fn begin_storing(memory: &Mutex<RecentPictures<LoadedPicture>>, key: &PictureKey) -> bool {
+    lock(memory).pictures.peek_mut(key).is_none_or(|picture| picture.new.take().is_some())
 }
 
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
@@ -207,15 +226,25 @@ struct RecentPictures<P> {
     pictures: LruCache<PictureKey, P>,
     used_bytes: usize,
     max_bytes: usize,
+    /// The size of the largest picture that is kept.
+    max_size: usize,
     size: fn(&P) -> usize,
 }
 
-impl<P> RecentPictures<P> {
+impl<P: Clone> RecentPictures<P> {
     fn new(max_bytes: usize, size: fn(&P) -> usize) -> Self {
-        Self { pictures: LruCache::unbounded(), used_bytes: 0, max_bytes, size }
+        let pictures = LruCache::unbounded();
+        Self { pictures, used_bytes: 0, max_bytes, max_size: max_bytes, size }
+    }
+
+    fn get(&mut self, key: &PictureKey) -> Option<P> {
+        self.pictures.get(key).cloned()
     }
 
     fn insert(&mut self, key: PictureKey, picture: P) {
+        if (self.size)(&picture) > self.max_size {
+            return;
+        }
         self.used_bytes += (self.size)(&picture);
         let replaced = self.pictures.put(key, picture);
         self.used_bytes -= replaced.as_ref().map_or(0, self.size);
@@ -227,131 +256,77 @@ impl<P> RecentPictures<P> {
     }
 }
 
-#[derive(Clone)]
-struct CachedPicture {
-    bytes: Bytes,
-    /// Whether the picture is on disk, or was given to the disk cache. The request that fetched the picture may have
-    /// been cancelled before it was decoded, so a later request stores it.
-    is_stored: bool,
-}
-
-/// The encoded pictures.
-struct PictureByteCache(RecentPictures<CachedPicture>);
-
-impl PictureByteCache {
-    fn new(max_bytes: usize) -> Self {
-        Self(RecentPictures::new(max_bytes, |picture| picture.bytes.len()))
-    }
-
-    fn get(&mut self, key: &PictureKey) -> Option<CachedPicture> {
-        self.0.pictures.get(key).cloned()
-    }
-
-    /// Caches a picture, unless it would displace many others.
-    fn insert(&mut self, key: PictureKey, picture: CachedPicture) {
-        if picture.bytes.len() <= self.0.max_bytes / 4 {
-            self.0.insert(key, picture);
-        }
-    }
-
-    /// Returns whether the caller is to store a picture on disk, which is true once while the picture is cached.
-    fn begin_storing(&mut self, key: &PictureKey) -> bool {
-        let picture = self.0.pictures.peek_mut(key);
-        picture.is_none_or(|picture| !mem::replace(&mut picture.is_stored, true))
-    }
-}
-
-#[derive(Clone)]
-pub(super) struct ThumbnailCache(Arc<OpenCache>);
-
-struct OpenCache {
-    /// `None` if nothing is stored on disk.
-    cache: Option<DiskCache>,
-    folder: PathBuf,
+/// The pictures on disk.
+struct ThumbnailCache {
+    disk: DiskCache,
     failed: AtomicBool,
     events: mpsc::UnboundedSender<WorkerEvent>,
 }
 
 impl ThumbnailCache {
-    pub(super) fn open(
+    /// Opens the cache, unless it is turned off or cannot be opened.
+    fn open(
         options: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
-    ) -> Self {
-        let folder = options.as_ref().map(|options| options.folder.clone()).unwrap_or_default();
-        let (cache, error) = match options.map(DiskCache::open).transpose() {
-            Ok(cache) => (cache, None),
-            Err(error) => (None, Some(error)),
-        };
-        let cache =
-            Self(Arc::new(OpenCache { cache, folder, failed: AtomicBool::default(), events }));
-        if let Some(error) = error {
-            cache.report(&error);
+    ) -> Option<Arc<Self>> {
+        let options = options?;
+        let folder = options.folder.clone();
+        match DiskCache::open(options) {
+            Ok(disk) => Some(Arc::new(Self { disk, failed: AtomicBool::default(), events })),
+            Err(error) => {
+                warn_about(&folder, &error, &events);
+                None
+            }
         }
-        cache
     }
 
-    pub(super) async fn get(&self, key: PictureKey) -> Option<Bytes> {
-        self.0.cache.as_ref()?;
-        let cache = Arc::clone(&self.0);
-        let read = move || cache.cache.as_ref().and_then(|cache| cache.get(&key));
-        tokio::task::spawn_blocking(read).await.ok().flatten()
+    async fn get(self: Arc<Self>, key: PictureKey) -> Option<Bytes> {
+        tokio::task::spawn_blocking(move || self.disk.get(&key)).await.ok().flatten()
     }
 
     /// Stores a picture, which blocks on the disk. Evictions run in the background.
-    pub(super) fn insert(&self, key: &PictureKey, picture: &[u8]) {
-        let Some(cache) = &self.0.cache else { return };
-        if self.0.failed.load(Ordering::Relaxed) {
+    fn insert(self: Arc<Self>, key: &PictureKey, picture: &[u8]) {
+        if self.failed.load(Ordering::Relaxed) {
             return;
         }
-        match cache.insert(key, picture) {
+        match self.disk.insert(key, picture) {
             Ok(false) => {}
-            Ok(true) => drop(tokio::task::spawn_blocking({
-                let cache = self.clone();
-                move || cache.evict()
+            Ok(true) => drop(tokio::task::spawn_blocking(move || {
+                self.disk.evict().unwrap_or_else(|error| self.report(&error));
             })),
             Err(error) => self.report(&error),
         }
     }
 
-    fn evict(&self) {
-        if let Some(Err(error)) = self.0.cache.as_ref().map(DiskCache::evict) {
-            self.report(&error);
-        }
-    }
-
+    /// Reports the first error.
     fn report(&self, error: &io::Error) {
-        if !self.0.failed.swap(true, Ordering::Relaxed) {
-            let folder = self.0.folder.display();
-            let sentence = format!(
-                "thumbnails cannot be stored in {folder}: {error}. They are requested again at every \
-                 start; `cache.max_mib = 0` turns storing off"
-            );
-            // A send fails only while the program is ending.
-            let _ = self.0.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
+        if !self.failed.swap(true, Ordering::Relaxed) {
+            warn_about(&self.disk.options.folder, error, &self.events);
         }
     }
+}
+
+fn warn_about(folder: &Path, error: &io::Error, events: &mpsc::UnboundedSender<WorkerEvent>) {
+    let sentence = format!(
+        "thumbnails cannot be stored in {}: {error}. They are requested again at every start; `cache.max_mib = 0` \
+         turns storing off",
+        folder.display()
+    );
+    // A send fails only while the program is ending.
+    let _ = events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
 }
 
 /// The decoded originals of the full-size view.
-pub(super) struct DecodedPictures {
-    max_bytes: usize,
-    kept: Mutex<RecentPictures<Arc<Decoded>>>,
-}
+struct DecodedPictures(Mutex<RecentPictures<Arc<Decoded>>>);
 
 impl DecodedPictures {
-    pub(super) fn new(max_bytes: usize) -> Self {
-        let size = |decoded: &Arc<Decoded>| decoded.pixels.len();
-        Self { max_bytes, kept: Mutex::new(RecentPictures::new(max_bytes, size)) }
+    fn new(max_bytes: usize) -> Self {
+        Self(Mutex::new(RecentPictures::new(max_bytes, |decoded| decoded.pixels.len())))
     }
 
     /// Returns a cached picture, if it has enough pixels for the crop on the canvas.
-    pub(super) fn get(
-        &self,
-        key: &PictureKey,
-        crop: &Crop,
-        canvas: Canvas,
-    ) -> Option<Arc<Decoded>> {
-        let decoded = self.lock().pictures.get(key).cloned()?;
+    fn get(&self, key: &PictureKey, crop: &Crop, canvas: Canvas) -> Option<Arc<Decoded>> {
+        let decoded = lock(&self.0).get(key)?;
         let (width, height) = decoded.pixels.dimensions();
         let needed = crop.min_decoded_side(decoded.original, canvas);
         let all = decoded.original.0.min(decoded.original.1);
@@ -360,16 +335,17 @@ impl DecodedPictures {
 
     /// Decodes a picture. For a part of the picture, all its pixels are decoded if they can be kept, because every
     /// other part can be made from them.
-    pub(super) fn decode(
+    fn decode(
         &self,
         bytes: &[u8],
         crop: &Crop,
         canvas: Canvas,
     ) -> Result<Arc<Decoded>, DecodeError> {
+        let max_bytes = lock(&self.0).max_bytes;
         let is_part = matches!(crop, Crop::Zoomed(part, _) if *part != Region::WHOLE);
         let min_side = |(width, height): (u32, u32)| {
             let pixels = u64::from(width) * u64::from(height);
-            let fits = usize::try_from(3 * pixels).is_ok_and(|bytes| bytes <= self.max_bytes);
+            let fits = usize::try_from(3 * pixels).is_ok_and(|bytes| bytes <= max_bytes);
             if is_part && fits {
                 width.min(height)
             } else {
@@ -379,14 +355,8 @@ impl DecodedPictures {
         decode_for(bytes, min_side).map(Arc::new)
     }
 
-    pub(super) fn insert(&self, key: PictureKey, decoded: Arc<Decoded>) {
-        if decoded.pixels.len() <= self.max_bytes {
-            self.lock().insert(key, decoded);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RecentPictures<Arc<Decoded>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn insert(&self, key: PictureKey, decoded: Arc<Decoded>) {
+        lock(&self.0).insert(key, decoded);
     }
 }
 
@@ -407,11 +377,9 @@ mod tests {
 
     #[test]
     fn the_cache_keeps_recently_used_pictures() {
-        let mut cache = PictureByteCache::new(20);
-        let picture = |bytes: &'static [u8]| CachedPicture {
-            bytes: Bytes::from_static(bytes),
-            is_stored: true,
-        };
+        let mut cache = RecentPictures::new(20, |it: &LoadedPicture| it.bytes.len());
+        cache.max_size = 5;
+        let picture = |bytes: &'static [u8]| LoadedPicture::from(Bytes::from_static(bytes));
         let [first, second, last, huge] = ["first", "second", "last", "huge"].map(key);
         for name in [first, second, key("third"), key("fourth")] {
             cache.insert(name, picture(b"12345"));
@@ -421,9 +389,9 @@ mod tests {
         assert!(cache.get(&second).is_none());
         assert!(cache.get(&first).is_some() && cache.get(&last).is_some());
         cache.insert(last, picture(b"123"));
-        assert_eq!(cache.0.used_bytes, 18);
+        assert_eq!(cache.used_bytes, 18);
         cache.insert(huge, picture(b"123456"));
-        assert_eq!((cache.0.used_bytes, cache.get(&huge).is_none()), (18, true));
+        assert_eq!((cache.used_bytes, cache.get(&huge).is_none()), (18, true));
     }
 
     const CANVAS: Canvas =
@@ -445,7 +413,7 @@ mod tests {
         pictures.insert(third, decoded(8));
         assert_eq!([first, second, third].map(has), [true, false, true]);
         pictures.insert(third, decoded(8));
-        assert_eq!(pictures.lock().used_bytes, 2 * 8 * 8 * 3);
+        assert_eq!(lock(&pictures.0).used_bytes, 2 * 8 * 8 * 3);
         pictures.insert(
             second,
             Arc::new(Decoded { pixels: RgbImage::new(20, 20), ..(*decoded(8)).clone() }),

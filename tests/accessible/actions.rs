@@ -134,7 +134,7 @@ fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
 /// Prepares an export that is ready, but not downloaded.
 fn ready_export() -> Desk {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup_mut().export_defaults.auto_download = false;
+    desk.app.setup_mut().settings.export.auto_download = false;
     desk.press("e enter");
     desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
     desk.press("4");

@@ -8,7 +8,7 @@ mod sessions;
 use std::fmt::Write as _;
 
 use tessera::accessible::{Announcement, Announcements, TypedLine};
-use tessera_interface::app::{Effect, Event, Presentation};
+use tessera_interface::app::{Effect, Event};
 use tessera_picture::Protocol;
 
 use crate::support::desk::Desk;
@@ -23,7 +23,7 @@ struct TextSession {
 impl TextSession {
     /// Starts in a state of the drawn interface, and reads it once.
     fn start(mut desk: Desk) -> Self {
-        desk.app.setup_mut().presentation = Presentation::Text;
+        desk.app.setup_mut().is_text = true;
         desk.happen(Event::Terminal(Protocol::None, desk.app.screen().cell_size));
         desk.happen(Event::Resize(200, 250));
         desk.other.clear();

@@ -23,7 +23,7 @@ use tessera_client::{BaseUrl, Client, ServiceConfig};
 use tessera_config::{DeploymentKind, input::Keymap};
 use tessera_curation::{FoundOriginals, duplicates::SimilarImages};
 use tessera_interface::{
-    app::{App, Effect, Event, ReopenCommand, Setup},
+    app::{App, Effect, Event, ReopenCommand, Setup, StartView},
     drawing::{
         PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
@@ -42,7 +42,7 @@ use tessera_testing::{
 };
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::test_store;
+use crate::{support::desk::settings, test_store};
 
 /// The limit for every wait, which only a bug reaches.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -289,16 +289,17 @@ impl Person {
         options: WorkerOptions,
         deployment: DeploymentKind,
     ) -> Self {
+        let mut settings = settings();
+        settings.export.download_dir = service.folder.path().to_string_lossy().into_owned();
         let setup = Setup {
             deployment,
-            initial_dataset: Some(service.dataset.to_string()),
-            download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),
+            start: StartView { dataset: Some(service.dataset.to_string()), ..StartView::default() },
             reopen_command: ReopenCommand::Whole("tessera demo".into()),
             home_dir: None,
             started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol: Protocol::HalfBlock,
-            ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
+            ..Setup::new(SafeText::name("local"), settings, Keymap::built_in().unwrap())
         };
         let session =
             RunningApp::new(App::new(setup), worker::spawn(service.client(), journal, options));

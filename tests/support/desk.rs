@@ -6,7 +6,7 @@ use std::{
 };
 
 use tessera_config::{
-    DeploymentKind,
+    DeploymentKind, ExportDefaults, NotificationMethod, Settings, Sources,
     input::{Chord, Key, Keymap},
 };
 use tessera_interface::{
@@ -14,12 +14,22 @@ use tessera_interface::{
     message::{Lane, Payload, Request, Response, Ticket},
 };
 use tessera_model::{
-    Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-    Failure, FailureKind, FileFacts, Link, LocalDataset, MediaId, Page, Preview, SafeText,
-    StateKey, StateValue, Status,
+    Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportFormat, ExportState, ExportTask,
+    ExportTaskId, Failure, FailureKind, FileFacts, Link, LocalDataset, MediaId, Page, Preview,
+    SafeText, StateKey, StateValue, Status,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
+
+/// Returns the settings that a core under test starts with.
+pub fn settings() -> Settings {
+    let mut settings = Settings::load(&Sources::default()).unwrap();
+    settings.ui.notify = NotificationMethod::ALL.to_vec();
+    let format = ExportFormat::default();
+    settings.export =
+        ExportDefaults { format, include_images: true, auto_download: true, ..settings.export };
+    settings
+}
 
 /// The core with its open requests.
 pub struct Desk {
@@ -67,15 +77,14 @@ impl Desk {
         change: impl FnOnce(&mut Setup),
     ) -> Self {
         let mut setup = Setup {
-            initial_dataset: None,
-            download_dir: SafeText::file_name("/downloads"),
             reopen_command: ReopenCommand::Whole("tessera open /photos".into()),
             home_dir: Some("/home/me".into()),
             started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol,
-            ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
+            ..Setup::new(SafeText::name("local"), settings(), Keymap::built_in().unwrap())
         };
+        setup.settings.export.download_dir = "/downloads".into();
         change(&mut setup);
         let mut desk = Self {
             app: App::new(setup),

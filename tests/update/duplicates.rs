@@ -201,7 +201,7 @@ fn both_halves_show_the_same_part_at_the_same_size() {
 fn a_review_of_the_command_line_waits_until_the_dataset_is_ready() {
     let mut desk = Desk::with_pictures(Protocol::None);
     desk.app.setup_mut().deployment = DeploymentKind::Local;
-    desk.app.setup_mut().opens_review = true;
+    desk.app.setup_mut().start.review = true;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     assert!(desk.app.dialog::<DuplicateReview>().is_none());
     desk.press("r");

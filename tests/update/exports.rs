@@ -140,7 +140,7 @@ fn the_form_of_a_local_folder_shows_what_a_format_leaves_out() {
 #[test]
 fn other_services_are_not_asked_for_formats_that_they_do_not_have() {
     let mut desk = Desk::new();
-    desk.app.setup_mut().export_defaults.format = ExportFormat::Voc;
+    desk.app.setup_mut().settings.export.format = ExportFormat::Voc;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 3));
     desk.press("e enter");

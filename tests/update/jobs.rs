@@ -232,7 +232,7 @@ fn no_alerts_while_the_jobs_pane_is_focused() {
 #[test]
 fn disabled_alerts_are_not_sent() {
     let mut desk = exporting();
-    desk.app.setup_mut().notify.clear();
+    desk.app.setup_mut().settings.ui.notify.clear();
     desk.other.clear();
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));

@@ -13,7 +13,7 @@ use tessera_interface::{
 use tessera_model::{FailureKind, SafeText, Status};
 use tessera_picture::Protocol;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page, settings};
 
 #[test]
 fn panes_by_size() {
@@ -51,11 +51,11 @@ fn the_side_panes_are_resized_within_limits() {
 #[test]
 fn tiles_have_the_configured_size_and_change_by_a_key() {
     let begun = |tile| {
-        let setup = Setup {
-            tile_size: tile,
-            ..Setup::new(SafeText::name("x"), Keymap::built_in().unwrap())
-        };
-        App::new(setup).panes().tile_size
+        let mut settings = settings();
+        settings.ui.tile = tile;
+        App::new(Setup::new(SafeText::name("x"), settings, Keymap::built_in().unwrap()))
+            .panes()
+            .tile_size
     };
     assert_eq!(TileSize::ALL.map(begun), TileSize::ALL);
     let mut desk = Desk::with_clusters(60);

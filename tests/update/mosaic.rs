@@ -9,7 +9,7 @@ use tessera_model::{SafeText, SavedSession, StateKey, StateValue, Status};
 use tessera_picture::Protocol;
 
 use crate::support::{
-    desk::{Desk, dataset, page},
+    desk::{Desk, dataset, page, settings},
     scene::paint,
 };
 
@@ -135,10 +135,11 @@ fn more_members_leave_the_rows_that_are_shown() {
 #[test]
 fn the_layout_is_a_setting_and_the_last_choice_comes_back() {
     let layout = |setting, session: Option<SavedSession>| {
+        let mut settings = settings();
+        settings.ui.layout = setting;
         let setup = Setup {
-            tile_layout: setting,
             session,
-            ..Setup::new(SafeText::name("x"), Keymap::built_in().unwrap())
+            ..Setup::new(SafeText::name("x"), settings, Keymap::built_in().unwrap())
         };
         App::new(setup).panes().tile_layout
     };

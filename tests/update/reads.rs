@@ -249,7 +249,7 @@ fn the_named_dataset_opens_first() {
     let list = || Payload::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
     let opened = |named: &str| {
         let mut desk = Desk::new();
-        desk.app.setup_mut().initial_dataset = Some(named.to_owned());
+        desk.app.setup_mut().start.dataset = Some(named.to_owned());
         desk.answer(Lane::Datasets, list());
         (desk.app.results().view().unwrap().search.dataset, desk.notice().to_owned())
     };

@@ -8,7 +8,7 @@ use tessera_interface::{
 use tessera_model::{DatasetId, SafeText, SavedSession, Search, StateKey, StateValue, Status};
 use uuid::Uuid;
 
-use crate::support::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page, settings};
 
 fn saved(desk: &Desk) -> SavedSession {
     match desk.kept.get(&StateKey::Session) {
@@ -22,7 +22,7 @@ fn continued(session: SavedSession) -> Desk {
     let mut desk = Desk::new();
     let setup = Setup {
         session: Some(session),
-        ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
+        ..Setup::new(SafeText::name("local"), settings(), Keymap::built_in().unwrap())
     };
     desk.app = App::new(setup);
     desk.open.clear();

@@ -184,11 +184,10 @@ impl NotificationMethod {
 }
 
 text_enum! {
-    #[derive(Default, Deserialize)]
+    #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum TileSize: as_str {
         Small = "small",
-        #[default]
         Medium = "medium",
         Large = "large",
     }
@@ -196,11 +195,10 @@ text_enum! {
 
 text_enum! {
     /// How the tiles of the results are arranged.
-    #[derive(Default, Deserialize)]
+    #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum TileLayout: as_str {
         /// Tiles of one size.
-        #[default]
         Grid = "grid",
         /// Rows of pictures with the same height, whose widths follow from their aspect ratios.
         Mosaic = "mosaic",

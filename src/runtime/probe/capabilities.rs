@@ -23,22 +23,14 @@ pub struct Capabilities {
     /// Whether the environment claims a terminal that draws the protocol, while the terminal itself does not confirm
     /// it.
     pub is_contradictory: bool,
-    /// Whether the terminal replied in time, which is required to query it again.
-    pub has_replied: bool,
-    /// Whether the terminal supports kitty graphics, possibly without placeholders.
-    pub kitty: bool,
+    /// What the terminal has said so far.
+    pub replies: TerminalReplies,
     pub iterm: bool,
     pub sixel: bool,
     /// The largest side of a sixel picture in pixels.
     pub sixel_side: u16,
     /// Whether the terminal knows the keyboard protocol of kitty, which reports keys of all layouts.
     pub keyboard: bool,
-    /// The name and version of the terminal.
-    pub version: Option<String>,
-    /// The background color (red, green, blue).
-    pub background: Option<[u8; 3]>,
-    /// How many columns an ambiguous character fills. Only commands ask for it.
-    pub ambiguous_width: Option<u16>,
     /// The terminal outside of tmux, if tmux knows it.
     pub outer: Option<OuterTerminal>,
 }
@@ -47,9 +39,9 @@ impl Capabilities {
     /// Returns the protocols that draw a picture at the cursor, best first. Kitty and sixel need a terminal that has
     /// replied, because `viuer` queries again without a timeout. A multiplexer passes neither of them.
     pub fn cursor_protocols(&self) -> Vec<Protocol> {
-        let may_ask = self.has_replied && !self.in_tmux;
+        let may_ask = self.replies.has_ended() && !self.in_tmux;
         let draws = [
-            (may_ask && self.kitty, Protocol::Kitty),
+            (may_ask && self.replies.kitty, Protocol::Kitty),
             (self.iterm, Protocol::Iterm),
             (may_ask && self.sixel, Protocol::Sixel),
             (true, Protocol::HalfBlock),
@@ -96,15 +88,11 @@ pub(super) fn decide_capabilities(
             color_depth(environment, version, attributes)
         },
         theme: environment.theme(replies.background),
-        has_replied: replies.attributes.is_some(),
-        kitty: replies.kitty,
+        replies: replies.clone(),
         iterm,
         sixel,
         sixel_side: sixel_side(replies.sixel),
         keyboard: replies.keyboard && is_alone,
-        version: replies.version.clone(),
-        background: replies.background,
-        ambiguous_width: replies.ambiguous_width,
         outer,
     }
 }
@@ -323,7 +311,7 @@ mod tests {
     #[test]
     fn a_silent_terminal_gets_half_blocks_and_is_never_queried_again() {
         let silent = decide(&xterm(), b"", None);
-        assert_eq!((silent.protocol, silent.has_replied), (Protocol::HalfBlock, false));
+        assert_eq!((silent.protocol, silent.replies.has_ended()), (Protocol::HalfBlock, false));
     }
 
     #[test]
@@ -341,7 +329,7 @@ mod tests {
         ] {
             let reply = format!("{ok}\x1bP>|{version}\x1b\\\x1b[?62;c");
             let found = decide(&xterm(), reply.as_bytes(), None);
-            assert_eq!((found.protocol, found.kitty), (protocol, true), "{version}");
+            assert_eq!((found.protocol, found.replies.kitty), (protocol, true), "{version}");
         }
         let nameless = decide(&xterm(), format!("{ok}\x1b[?62;c").as_bytes(), None);
         assert_eq!(nameless.protocol, Protocol::HalfBlock);

@@ -40,7 +40,7 @@ impl Capabilities {
     }
 
     fn explain_pictures(&self, environment: &Environment) -> Explanation {
-        let name = self.version.as_deref().unwrap_or("the terminal");
+        let name = self.replies.version.as_deref().unwrap_or("the terminal");
         match self.protocol {
             Protocol::Kitty if environment.in_tmux => Explanation::fact(format!(
                 "kitty graphics, which tmux passes on to {}",
@@ -58,7 +58,7 @@ impl Capabilities {
     /// Explains why there are only half-blocks, and what to do about it.
     fn explain_half_blocks(&self, environment: &Environment) -> Explanation {
         let blocked = self.outer.as_ref().is_some_and(|outer| !outer.passes_sequences);
-        let name = self.version.as_deref().unwrap_or("the terminal");
+        let name = self.replies.version.as_deref().unwrap_or("the terminal");
         if environment.in_tmux && blocked {
             let text = format!(
                 "half-blocks, because tmux passes no pictures on to {}; `tmux set -g allow-passthrough on` \
@@ -75,9 +75,9 @@ impl Capabilities {
             Explanation::fact("half-blocks, because the multiplexer passes no pictures on")
         } else if !environment.can_be_queried() {
             Explanation::fact("half-blocks, because this terminal would print queries")
-        } else if !self.has_replied {
+        } else if !self.replies.has_ended() {
             Explanation::warning("half-blocks, because the terminal did not reply to queries")
-        } else if self.kitty || self.sixel {
+        } else if self.replies.kitty || self.sixel {
             let stay = "would stay where text is written later";
             Explanation::fact(format!("half-blocks, because pictures of {name} {stay}"))
         } else {
@@ -106,31 +106,21 @@ impl Capabilities {
             ColorDepth::Palette256 => format!("256 colors, because TERM is {}", environment.term),
             ColorDepth::Palette16 => format!("16 colors, because TERM is {}", environment.term),
         };
-        let theme = match (self.theme, self.background) {
-            (ThemeName::Plain, _) => "theme plain, because NO_COLOR is set".to_owned(),
-            (theme, Some([red, green, blue])) => {
-                let name = theme_name(theme);
-                format!("theme {name}, because the background is #{red:02x}{green:02x}{blue:02x}")
+        let reason = match (self.theme, self.replies.background) {
+            (ThemeName::Plain, _) => "NO_COLOR is set".to_owned(),
+            (_, Some([red, green, blue])) => {
+                format!("the background is #{red:02x}{green:02x}{blue:02x}")
             }
-            (theme, None) if !environment.colorfgbg.is_empty() => {
-                format!(
-                    "theme {}, because COLORFGBG is {}",
-                    theme_name(theme),
-                    environment.colorfgbg
-                )
+            (_, None) if !environment.colorfgbg.is_empty() => {
+                format!("COLORFGBG is {}", environment.colorfgbg)
             }
-            (theme, None) => {
-                let name = theme_name(theme);
-                format!(
-                    "theme {name}, because the background is unknown; `ui.theme` sets another one"
-                )
-            }
+            (_, None) => "the background is unknown; `ui.theme` sets another one".to_owned(),
         };
-        Explanation::fact(format!("{depth}; {theme}"))
+        Explanation::fact(format!("{depth}; theme {}, because {reason}", self.theme.as_str()))
     }
 
     fn explain_width(&self) -> Explanation {
-        match self.ambiguous_width {
+        match self.replies.ambiguous_width {
             Some(1) => {
                 Explanation::fact("ambiguous characters fill one column, as tessera expects")
             }
@@ -147,14 +137,6 @@ impl Capabilities {
                 Explanation::fact(text)
             }
         }
-    }
-}
-
-fn theme_name(theme: ThemeName) -> &'static str {
-    match theme {
-        ThemeName::Light => "light",
-        ThemeName::Plain => "plain",
-        ThemeName::Dark => "dark",
     }
 }
 

@@ -94,13 +94,13 @@ impl Probe {
             note_reply();
             self.missing = self.missing.saturating_sub(1);
         }
-        let is_decided = self.replies.attributes.is_some() || self.timed_out;
+        let is_decided = self.replies.has_ended() || self.timed_out;
         (is_decided && self.replies != before).then(|| self.capabilities())
     }
 
     /// Returns when a silent terminal is given up, or `None` if the terminal has replied or was given up.
     pub fn deadline(&self) -> Option<Instant> {
-        let is_awaited = self.replies.attributes.is_none() && !self.timed_out;
+        let is_awaited = !self.replies.has_ended() && !self.timed_out;
         is_awaited.then(|| {
             self.started + if self.missing == 0 { std::time::Duration::ZERO } else { REPLY_LIMIT }
         })

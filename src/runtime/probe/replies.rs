@@ -2,7 +2,9 @@
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalReplies {
+    /// Whether the terminal supports kitty graphics, possibly without placeholders.
     pub kitty: bool,
+    /// The name and version of the terminal.
     pub version: Option<String>,
     /// The primary attributes, which are the last reply.
     pub attributes: Option<Vec<u16>>,
@@ -12,13 +14,18 @@ pub struct TerminalReplies {
     pub sixel: Option<(u16, u16)>,
     /// The background color (red, green, blue).
     pub background: Option<[u8; 3]>,
-    /// How many columns an ambiguous character fills.
+    /// How many columns an ambiguous character fills. Only commands ask for it.
     pub ambiguous_width: Option<u16>,
     /// Whether the terminal knows the keyboard protocol of kitty.
     pub keyboard: bool,
 }
 
 impl TerminalReplies {
+    /// Returns whether the last reply has come. Only then can the terminal be queried again.
+    pub fn has_ended(&self) -> bool {
+        self.attributes.is_some()
+    }
+
     /// Reads a reply without its first ESC. Replies to other queries change nothing.
     pub fn read(&mut self, reply: &[u8]) {
         match reply {

@@ -12,7 +12,7 @@ mod terminal_input;
 pub use action::{Action, ActionGroup};
 pub use keymap::{KeyContext, KeyMatch, Keymap, parse_sequence};
 pub use sequence::{Sequence, SequenceSplitter};
-pub use terminal_input::{MouseButton, TerminalInput, decode};
+pub use terminal_input::{Mouse, MouseKind, TerminalInput, decode};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {

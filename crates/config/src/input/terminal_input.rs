@@ -12,25 +12,30 @@ pub enum TerminalInput {
         latin: Chord,
     },
     Paste(String),
-    Mouse {
-        button: MouseButton,
-        column: u16,
-        row: u16,
-    },
+    Mouse(Mouse),
+    /// The mouse was moved to this column and row without a button.
+    MouseMove(u16, u16),
     Focus(bool),
     /// A reply to a query, without its first ESC.
     Reply(Vec<u8>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseButton {
-    Press,
+pub struct Mouse {
+    /// The column, counted from 0 like the row. Both may be outside the screen.
+    pub column: u16,
+    pub row: u16,
+    pub kind: MouseKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseKind {
+    Click,
     Drag,
     Release,
-    RightPress,
+    RightClick,
     WheelUp,
     WheelDown,
-    Move,
 }
 
 /// The first letter of the scripts that are not Latin.
@@ -264,17 +269,17 @@ fn mouse_report(text: &str, released: bool) -> Vec<TerminalInput> {
 
 fn mouse(button: u16, column: u16, row: u16, released: bool) -> Vec<TerminalInput> {
     const MODIFIERS: u16 = 4 + 8 + 16;
-    let button = match (button & !MODIFIERS, released) {
-        (0, false) => MouseButton::Press,
-        (2, false) => MouseButton::RightPress,
-        (0, true) | (3, _) => MouseButton::Release,
-        (32, _) => MouseButton::Drag,
-        (35, _) => MouseButton::Move,
-        (64, _) => MouseButton::WheelUp,
-        (65, _) => MouseButton::WheelDown,
+    let kind = match (button & !MODIFIERS, released) {
+        (0, false) => MouseKind::Click,
+        (2, false) => MouseKind::RightClick,
+        (0, true) | (3, _) => MouseKind::Release,
+        (32, _) => MouseKind::Drag,
+        (35, _) => return vec![TerminalInput::MouseMove(column, row)],
+        (64, _) => MouseKind::WheelUp,
+        (65, _) => MouseKind::WheelDown,
         _ => return Vec::new(),
     };
-    vec![TerminalInput::Mouse { button, column, row }]
+    vec![TerminalInput::Mouse(Mouse { column, row, kind })]
 }
 
 #[cfg(test)]
@@ -341,22 +346,23 @@ mod tests {
 
     #[test]
     fn the_mouse_is_decoded_in_three_encodings() {
-        let click = TerminalInput::Mouse { button: MouseButton::Press, column: 2, row: 3 };
+        let click = TerminalInput::Mouse(Mouse { column: 2, row: 3, kind: MouseKind::Click });
         for bytes in ["\x1b[<0;3;4M", "\x1b[M #$", "\x1b[32;3;4M"] {
             assert_eq!(decoded(bytes), std::slice::from_ref(&click), "{bytes:?}");
         }
-        for (code, released, button) in [
-            ("2", 'M', MouseButton::RightPress),
-            ("0", 'm', MouseButton::Release),
-            ("32", 'M', MouseButton::Drag),
-            ("35", 'M', MouseButton::Move),
-            ("64", 'M', MouseButton::WheelUp),
-            ("65", 'M', MouseButton::WheelDown),
-            ("4", 'M', MouseButton::Press),
+        for (code, released, kind) in [
+            ("2", 'M', MouseKind::RightClick),
+            ("0", 'm', MouseKind::Release),
+            ("32", 'M', MouseKind::Drag),
+            ("64", 'M', MouseKind::WheelUp),
+            ("65", 'M', MouseKind::WheelDown),
+            ("4", 'M', MouseKind::Click),
         ] {
             let found = decoded(&format!("\x1b[<{code};1;1{released}"));
-            assert_eq!(found, [TerminalInput::Mouse { button, column: 0, row: 0 }], "{code}");
+            let mouse = Mouse { column: 0, row: 0, kind };
+            assert_eq!(found, [TerminalInput::Mouse(mouse)], "{code}");
         }
+        assert_eq!(decoded("\x1b[<35;1;1M"), [TerminalInput::MouseMove(0, 0)]);
         assert_eq!(decoded("\x1b[<1;1;1M\x1b[<;M\x1b[<0;99999;1M"), []);
     }
 

@@ -106,8 +106,8 @@ impl App {
                 self.results.go_to_page(self.results.requested_page().saturating_sub(1), 0);
             }
             Action::GoToPage => TextPrompt::open(&mut self.overlays, PromptPurpose::GoToPage),
-            Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
-            Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
+            Action::PreviousFrame => self.results.step_frame(-1),
+            Action::NextFrame => self.results.step_frame(1),
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => {
                 // An earlier listing may be out of date.

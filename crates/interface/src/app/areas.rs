@@ -68,7 +68,7 @@ impl Areas {
         if app.screen.size.0 < 100 || app.screen.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
             Self { tabs: Some(tabs), ..areas }.single_pane(app.panes.focus, body)
-        } else if app.panes.zoomed || app.setup.is_text() {
+        } else if app.panes.zoomed || app.setup.is_text {
             areas.single_pane(app.panes.focus, body)
         } else {
             areas.side_by_side(app, body)

@@ -49,7 +49,7 @@ pub(in crate::app) fn status_denial(dataset: &Dataset, operation: Operation) -> 
 }
 
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
-    if app.setup.is_text()
+    if app.setup.is_text
         && let Some(reason) = drawing_reason(action)
     {
         return Some(reason.to_owned());
@@ -236,47 +236,47 @@ pub(in crate::app) fn job_reason(app: &App, action: Action) -> Option<String> {
 
 /// Returns why the service cannot cancel the selected job.
 fn cancellation_reason(app: &App) -> Option<String> {
-    if !app.jobs.selected().is_some_and(|job| app.jobs.is_exporting(job.id)) {
-        return Some("no running export is selected".to_owned());
-    }
-    if !app.has_local_service() {
-        return Some("this deployment cannot cancel exports; x stops watching it".to_owned());
-    }
-    None
+    let is_exporting = app.jobs.selected().is_some_and(|job| app.jobs.is_exporting(job.id));
+    let reason = "this deployment cannot cancel exports; x stops watching it";
+    unless(is_exporting, "no running export is selected")
+        .or_else(|| unless(app.has_local_service(), reason))
+}
+
+/// Returns why files of this machine cannot be used or changed. `reason` is for deployments on other machines.
+fn folder_reason(app: &App, reason: &str) -> Option<String> {
+    unless(app.setup.deployment == DeploymentKind::Local, reason)
+        .or_else(|| unless(!app.setup.read_only, READ_ONLY))
+        .or_else(|| dataset_open(app))
 }
 
 /// Returns why the files of the dataset cannot be acted on.
 fn file_reason(app: &App) -> Option<String> {
-    if app.setup.deployment != DeploymentKind::Local {
-        return Some(
-            "the files of this deployment may be on another machine; open a folder".to_owned(),
-        );
-    }
-    if app.setup.read_only {
-        return Some(READ_ONLY.to_owned());
-    }
-    let Some(dataset) = app.dataset() else { return dataset_open(app) };
-    let is_acting = app.outbox.tickets.is_open(&Lane::FileAction(dataset.id));
-    unless(!is_acting, "an action on files is running; wait until it ends").or_else(|| {
-        unless(!dataset.status.is_busy(), "the dataset is busy; wait until it is READY")
+    let elsewhere = "the files of this deployment may be on another machine; open a folder";
+    folder_reason(app, elsewhere).or_else(|| {
+        let dataset = app.dataset()?;
+        let is_acting = app.outbox.tickets.is_open(&Lane::FileAction(dataset.id));
+        unless(!is_acting, "an action on files is running; wait until it ends").or_else(|| {
+            unless(!dataset.status.is_busy(), "the dataset is busy; wait until it is READY")
+        })
     })
 }
 
+const TAGS_LOADING: &str = "the tags are loading";
+
 /// Returns why media of the open dataset cannot be tagged or rated.
 fn tagging_reason(app: &App, action: Action) -> Option<String> {
-    if app.setup.read_only {
-        return Some(READ_ONLY.to_owned());
-    }
     let kept = match action {
         _ if kept_tags::are_kept(app) => kept_tags_reason(app, action),
-        Action::ManageTags => {
-            loaded_reason(app.tagging().tags.get(&app.results.view()?.search.dataset))
-        }
+        Action::ManageTags => loading_reason(
+            app.tagging().tags.get(&app.results.view()?.search.dataset),
+            TAGS_LOADING,
+        ),
         _ => None,
     };
     let can_undo = app.dataset().is_some_and(|dataset| app.tagging().can_undo(dataset.id));
     let nothing_made = action == Action::UndoTags && !can_undo;
-    dataset_open(app)
+    unless(!app.setup.read_only, READ_ONLY)
+        .or_else(|| dataset_open(app))
         .or(kept)
         .or_else(|| unless(!nothing_made, "no tag was changed since the start"))
 }
@@ -289,15 +289,16 @@ fn kept_tags_reason(app: &App, action: Action) -> Option<String> {
                 .to_owned(),
         );
     }
-    loaded_reason(app.tagging().kept.remote(app.results.view()?.search.dataset))
+    let tags = app.tagging().kept.remote(app.results.view()?.search.dataset);
+    loading_reason(tags, TAGS_LOADING)
 }
 
-/// Returns why the tags of a dataset are not known.
-fn loaded_reason<T>(tags: Option<&Remote<T>>) -> Option<String> {
-    match tags.map(|tags| (tags.value(), tags.failure())) {
+/// Returns why a saved value is not there yet. Without a failure, it is loading.
+fn loading_reason<T>(saved: Option<&Remote<T>>, loading: &str) -> Option<String> {
+    match saved.map(|saved| (saved.value(), saved.failure())) {
         Some((Some(_), _)) => None,
         Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),
-        Some((None, None)) | None => Some("the tags are loading".to_owned()),
+        Some((None, None)) | None => Some(loading.to_owned()),
     }
 }
 
@@ -314,27 +315,21 @@ fn metadata_reason(app: &App, lane: fn(DatasetId) -> Lane) -> Option<String> {
 
 /// Returns why no model can be had for the open dataset.
 fn model_reason(app: &App) -> Option<String> {
-    if app.setup.deployment != DeploymentKind::Local {
-        return Some("models are for folders of this machine; open a folder".to_owned());
-    }
-    if app.setup.read_only {
-        return Some(READ_ONLY.to_owned());
-    }
     let jobs = "a model is being applied; 4 goes to the jobs, which show how far it is";
-    dataset_open(app).or_else(|| unless(!app.jobs.is_getting_model(), jobs))
+    folder_reason(app, "models are for folders of this machine; open a folder")
+        .or_else(|| unless(!app.jobs.is_getting_model(), jobs))
 }
 
 /// Returns why there is no map of what the search finds.
 fn map_reason(app: &App) -> Option<String> {
-    if !app.has_local_service() {
-        return Some("only media of local folders are on a map; open a folder".to_owned());
-    }
     let query = app.results.view().map(|view| &view.search.query);
     let operation = match query {
         Some(Query::Similar(_)) => Operation::VisualSearch,
         _ => Operation::TextSearch,
     };
-    dataset_open(app)
+    let elsewhere = "only media of local folders are on a map; open a folder";
+    unless(app.has_local_service(), elsewhere)
+        .or_else(|| dataset_open(app))
         .or_else(|| computed_reason(&app.results))
         .or_else(|| status_allows(app, operation))
 }
@@ -569,12 +564,7 @@ pub(in crate::app) fn selection_reason(app: &App, action: Action) -> Option<Stri
 /// would otherwise be overwritten.
 pub(in crate::app) fn basket_loaded(app: &App) -> Option<String> {
     let Some(view) = app.results.view() else { return dataset_open(app) };
-    let basket = app.baskets.remote(view.search.dataset);
-    match basket.map(|basket| (basket.value(), basket.failure())) {
-        Some((Some(_), _)) => None,
-        Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),
-        Some((None, None)) | None => Some("the basket is loading".to_owned()),
-    }
+    loading_reason(app.baskets.remote(view.search.dataset), "the basket is loading")
 }
 
 pub(in crate::app) fn something_selected(baskets: &Baskets, results: &Results) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::app::{
 
 /// Returns the rows of the menu and of the palette for the user's own commands.
 pub(in crate::app) fn custom_command_items(app: &App) -> impl Iterator<Item = PickItem> {
-    app.setup.commands.iter().enumerate().map(|(position, command)| {
+    app.setup.settings.commands.iter().enumerate().map(|(position, command)| {
         let keys = app.setup.keymap.keys_of_custom_command(position);
         PickItem::new(Command::CustomCommand(position), &command.name)
             .prefix(keys.unwrap_or_default())
@@ -32,7 +32,7 @@ fn unavailable_reason(app: &App, command: &CustomCommand) -> Option<String> {
 }
 
 pub(in crate::app) fn run_custom_command(app: &mut App, position: usize) {
-    let Some(command) = app.setup.commands.get(position).cloned() else { return };
+    let Some(command) = app.setup.settings.commands.get(position).cloned() else { return };
     if let Some(reason) = unavailable_reason(app, &command) {
         return app.outbox.notify(Level::Warning, reason);
     }

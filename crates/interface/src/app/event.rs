@@ -1,6 +1,7 @@
 //! Defines everything that can happen to the program. Two runs differ only by their events, because
 //! every input enters here. Come here to add a kind of input.
 
+pub use tessera_config::input::{Mouse, MouseKind};
 use tessera_model::{RequestRecord, Timestamp};
 use tessera_picture::Protocol;
 
@@ -52,22 +53,4 @@ pub enum Event {
     PixelsUnconfirmed,
     /// The runtime has finished a task that only it can do, such as saving the graphics protocol.
     TerminalTaskDone(Result<(), Failure>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mouse {
-    /// The column, counted from 0 like the row. Both may be outside the screen.
-    pub column: u16,
-    pub row: u16,
-    pub kind: MouseKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseKind {
-    Click,
-    Drag,
-    Release,
-    RightClick,
-    WheelUp,
-    WheelDown,
 }

@@ -177,51 +177,40 @@ impl App {
             return;
         };
         if !drag.moved && index != drag.start {
-            self.results.select_tile(drag.start, &mut self.service_data.pictures);
+            self.results.select_tile(drag.start);
             self.baskets.pending.range = self.results.cluster().map(|cluster| cluster.id);
             self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
             self.input.last_click = None;
         }
         if index != self.results.tile_cursor().tile {
-            self.results.select_tile(index, &mut self.service_data.pictures);
+            self.results.select_tile(index);
         }
     }
 
+    /// Moves the cursor of the focused pane to the item under the mouse. In the results, a drag can begin there.
     fn select_at(&mut self, mouse: Mouse) {
+        let Some(index) = self.item_at(mouse) else { return };
+        self.go_to_item(index);
+        if self.panes.focus == Pane::Results && !self.results.shows_members() {
+            self.baskets.pending.drag = Some(TileDrag { start: index, moved: false });
+        }
+    }
+
+    fn item_at(&self, mouse: Mouse) -> Option<usize> {
         let areas = self.areas();
-        let row = |area: Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
-        match (self.panes.focus, areas.datasets, areas.jobs) {
-            (Pane::Datasets, Some(area), _) => {
-                let top = datasets_scroll_top(self, area);
-                let dataset = self.visible_datasets().get(top + row(area)).map(|it| it.id);
-                self.datasets.cursor = dataset.or(self.datasets.cursor);
+        match self.panes.focus {
+            Pane::Datasets => {
+                let area = areas.datasets?;
+                let row = mouse.row.saturating_sub(area.y + 1);
+                Some(datasets_scroll_top(self, area) + usize::from(row))
             }
-            (Pane::Jobs, _, Some(area)) => {
-                if let Some(job) = JobRows::new(self, area).index_at(mouse.row) {
-                    self.jobs.select_row(job);
-                }
+            Pane::Results => self.tile_at(mouse),
+            Pane::Detail => {
+                DetailLayout::new(self, areas.detail?).preview_at(mouse.column, mouse.row)
             }
-            (Pane::Basket, ..) => {
-                let rows = areas.basket.map(|area| BasketRows::new(self, area));
-                if let Some(index) = rows.and_then(|rows| rows.index_at(mouse.row)) {
-                    self.baskets.select_row(index, &self.results);
-                }
-            }
-            (Pane::Results, ..) => {
-                if let Some(index) = self.tile_at(mouse) {
-                    self.results.select_tile(index, &mut self.service_data.pictures);
-                    let drag = TileDrag { start: index, moved: false };
-                    self.baskets.pending.drag = (!self.results.shows_members()).then_some(drag);
-                }
-            }
-            (Pane::Detail, ..) => {
-                let layout = areas.detail.map(|area| DetailLayout::new(self, area));
-                let index = layout.and_then(|layout| layout.preview_at(mouse.column, mouse.row));
-                if let Some(index) = index {
-                    self.results.show_preview(index, &mut self.service_data.pictures);
-                }
-            }
-            _ => {}
+            Pane::Query => None,
+            Pane::Jobs => JobRows::new(self, areas.jobs?).index_at(mouse.row),
+            Pane::Basket => BasketRows::new(self, areas.basket?).index_at(mouse.row),
         }
     }
 }

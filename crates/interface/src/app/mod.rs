@@ -59,7 +59,7 @@ pub use screen::{Panes, Screen};
 pub use search::RelaxedSearch;
 pub use service_data::LoginState;
 pub use service_data::{PictureCache, PictureResult, ServiceData};
-pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
+pub use setup::{LoginSetup, ReopenCommand, Setup, StartView};
 pub use tagging::Tagging;
 pub use view::{
     Computed, QueryImage, RecentImages, SearchHistory, Tab, Tabs, Tile, View, detail_picture_view,

@@ -65,24 +65,34 @@ impl App {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.panes.focus {
-            Pane::Datasets if vertical => self.move_in_datasets(by),
-            Pane::Jobs if vertical => self.jobs.move_cursor(by),
-            Pane::Basket if vertical => self.baskets.move_cursor(by, &self.results),
-            Pane::Query if vertical => {
-                self.query.edit_draft(|draft| draft.move_cursor(by), &self.results);
+            Pane::Query if !vertical => {
+                self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results);
             }
-            Pane::Query => self.query.edit_draft(|draft| draft.cycle_choice(by), &self.results),
-            Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
                 let cursor = self.results.tile_cursor().tile;
                 let step = self.grid().filter(|_| vertical);
                 let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
-                self.results.move_across_pages(step.unwrap_or(by), &mut self.service_data.pictures);
+                self.results.move_across_pages(step.unwrap_or(by));
             }
             Pane::Detail if vertical => {
-                self.results.move_cursor(by, &mut self.service_data.pictures);
+                self.results.move_cursor(by);
             }
-            Pane::Detail => self.results.step_preview(by, &mut self.service_data.pictures),
+            Pane::Datasets | Pane::Jobs | Pane::Basket if !vertical => {}
+            Pane::Datasets | Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => {
+                self.move_in_list(by);
+            }
+        }
+    }
+
+    /// Moves the cursor of the focused pane by rows, or by previews in the detail.
+    fn move_in_list(&mut self, by: isize) {
+        match self.panes.focus {
+            Pane::Datasets => self.move_in_datasets(by),
+            Pane::Results => self.results.move_cursor(by),
+            Pane::Detail => self.results.step_preview(by),
+            Pane::Query => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
+            Pane::Jobs => self.jobs.move_cursor(by),
+            Pane::Basket => self.baskets.move_cursor(by, &self.results),
         }
     }
 
@@ -95,16 +105,10 @@ impl App {
             Action::First => -all,
             _ => all,
         };
-        match self.panes.focus {
-            Pane::Datasets => self.move_in_datasets(by),
-            Pane::Results if by.abs() == screen => {
-                self.results.move_across_pages(by, &mut self.service_data.pictures);
-            }
-            Pane::Results => self.results.move_cursor(by, &mut self.service_data.pictures),
-            Pane::Detail => self.results.step_preview(by, &mut self.service_data.pictures),
-            Pane::Jobs => self.jobs.move_cursor(by),
-            Pane::Basket => self.baskets.move_cursor(by, &self.results),
-            Pane::Query => self.query.edit_draft(|draft| draft.move_cursor(by), &self.results),
+        if self.panes.focus == Pane::Results && by.abs() == screen {
+            self.results.move_across_pages(by);
+        } else {
+            self.move_in_list(by);
         }
     }
 
@@ -144,11 +148,11 @@ impl App {
         self.results.edit_view(|view| view.members_top_row = None);
         match (tile, media) {
             (Some(tile), _) => {
-                self.results.select_tile(tile, &mut self.service_data.pictures);
+                self.results.select_tile(tile);
                 let members = self.results.cluster().map_or(&[][..], |it| &it.previews);
                 // The picture of a cluster is the first one.
                 let index = members.iter().position(|it| is_item && Some(it.media) == media);
-                self.results.show_preview(index.unwrap_or(0), &mut self.service_data.pictures);
+                self.results.show_preview(index.unwrap_or(0));
             }
             (None, Some(media)) => {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
@@ -185,7 +189,7 @@ impl App {
     /// Dismisses an error on screen. Returns whether there was one. In text mode, an error was already printed, so
     /// there is none to dismiss.
     pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
-        self.outbox.notifications.dismiss() && !self.setup.is_text()
+        self.outbox.notifications.dismiss() && !self.setup.is_text
     }
 
     /// Moves the cursor of the open dialog or of the focused pane to an item.
@@ -198,8 +202,8 @@ impl App {
                 let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
-            Pane::Results => self.results.select_tile(index, &mut self.service_data.pictures),
-            Pane::Detail => self.results.show_preview(index, &mut self.service_data.pictures),
+            Pane::Results => self.results.select_tile(index),
+            Pane::Detail => self.results.show_preview(index),
             Pane::Query => self.query.edit_draft(|draft| draft.select_row(index), &self.results),
             Pane::Jobs => self.jobs.select_row(index),
             Pane::Basket => self.baskets.select_row(index, &self.results),

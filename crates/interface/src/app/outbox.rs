@@ -92,7 +92,7 @@ impl Outbox {
     pub(in crate::app) fn new(setup: &Setup) -> Self {
         Self {
             started_at: setup.started_at,
-            notifications: Notifications::of_warnings(&setup.warnings),
+            notifications: Notifications::of_warnings(&setup.settings.warnings),
             ..Self::default()
         }
     }

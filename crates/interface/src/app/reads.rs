@@ -5,7 +5,7 @@
 //! pictures that are no longer visible are cancelled here. Polling follows the same rule: a value that is too old is
 //! loaded again. What the user waits for, and outages of the service, are derived from the reads.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, mem, time::Duration};
 
 use tessera_model::{
     Dataset, FailureKind, RequestRecord, StateKey, polling::PollTarget, text::count_with_noun,
@@ -15,7 +15,7 @@ use tessera_wire::endpoints::Endpoint;
 
 use crate::app::prelude::*;
 use crate::app::{
-    Effect, JobState, Jobs, Screen,
+    Effect, JobState, Jobs,
     areas::DetailLayout,
     basket::select::select_loaded_pages,
     kept_tags, model_offer,
@@ -47,13 +47,6 @@ impl ScheduledRead {
 /// Returns when a value is due that is loaded once. A value that was never requested is due at once.
 fn due_once<T>(known: Option<&Remote<T>>) -> Option<Uptime> {
     known.map_or(Some(Uptime::ZERO), |known| known.due(None))
-}
-
-impl Setup {
-    /// Returns the interval of a poll, which is longer while the window has no focus.
-    fn poll_interval(&self, interval: Duration, screen: &Screen) -> Duration {
-        if screen.window_focused { interval } else { self.polling.unfocused_interval(interval) }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,11 +136,13 @@ impl App {
     pub(in crate::app) fn load_missing(&mut self) {
         select_loaded_pages(self);
         self.results.scan_loaded_pages();
+        self.retry_failed_picture();
         let pictures = visible_pictures(self);
-        self.cancel_stale(&pictures);
+        let reads = self.scheduled_reads();
+        self.cancel_stale(&reads, &pictures);
         let expiry = self.outbox.notifications.next_expiry();
         let mut wake = expiry.into_iter().chain(self.session.due).min();
-        for read in self.scheduled_reads() {
+        for read in reads {
             if self.outbox.tickets.is_open(&read.lane) {
                 continue;
             }
@@ -163,6 +158,15 @@ impl App {
         let other = [self.next_counter_tick(), self.next_frame_due()];
         let wake = other.into_iter().flatten().chain(wake).min();
         self.outbox.wake_at(wake);
+    }
+
+    /// Requests the picture under the cursor again if it has failed and the cursor was moved.
+    fn retry_failed_picture(&mut self) {
+        if mem::take(&mut self.results.cursor_moved)
+            && let Some(preview) = self.results.preview()
+        {
+            self.service_data.pictures.forget_failure_of(preview.media);
+        }
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
@@ -200,9 +204,17 @@ impl App {
         keys.into_iter().flatten().map(read)
     }
 
+    /// Returns the interval of a poll, which is longer while the window has no focus.
+    fn poll_interval(&self, interval: Duration) -> Duration {
+        if self.screen.window_focused {
+            return interval;
+        }
+        self.setup.settings.poll.unfocused_interval(interval)
+    }
+
     /// Returns the read of the jobs of earlier runs, and of commands that run or end meanwhile.
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let due = self.jobs.load_due(self.setup.poll_interval(JOBS_INTERVAL, &self.screen));
+        let due = self.jobs.load_due(self.poll_interval(JOBS_INTERVAL));
         let key = StateKey::Jobs;
         ScheduledRead::at(due, Lane::LoadState(key), Request::Recall(key))
     }
@@ -219,9 +231,8 @@ impl App {
         // During an outage, the datasets are polled even without automatic refresh, so that the end
         // of the outage is noticed.
         let polls = self.datasets.auto_refresh || followed || datasets.failures() > 0;
-        let interval = self.setup.polling.interval(target, datasets.failures());
-        let interval = self.setup.poll_interval(interval, &self.screen);
-        let due = datasets.due(polls.then_some(interval));
+        let interval = self.setup.settings.poll.interval(target, datasets.failures());
+        let due = datasets.due(polls.then(|| self.poll_interval(interval)));
         ScheduledRead::at(due, Lane::Datasets, Request::Datasets)
     }
 
@@ -260,8 +271,8 @@ impl App {
                 // The answer does not change.
                 _ => return known.due(None),
             };
-            let interval = self.setup.polling.interval(target, 0);
-            known.due(Some(self.setup.poll_interval(interval, &self.screen)))
+            let interval = self.setup.settings.poll.interval(target, 0);
+            known.due(Some(self.poll_interval(interval)))
         });
         ScheduledRead::at(due, Lane::LocalState(id), Request::LocalDataset(id))
     }
@@ -294,7 +305,7 @@ impl App {
             let due = self.results.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
-                    self.setup.polling.interval(PollTarget::IdleDatasets, page.failures())
+                    self.setup.settings.poll.interval(PollTarget::IdleDatasets, page.failures())
                 }))
             });
             ScheduledRead::at(due, Lane::Page(search.clone()), Request::Explore(search))
@@ -306,7 +317,8 @@ impl App {
         if focused_list(self.panes.focus, &self.results) != PictureList::Members {
             return None;
         }
-        let retry = |failures| self.setup.polling.interval(PollTarget::IdleDatasets, failures);
+        let retry =
+            |failures| self.setup.settings.poll.interval(PollTarget::IdleDatasets, failures);
         let (page, cluster, due) = self.results.members_read(retry)?;
         let lane = Lane::Members(self.results.view()?.search.clone(), cluster);
         ScheduledRead::at(Some(due), lane, Request::Members(page, cluster))
@@ -323,41 +335,25 @@ impl App {
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         self.jobs.iter().filter_map(|job| {
             let JobState::ExportRunning(task, _) = job.state() else { return None };
-            let due = job.next_poll(self.outbox.clock(), self.setup.polling);
+            let due = job.next_poll(self.outbox.clock(), self.setup.settings.poll);
             let request = Request::ExportStatus(job.dataset, *task);
             ScheduledRead::at(due, Lane::Export(job.id), request)
         })
     }
 
-    /// Cancels the pages, folders and pictures that are no longer needed.
-    fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
-        let pages = [
-            self.results.view().map(|view| &view.search),
-            self.baskets.next_page_to_select(),
-            self.results.page_to_scan(),
-        ];
-        let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
-        pages.extend(self.results.pending_search());
-        pages.extend(MapView::page_to_load(self));
-        let map = MapView::map_request(&self.overlays).map(|(lane, _)| lane);
-        let preview = ExportForm::preview_request(&self.overlays).map(|(lane, _)| lane);
-        let folder = folder_to_list(&self.overlays, &self.setup).map(Lane::Folder);
-        let members = self.members_read().map(|read| read.lane);
-        let stale: Vec<Lane> = self
-            .outbox
-            .tickets
-            .lanes()
-            .filter(|lane| match lane {
-                Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
-                Lane::Page(search) => !pages.contains(search),
-                Lane::Members(..) => Some(*lane) != members.as_ref(),
-                Lane::Map(_) => Some(*lane) != map.as_ref(),
-                Lane::ExportPreview(..) => Some(*lane) != preview.as_ref(),
-                Lane::Folder(_) => Some(*lane) != folder.as_ref(),
-                _ => false,
-            })
-            .cloned()
-            .collect();
+    /// Cancels the pages, folders and pictures that are no longer needed. A value that is being loaded is still due, so
+    /// its read is among the scheduled ones while it is needed.
+    fn cancel_stale(&mut self, reads: &[ScheduledRead], pictures: &[VisiblePicture]) {
+        let is_stale = |lane: &&Lane| match lane {
+            Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
+            Lane::Page(_)
+            | Lane::Members(..)
+            | Lane::Map(_)
+            | Lane::ExportPreview(..)
+            | Lane::Folder(_) => !reads.iter().any(|wanted| wanted.lane == **lane),
+            _ => false,
+        };
+        let stale: Vec<Lane> = self.outbox.tickets.lanes().filter(is_stale).cloned().collect();
         for lane in stale {
             self.outbox.cancel(lane);
         }
@@ -432,8 +428,7 @@ impl App {
         for lane in lanes {
             if let Lane::Page(search) = &lane {
                 self.results.edit_view(|view| view.pending_page = None);
-                let stopped =
-                    Failure::new(FailureKind::Local, "cancelled before the service responded");
+                let stopped = Failure::local("cancelled before the service responded");
                 self.results.pages.entry(search.clone()).finish(self.outbox.now, Err(stopped));
             }
             if lane == Lane::Anchor {

@@ -423,7 +423,7 @@ impl App {
             if let Some(session) = self.setup.session.take() {
                 restore_tabs(self, session, first);
             }
-            self.panes.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+            self.panes.focus = self.setup.start.pane.take().unwrap_or(Pane::Results);
         }
         advance_dataset_jobs(self);
     }
@@ -431,12 +431,12 @@ impl App {
     /// Opens the review of near-duplicates that the command line asked for. Until the dataset is READY and the
     /// selection is loaded, the review waits.
     pub(in crate::app) fn open_requested_review(&mut self) {
-        if !self.setup.opens_review || self.dataset().is_none() || self.overlays.is_open() {
+        if !self.setup.start.review || self.dataset().is_none() || self.overlays.is_open() {
             return;
         }
         let reason = unavailable_reason(self, Action::ReviewDuplicates);
         let may_change = self.setup.deployment == DeploymentKind::Local && !self.setup.read_only;
-        self.setup.opens_review = reason.is_some() && may_change;
+        self.setup.start.review = reason.is_some() && may_change;
         match reason {
             None => self.perform(Action::ReviewDuplicates),
             Some(reason) if !may_change => self.outbox.notify(Level::Warning, reason),
@@ -477,7 +477,7 @@ impl App {
         let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
         let first = former.filter(is_listed).unwrap_or(list.first()?.id);
         let Some(named) =
-            self.setup.initial_dataset.as_ref().filter(|_| self.results.view().is_none())
+            self.setup.start.dataset.as_ref().filter(|_| self.results.view().is_none())
         else {
             return Some(first);
         };

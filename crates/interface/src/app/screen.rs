@@ -39,7 +39,7 @@ impl Screen {
             cell_size: (10, 20),
             sixel_side: DEFAULT_SIXEL_SIDE,
             window_focused: true,
-            mouse_captured: setup.capture_mouse,
+            mouse_captured: setup.settings.ui.mouse,
         }
     }
 
@@ -104,12 +104,12 @@ impl Panes {
         Self {
             focus: Pane::Datasets,
             zoomed: false,
-            tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
-            tile_layout: initial_tile_layout(setup.session.as_ref(), setup.tile_layout),
+            tile_size: initial_tile_size(setup.session.as_ref(), setup.settings.ui.tile),
+            tile_layout: initial_tile_layout(setup.session.as_ref(), setup.settings.ui.layout),
             side_width: 0,
             status_column: None,
             footer: true,
-            theme: setup.theme.clone(),
+            theme: setup.settings.ui.theme.clone(),
             datasets_before_overlay: None,
         }
     }

@@ -76,8 +76,9 @@ pub(in crate::app) fn current_session(app: &App) -> Option<SavedSession> {
         .filter_map(|(index, tab)| Some((index, saved_tab(&tab.view)?)))
         .collect();
     let active_tab = saved.iter().position(|(index, _)| *index == tabs.active());
-    let changed_size = (panes.tile_size != setup.tile_size).then_some(panes.tile_size);
-    let changed_layout = (panes.tile_layout != setup.tile_layout).then_some(panes.tile_layout);
+    let ui = &setup.settings.ui;
+    let changed_size = (panes.tile_size != ui.tile).then_some(panes.tile_size);
+    let changed_layout = (panes.tile_layout != ui.layout).then_some(panes.tile_layout);
     Some(SavedSession {
         dataset: Some(tabs.tab().view.search.dataset),
         cursors: saved.iter().map(|(index, _)| results.cursor_on_page(*index)).collect(),

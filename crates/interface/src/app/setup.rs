@@ -2,14 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use tessera_config::{
-    DeploymentKind, ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice,
-    TileLayout, TileSize, custom_command::CustomCommand, input::Keymap,
-};
-use tessera_model::{
-    DatasetId, EntityType, ExportFormat, Granularity, SafeText, SavedSession, ShellCommand,
-    Timestamp, polling::PollingIntervals,
-};
+use tessera_config::{DeploymentKind, Settings, ThemeChoice, input::Keymap};
+use tessera_model::{DatasetId, SafeText, SavedSession, ShellCommand, Timestamp};
 use tessera_picture::Protocol;
 
 use crate::{app::Pane, command_lines::CommandTarget};
@@ -25,47 +19,39 @@ pub struct LoginSetup {
     pub fixed: Option<SafeText>,
 }
 
-/// How the state is presented. The actions are the same for each presentation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Presentation {
-    #[default]
-    Drawn,
-    /// Lines of text, for screen readers and pipes. Nothing is drawn.
-    Text,
+/// Where to start.
+#[derive(Clone, Debug, Default)]
+pub struct StartView {
+    /// The ID or the name of the dataset to open first. `None` opens the first of the list.
+    pub dataset: Option<String>,
+    pub pane: Option<Pane>,
+    pub view: Option<SafeText>,
+    /// Whether to review near-duplicates as soon as the dataset allows it.
+    pub review: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Setup {
-    pub presentation: Presentation,
+    /// Whether the state is presented as lines of text, for screen readers and pipes. Nothing is drawn then.
+    pub is_text: bool,
     /// The short name of the deployment for the header, such as `local` or `lab.example`.
     pub deployment_name: SafeText,
     pub profile: Option<String>,
     /// The login. `None` if the deployment has no login or is part of this program.
     pub login: Option<LoginSetup>,
-    pub profiles: Vec<Profile>,
     pub deployment: DeploymentKind,
     /// The folders of local datasets, which no service sends.
     pub dataset_folders: BTreeMap<DatasetId, SafeText>,
-    /// The id or name of the dataset to open first. `None` opens the first of the list.
-    pub initial_dataset: Option<String>,
-    pub initial_pane: Option<Pane>,
-    pub initial_view: Option<SafeText>,
-    /// Whether to review near-duplicates as soon as the dataset allows it.
-    pub opens_review: bool,
+    pub start: StartView,
     /// The last session, which is continued.
     pub session: Option<SavedSession>,
     /// Datasets that the service does not list.
     pub pinned: Vec<DatasetId>,
-    pub search_defaults: SearchDefaults,
-    pub export_defaults: ExportDefaults,
+    /// The settings, with all warnings that are shown at the start.
+    pub settings: Settings,
     pub keymap: Keymap,
-    /// The user's own commands.
-    pub commands: Vec<CustomCommand>,
     /// Whether changes of datasets are refused. Exports are allowed.
     pub read_only: bool,
-    /// Warnings about the settings, which are shown at the start.
-    pub warnings: Vec<String>,
-    pub download_dir: SafeText,
     pub reopen_command: ReopenCommand,
     /// The folder that `~/` expands to.
     pub home_dir: Option<PathBuf>,
@@ -73,14 +59,8 @@ pub struct Setup {
     pub size: (u16, u16),
     /// How pictures are drawn until the terminal's capabilities are known.
     pub protocol: Protocol,
-    pub theme: ThemeChoice,
     /// The user's own themes.
     pub user_themes: Vec<ThemeChoice>,
-    pub tile_size: TileSize,
-    pub tile_layout: TileLayout,
-    pub capture_mouse: bool,
-    pub polling: PollingIntervals,
-    pub notify: Vec<NotificationMethod>,
 }
 
 /// The command that opens a deployment again.
@@ -112,49 +92,31 @@ impl Setup {
         CommandTarget { tessera, dataset }
     }
 
-    pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
+    /// Returns the folder of downloads, as it is shown.
+    pub(crate) fn download_dir(&self) -> SafeText {
+        SafeText::file_name(&self.settings.export.download_dir)
+    }
+
+    pub fn new(deployment_name: SafeText, settings: Settings, keymap: Keymap) -> Self {
         Self {
-            presentation: Presentation::default(),
+            is_text: false,
             deployment_name,
             profile: None,
             login: None,
-            profiles: Vec::new(),
             deployment: DeploymentKind::Hosted,
             dataset_folders: BTreeMap::new(),
-            initial_dataset: None,
-            initial_pane: None,
-            initial_view: None,
-            opens_review: false,
+            start: StartView::default(),
             session: None,
             pinned: Vec::new(),
-            search_defaults: SearchDefaults {
-                entity: EntityType::default(),
-                granularity: Granularity::DEFAULT,
-                text_search_path: None,
-            },
-            export_defaults: ExportDefaults {
-                format: ExportFormat::default(),
-                include_images: true,
-                download_dir: ".".to_owned(),
-                auto_download: true,
-            },
+            settings,
             keymap,
-            commands: Vec::new(),
             read_only: false,
-            warnings: Vec::new(),
-            download_dir: SafeText::file_name("."),
             reopen_command: ReopenCommand::default(),
             home_dir: None,
             started_at: Timestamp::ZERO,
             size: (80, 24),
             protocol: Protocol::HalfBlock,
-            theme: ThemeChoice::Auto,
             user_themes: Vec::new(),
-            tile_size: TileSize::default(),
-            tile_layout: TileLayout::default(),
-            capture_mouse: true,
-            polling: PollingIntervals::default(),
-            notify: NotificationMethod::ALL.to_vec(),
         }
     }
 }

@@ -6,8 +6,7 @@ use tessera_config::input::KeyContext;
 use crate::app::prelude::*;
 use crate::app::{
     Baskets, Datasets, Effect, Event, InputState, Jobs, LoginState, ModelOffer, Overlays, Panes,
-    Presentation, QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState,
-    Tagging,
+    QueryBuilder, RequestLog, Screen, SearchHistory, ServiceData, SessionState, Tagging,
     jobs::responses::track_jobs,
     overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
     session::{current_session, picked_actions},
@@ -131,12 +130,5 @@ impl App {
             Pane::Basket => KeyContext::Basket,
         };
         [inner, KeyContext::Everywhere]
-    }
-}
-
-impl Setup {
-    /// Returns whether the state is presented as text, without a drawing.
-    pub fn is_text(&self) -> bool {
-        self.presentation == Presentation::Text
     }
 }

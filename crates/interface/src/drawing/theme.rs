@@ -30,13 +30,24 @@ pub struct Theme {
     pub empty: Style,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeName {
-    #[default]
     Dark,
     Light,
     /// A theme that has no colors.
     Plain,
+}
+
+impl ThemeName {
+    const ALL: [Self; 3] = [Self::Dark, Self::Light, Self::Plain];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Plain => "plain",
+        }
+    }
 }
 
 impl Theme {
@@ -103,25 +114,21 @@ const ROLES: [(&str, RoleStyle); 12] = [
     ("empty", |theme| &mut theme.empty),
 ];
 
-/// The themes in the order of [`ThemeName`].
-type ThemesByName = [Theme; 3];
-
-/// The themes in exact colors, and those in 16 colors.
+/// The themes in exact colors, and those in 16 colors, each in the order of [`ThemeName`].
 #[derive(Clone, Copy, Debug)]
 struct ThemeSet {
-    true_color: ThemesByName,
-    palette: ThemesByName,
+    true_color: [Theme; 3],
+    palette: [Theme; 3],
 }
 
 impl ThemeSet {
     fn built_in() -> Result<Self, String> {
-        let by_name = |depth| -> Result<ThemesByName, String> {
-            let [dark, light, plain] = [ThemeName::Dark, ThemeName::Light, ThemeName::Plain]
-                .map(|name| Theme::built_in(name, depth));
+        let themes = |depth| -> Result<[Theme; 3], String> {
+            let [dark, light, plain] = ThemeName::ALL.map(|name| Theme::built_in(name, depth));
             Ok([dark?, light?, plain?])
         };
-        let palette = by_name(ColorDepth::Palette16)?;
-        Ok(Self { true_color: by_name(ColorDepth::TrueColor)?, palette })
+        let palette = themes(ColorDepth::Palette16)?;
+        Ok(Self { true_color: themes(ColorDepth::TrueColor)?, palette })
     }
 
     /// Replaces the styles of the roles that a theme file names, in all themes.

@@ -305,18 +305,15 @@ impl Job {
 const RESUME_REMEDY: &str = "Get the model again: the download resumes";
 
 fn resumed_state(saved: SavedJobState, kind: &JobKind) -> JobState {
-    let failure = |kind, text: &str| Failure::new(kind, text);
     match saved {
-        SavedJobState::Queued => JobState::Failed(
-            failure(FailureKind::Local, "the program ended before the media were sent")
-                .with_remedy("Add the media again"),
-            None,
-        ),
-        SavedJobState::Sent if matches!(kind, JobKind::GetModel(_)) => JobState::Failed(
-            failure(FailureKind::Local, "the program ended before the model was downloaded")
-                .with_remedy(RESUME_REMEDY),
-            None,
-        ),
+        SavedJobState::Queued => {
+            let failure = Failure::local("the program ended before the media were sent");
+            JobState::Failed(failure.with_remedy("Add the media again"), None)
+        }
+        SavedJobState::Sent if matches!(kind, JobKind::GetModel(_)) => {
+            let failure = Failure::local("the program ended before the model was downloaded");
+            JobState::Failed(failure.with_remedy(RESUME_REMEDY), None)
+        }
         SavedJobState::Sent => {
             let remedy = if matches!(kind, JobKind::Export(_)) {
                 "Check the exports at the service, or start it again"
@@ -324,7 +321,7 @@ fn resumed_state(saved: SavedJobState, kind: &JobKind) -> JobState {
                 "Check the status of the dataset before you send it again"
             };
             let text = "the program ended before the service responded";
-            JobState::Uncertain(failure(FailureKind::NoResponse, text).with_remedy(remedy))
+            JobState::Uncertain(Failure::new(FailureKind::NoResponse, text).with_remedy(remedy))
         }
         SavedJobState::Running { export_task_id } => {
             JobState::ExportRunning(export_task_id, Remote::default())
@@ -336,11 +333,9 @@ fn resumed_state(saved: SavedJobState, kind: &JobKind) -> JobState {
         }
         SavedJobState::Done { status_new } => JobState::DatasetDone(status_new),
         SavedJobState::Failed { reason, export } => {
-            JobState::Failed(failure(FailureKind::Local, reason.as_str()), export)
+            JobState::Failed(Failure::local(reason), export)
         }
-        SavedJobState::Uncertain { reason } => {
-            JobState::Uncertain(failure(FailureKind::Local, reason.as_str()))
-        }
+        SavedJobState::Uncertain { reason } => JobState::Uncertain(Failure::local(reason)),
         SavedJobState::Unwatched { export_task_id } => JobState::Unwatched(export_task_id),
     }
 }

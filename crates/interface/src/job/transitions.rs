@@ -238,7 +238,7 @@ impl Job {
             ),
             JobState::Uploading(..) => {
                 let message = "upload stopped; the service may have accepted what was sent";
-                let failure = Failure::new(FailureKind::Local, message);
+                let failure = Failure::local(message);
                 (JobState::Uncertain(failure), message)
             }
             JobState::GettingModel(..) => {
@@ -255,7 +255,7 @@ impl Job {
             }
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";
-                let failure = Failure::new(FailureKind::Local, message);
+                let failure = Failure::local(message);
                 (JobState::Failed(failure, None), message)
             }
             _ => return self.illegal("stop"),

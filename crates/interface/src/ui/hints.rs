@@ -311,7 +311,12 @@ fn key_continuations(ctx: &DrawContext, cells: usize) -> Vec<(String, Style)> {
         [(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]
     });
     let commands = app.setup().keymap.custom_continuations(keys).map(|(key, position)| {
-        let name = app.setup().commands.get(position).map(|command| SafeText::name(&command.name));
+        let name = app
+            .setup()
+            .settings
+            .commands
+            .get(position)
+            .map(|command| SafeText::name(&command.name));
         [(format!("  {key}"), theme.key), (format!(" {}", name.unwrap_or_default()), theme.text)]
     });
     let all: Vec<_> = actions.chain(commands).collect();

@@ -79,11 +79,6 @@ impl Jobs {
         self.cursor = moved_cursor(row, 0, self.by_id.len());
     }
 
-    fn add(&mut self, create: impl FnOnce(JobId) -> Job) -> JobId {
-        self.cursor = 0;
-        self.insert(None, create)
-    }
-
     /// Adds a job, or replaces the job with this id.
     fn insert(&mut self, known: Option<JobId>, create: impl FnOnce(JobId) -> Job) -> JobId {
         let id = known.unwrap_or(JobId(self.next_id));
@@ -119,7 +114,8 @@ impl Jobs {
         outbox: &mut Outbox,
     ) -> JobId {
         let clock = outbox.clock();
-        self.add(|id| Job::new(id, dataset, kind, clock))
+        self.cursor = 0;
+        self.insert(None, |id| Job::new(id, dataset, kind, clock))
     }
 
     /// Returns the job that the action Download applies to: the selected job in the jobs pane, and

@@ -115,7 +115,7 @@ pub(in crate::app) fn track_jobs(app: &mut App) {
 fn send_alerts(app: &mut App, ended: Vec<SafeText>) {
     let App { jobs, outbox, setup, screen, panes, .. } = app;
     let jobs_on_screen = screen.window_focused && panes.focus == Pane::Jobs;
-    let enabled = |method| setup.notify.contains(&method);
+    let enabled = |method| setup.settings.ui.notify.contains(&method);
     if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
         outbox.push(Effect::Alert(JobAlert::Bell));
     }
@@ -133,7 +133,7 @@ fn send_alerts(app: &mut App, ended: Vec<SafeText>) {
 
 impl Outbox {
     pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>, setup: &Setup) {
-        if setup.notify.contains(&NotificationMethod::Toast) {
+        if setup.settings.ui.notify.contains(&NotificationMethod::Toast) {
             self.notify(Level::Success, text);
         }
     }

@@ -191,7 +191,7 @@ impl LoginForm {
     pub(in crate::app) fn open_profile_list(app: &mut App) {
         let item =
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
-        let profiles = app.setup.profiles.iter().map(|profile| {
+        let profiles = app.setup.settings.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
             item(Destination::Profile(profile.name.clone()), &profile.name)
                 .note(note)

@@ -185,7 +185,7 @@ impl App {
     /// cut.
     pub fn overlay_area(&self) -> Option<Rect> {
         let area = self.overlays.current()?.area(self);
-        Some(if self.setup.is_text() {
+        Some(if self.setup.is_text {
             Rect::new(0, 0, self.screen.size.0, self.screen.size.1)
         } else {
             area

@@ -44,7 +44,7 @@ fn palette_items(app: &App) -> Vec<PickItem> {
         PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
             .note(app.service_data.describe_view(view))
     }));
-    items.extend(app.setup.profiles.iter().map(|profile| {
+    items.extend(app.setup.settings.profiles.iter().map(|profile| {
         let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
         PickItem::new(open, format!("profile {}", profile.name)).note(profile.deployment.address())
     }));

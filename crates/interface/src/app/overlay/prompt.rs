@@ -199,7 +199,8 @@ impl TextPrompt {
     }
 
     pub(in crate::app) fn open_for_selection_file(app: &mut App, purpose: PromptPurpose) {
-        let folder = app.setup.download_dir.as_str().trim_end_matches('/');
+        let folder = app.setup.download_dir();
+        let folder = folder.as_str().trim_end_matches('/');
         let name = app.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
         app.overlays.open(TextPrompt::new(purpose, &path));

@@ -177,7 +177,7 @@ pub fn needs_saved_views(app: &App) -> bool {
     let listed = [ListKind::Views, ListKind::Palette]
         .iter()
         .any(|kind| CommandList::opened(&app.overlays, *kind).is_some());
-    let awaited = app.setup.initial_view.is_some() && app.results.view().is_some();
+    let awaited = app.setup.start.view.is_some() && app.results.view().is_some();
     (listed || awaited || app.panes.focus == Pane::Query)
         && app.service_data.views.due(None).is_some()
 }
@@ -189,7 +189,7 @@ pub(in crate::app) fn saved_views_loaded(app: &mut App, result: LoadedState) {
         _ => Vec::new(),
     });
     app.service_data.views.finish(app.outbox.now, views);
-    if let Some(name) = app.setup.initial_view.take() {
+    if let Some(name) = app.setup.start.view.take() {
         if app.service_data.saved_view(&name).is_some() {
             open_saved_view(app, &name);
         } else {

@@ -29,6 +29,8 @@ pub struct Results {
     pub(in crate::app) members: MemberList,
     pub recent_images: RecentImages,
     pub(in crate::app) registering: Option<Registration>,
+    /// Whether this event has moved the cursor, so that a picture that failed is requested again.
+    pub(in crate::app) cursor_moved: bool,
     /// The datasets for which the user was warned that new media are not clustered yet.
     partial_index_warned: HashSet<DatasetId>,
 }

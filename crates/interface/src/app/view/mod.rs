@@ -278,7 +278,7 @@ impl Tabs {
 
 impl Setup {
     pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
-        let SearchDefaults { entity, granularity, .. } = self.search_defaults;
+        let SearchDefaults { entity, granularity, .. } = self.settings.search;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 }

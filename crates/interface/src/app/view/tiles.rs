@@ -5,7 +5,7 @@ use tessera_model::{ClusterId, MediaId};
 
 use crate::app::prelude::*;
 use crate::app::{
-    MissingMembers, PictureCache,
+    MissingMembers,
     pane::moved_cursor,
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };
@@ -63,7 +63,7 @@ impl Results {
 
     /// Moves the cursor by a number of tiles. Past either end, it moves to the next or previous
     /// page.
-    pub(in crate::app) fn move_across_pages(&mut self, by: isize, pictures: &mut PictureCache) {
+    pub(in crate::app) fn move_across_pages(&mut self, by: isize) {
         let count = self.tiles().len();
         let cursor = self.tile_cursor().tile;
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
@@ -76,17 +76,17 @@ impl Results {
                     self.go_to_page(current - 1, Page::SIZE - 1);
                 }
             }
-            _ => self.move_cursor(by, pictures),
+            _ => self.move_cursor(by),
         }
     }
 
-    pub(in crate::app) fn move_cursor(&mut self, by: isize, pictures: &mut PictureCache) {
-        self.select_tile(self.tile_cursor().tile.saturating_add_signed(by), pictures);
+    pub(in crate::app) fn move_cursor(&mut self, by: isize) {
+        self.select_tile(self.tile_cursor().tile.saturating_add_signed(by));
     }
 
-    pub(in crate::app) fn select_tile(&mut self, tile: usize, pictures: &mut PictureCache) {
+    pub(in crate::app) fn select_tile(&mut self, tile: usize) {
         if self.shows_members() {
-            return self.show_preview(tile, pictures);
+            return self.show_preview(tile);
         }
         let visible = self.visible_clusters();
         // The cursor of a page that is still loading is kept.
@@ -98,26 +98,20 @@ impl Results {
             (view.cursor, view.cluster) = (cursor, current);
             (view.preview_index, view.media) = (0, None);
         });
-        self.retry_failed_picture(pictures);
+        self.cursor_moved = true;
     }
 
-    pub(in crate::app) fn step_preview(&mut self, by: isize, pictures: &mut PictureCache) {
+    pub(in crate::app) fn step_preview(&mut self, by: isize) {
         let index = self.view().map_or(0, |view| view.preview_index);
-        self.show_preview(index.saturating_add_signed(by), pictures);
+        self.show_preview(index.saturating_add_signed(by));
     }
 
-    pub(in crate::app) fn show_preview(&mut self, index: usize, pictures: &mut PictureCache) {
+    pub(in crate::app) fn show_preview(&mut self, index: usize) {
         let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
         let index = moved_cursor(index, 0, previews.len());
         let media = previews.get(index).map(|preview| preview.media);
         self.edit_view(|view| (view.preview_index, view.media) = (index, media));
-        self.retry_failed_picture(pictures);
-    }
-
-    pub(in crate::app) fn retry_failed_picture(&mut self, pictures: &mut PictureCache) {
-        if let Some(media) = self.preview().map(|preview| preview.media) {
-            pictures.forget_failure_of(media);
-        }
+        self.cursor_moved = true;
     }
 
     pub(in crate::app) fn can_open_members(&self) -> bool {
@@ -205,14 +199,14 @@ impl Results {
         frames.get(position.checked_add_signed(by)?).copied()
     }
 
-    pub(in crate::app) fn step_frame(&mut self, by: isize, pictures: &mut PictureCache) {
+    pub(in crate::app) fn step_frame(&mut self, by: isize) {
         let Some(frame) = self.frame_beside(by) else { return };
         self.edit_view(|view| {
             view.cursor = frame.tile;
             view.cluster = Some(frame.cluster);
             (view.preview_index, view.media) = (frame.preview_index, Some(frame.media));
         });
-        self.retry_failed_picture(pictures);
+        self.cursor_moved = true;
     }
 
     /// Returns the frames of the selected frame's video, and the position of the selected frame.

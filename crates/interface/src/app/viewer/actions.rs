@@ -150,7 +150,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
 }
 
 fn pictures_off(screen: &Screen, setup: &Setup) -> Option<String> {
-    let off = screen.protocol == Protocol::None && !setup.is_text();
+    let off = screen.protocol == Protocol::None && !setup.is_text;
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 
@@ -214,8 +214,8 @@ impl App {
             Action::Last => self.step_in_list(isize::MAX / 2),
             Action::NextPicture => self.step_viewer(1),
             Action::PreviousPicture => self.step_viewer(-1),
-            Action::PreviousFrame => self.results.step_frame(-1, &mut self.service_data.pictures),
-            Action::NextFrame => self.results.step_frame(1, &mut self.service_data.pictures),
+            Action::PreviousFrame => self.results.step_frame(-1),
+            Action::NextFrame => self.results.step_frame(1),
             Action::Play => self.toggle_playback(),
             Action::ZoomIn => self.zoom_viewer(ZOOM_STEP, None),
             Action::ZoomOut => self.zoom_viewer(1.0 / ZOOM_STEP, None),
@@ -279,10 +279,10 @@ impl App {
         };
         match list {
             PictureList::Results if by.abs() == 1 => {
-                self.results.move_across_pages(by, &mut self.service_data.pictures);
+                self.results.move_across_pages(by);
             }
-            PictureList::Results => self.results.move_cursor(by, &mut self.service_data.pictures),
-            PictureList::Members => self.results.step_preview(by, &mut self.service_data.pictures),
+            PictureList::Results => self.results.move_cursor(by),
+            PictureList::Members => self.results.step_preview(by),
             PictureList::Basket => self.baskets.step_in_basket(by, &self.results),
         }
         self.edit_viewer(|viewer| viewer.position = ZoomPosition::default());
@@ -442,7 +442,7 @@ impl App {
         }
         if self.results.frame_beside(1).is_none() {
             let (position, _) = self.results.frame_position().unwrap_or_default();
-            self.results.step_frame(-position.cast_signed(), &mut self.service_data.pictures);
+            self.results.step_frame(-position.cast_signed());
         }
         let due = self.outbox.now + FRAME_DURATION;
         self.edit_viewer(|viewer| viewer.next_frame_due = Some(due));
@@ -456,7 +456,7 @@ impl App {
         if due > self.outbox.now || !self.has_loaded_next_frame() {
             return;
         }
-        self.results.step_frame(1, &mut self.service_data.pictures);
+        self.results.step_frame(1);
         let next = self.results.frame_beside(1).map(|_| self.outbox.now + FRAME_DURATION);
         self.edit_viewer(|viewer| viewer.next_frame_due = next);
     }

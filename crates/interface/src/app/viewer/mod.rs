@@ -10,7 +10,10 @@ pub(in crate::app) use comparison::focused_list;
 pub use comparison::{Arrangement, Comparison, PictureList};
 pub use pictures::{PanelPicture, StripFrame, ViewerPanel};
 
-use ratatui::layout::Rect;
+use ratatui::layout::{
+    Constraint::{Length, Min},
+    Layout, Rect,
+};
 use tessera_model::{Region, region::Vec2};
 use tessera_picture::{Canvas, fit::pixels_per_cell};
 
@@ -74,23 +77,12 @@ pub struct ViewerAreas {
 }
 
 impl ViewerAreas {
-    fn new(screen: (u16, u16)) -> Self {
-        let row = |y, height| Rect { x: 0, y, width: screen.0, height };
-        let last = screen.1.saturating_sub(1);
-        Self {
-            title: row(0, 1.min(screen.1)),
-            pictures: row(1.min(screen.1), last.saturating_sub(1)),
-            strip: None,
-            hints: row(last, 1.min(screen.1)),
-        }
-    }
-
-    /// Returns the same areas with a strip of this height below the pictures.
-    fn with_strip(self, rows: u16) -> Self {
-        let height = self.pictures.height.saturating_sub(rows);
-        let pictures = Rect { height, ..self.pictures };
-        let strip = Rect { y: pictures.bottom(), height: rows, ..self.pictures };
-        Self { pictures, strip: Some(strip), ..self }
+    /// Computes the areas. `strip_rows` is the height of the strip below the pictures, or 0 without a strip.
+    fn new(screen: (u16, u16), strip_rows: u16) -> Self {
+        let rows = [Length(1), Min(0), Length(strip_rows), Length(1)];
+        let screen = Rect::new(0, 0, screen.0, screen.1);
+        let [title, pictures, strip, hints] = Layout::vertical(rows).areas(screen);
+        Self { title, pictures, strip: (strip_rows > 0).then_some(strip), hints }
     }
 }
 

@@ -385,9 +385,8 @@ impl App {
     }
 
     pub fn viewer_areas(&self) -> ViewerAreas {
-        let areas = ViewerAreas::new(self.screen.size);
         let has_strip = self.screen.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
-        if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
+        ViewerAreas::new(self.screen.size, if has_strip { FRAME_CELLS.1 + 1 } else { 0 })
     }
 
     /// Returns whether other frames of the video are loaded, so that there is something to play.

@@ -221,31 +221,16 @@ const DIACRITIC_RUNS: [(u32, u32); 86] = [
     (0x1D1AA, 4), (0x1D242, 3),
 ];
 
-const COUNT: usize = 297;
-
-const DIACRITICS: [char; COUNT] = expanded();
-
 /// Returns the diacritic of a row or column, or `None` beyond the last.
 fn diacritic(index: u16) -> Option<char> {
-    DIACRITICS.get(usize::from(index)).copied()
-}
-
-const fn expanded() -> [char; COUNT] {
-    let mut diacritics = ['\0'; COUNT];
-    let (mut run, mut at) = (0, 0);
-    while run < DIACRITIC_RUNS.len() {
-        let (first, length) = DIACRITIC_RUNS[run];
-        let mut index = 0;
-        while index < length {
-            if let Some(diacritic) = char::from_u32(first + index) {
-                diacritics[at] = diacritic;
-            }
-            index += 1;
-            at += 1;
+    let mut rest = u32::from(index);
+    for (first, length) in &DIACRITIC_RUNS {
+        if rest < *length {
+            return char::from_u32(first + rest);
         }
-        run += 1;
+        rest -= length;
     }
-    diacritics
+    None
 }
 
 #[cfg(test)]

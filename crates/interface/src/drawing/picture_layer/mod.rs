@@ -173,7 +173,7 @@ pub enum ColorDepth {
     Palette16,
 }
 
-/// Xterm's values of the named colors.
+/// Xterm's values of the named colors, in the order of their indexes.
 const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [205, 0, 0]),
@@ -192,6 +192,12 @@ const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
     (Color::LightCyan, [0, 255, 255]),
     (Color::White, [255, 255, 255]),
 ];
+
+/// Returns the index of a named color in the palette of a terminal.
+pub fn index_of_named(color: Color) -> u8 {
+    let mut named = (0..).zip(XTERM_COLORS);
+    named.find(|(_, (other, _))| *other == color).map_or(0, |(index, _)| index)
+}
 
 impl ColorDepth {
     pub fn nearest(self, pixel: [u8; 3]) -> Color {

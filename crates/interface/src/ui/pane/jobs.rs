@@ -127,7 +127,7 @@ fn when_text(app: &App, job: &Job) -> String {
     if let Some(ended) = job.ended_at() {
         return format_age(app.clock().saturating_sub(ended));
     }
-    let due = job.next_poll(app.clock(), app.setup().polling);
+    let due = job.next_poll(app.clock(), app.setup().settings.poll);
     match due.map(|due| due.saturating_sub(app.now()).as_secs()) {
         None => String::new(),
         Some(0) => "polling".to_owned(),

@@ -197,8 +197,12 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     );
     let target =
         if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
-    let seconds =
-        app.setup().polling.interval(target, app.service_data().datasets.failures()).as_secs();
+    let seconds = app
+        .setup()
+        .settings
+        .poll
+        .interval(target, app.service_data().datasets.failures())
+        .as_secs();
     let refresh = if app.datasets().auto_refresh {
         format!("status each {seconds} s")
     } else {
