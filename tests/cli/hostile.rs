@@ -52,7 +52,7 @@ fn answer(seen: &ReceivedRequest) -> Reply {
         let clusters: Vec<_> = (1..).zip(&all).map(|(n, text)| cluster(n, text)).collect();
         json!({ "clusters": clusters })
     } else if path.ends_with("/export_status") {
-        json!({ "id": TASK, "status": "FAILED", "message": MIX, "file_name": MIX })
+        json!({ "status": "FAILED", "message": MIX, "file_name": MIX })
     } else if path.contains("list_models") || path.contains("enrichment") {
         json!({ MIX: MIX })
     } else if path.contains("/dataset/") && seen.method == "GET" {
