@@ -48,6 +48,32 @@ fn a_label_may_be_a_list() {
 }
 
 #[test]
+fn a_box_has_two_corners_or_a_corner_and_sides() {
+    for (header, row, labels, objects) in [
+        ("file,class,x,y,width,height", "bolt,1,2,3,4", "", "bolt"),
+        ("file,label,bbox_x,bbox_y,bbox_width,bbox_height", "a,1,2,3,4", "", "a"),
+        ("file,label,xmin,xmax,ymin,ymax", "a,1,4,2,6", "", "a"),
+        ("file,width,height,label,x,y", "64,48,cat,5,6", "cat", ""),
+    ] {
+        let folder = TestFolder::with_media(&["1.jpg"]);
+        folder.write("table.csv", format!("{header}\n1.jpg,{row}\n"));
+        assert_eq!(folder.descriptions(), [describe("1.jpg", "", labels, "", objects)], "{header}");
+        if !objects.is_empty() {
+            assert_eq!(folder.boxes("1.jpg")[0], pixels(1.0, 2.0, 3.0, 4.0), "{header}");
+        }
+        assert!(folder.read_sidecars().problems.is_empty(), "{header}");
+    }
+}
+
+#[test]
+fn the_choices_of_a_table_of_label_studio_are_labels() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let cell = r#""{""choices"": [""cat"", ""dog""]}""#;
+    folder.write("project.csv", format!("image,id,label\n1.jpg,1,{cell}\n"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "cat dog", "", "")]);
+}
+
+#[test]
 fn a_label_is_never_json() {
     for cell in [
         r#"[{""x"": 3.1, ""y"": 8.3, ""width"": 31.2, ""rectanglelabels"": [""bolt""]}]"#,
@@ -217,20 +243,6 @@ fn tables_of_other_names_are_read_if_they_describe_pictures() {
              1.jpg,64,48,bolt,1,2,4,6\n1.jpg,64,48,nut,1,2,3,4\n",
             "",
             "bolt nut",
-        ),
-        (
-            "boxes.csv",
-            "file,class,x,y,width,height\n1.jpg,bolt,1,2,3,4\n1.jpg,nut,5,6,3,4\n",
-            "",
-            "bolt nut",
-        ),
-        ("b.csv", "file,label,bbox_x,bbox_y,bbox_width,bbox_height\n1.jpg,a,1,2,3,4\n", "", "a"),
-        ("points.csv", "file,width,height,label,x,y\n1.jpg,64,48,cat,5,6\n", "cat", ""),
-        (
-            "s.csv",
-            "image,id,label\n1.jpg,1,\"{\"\"choices\"\": [\"\"cat\"\", \"\"dog\"\"]}\"\n",
-            "cat dog",
-            "",
         ),
     ] {
         let folder = TestFolder::with_media(&["images/1.jpg"]);
