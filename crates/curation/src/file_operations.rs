@@ -91,12 +91,29 @@ pub(crate) fn move_file(
     match rename_new(source, target) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
             copy_file(CopyKind::Bytes, source, target, temporary)?;
-            content.check(source)?;
-            remove_verified(source, target)?;
-            sync_dir(parent_dir(source))
+            let removed = content.check(source).and_then(|()| remove_verified(source, target));
+            removed.map_err(|error| discard_new_file(error, target, source))?;
+            // The file has moved, and the end of the action makes its old folder durable in any case.
+            let _ = sync_dir(parent_dir(source));
+            Ok(())
         }
         renamed => renamed,
     }
+}
+
+/// Removes the original of a copy that a crash left. If the original has to stay, the copy is removed.
+pub(crate) fn remove_original(source: &Path, copy: &Path, content: &FileContent) -> io::Result<()> {
+    let removed = content.check(source).and_then(|()| remove_copy(source, copy));
+    removed.map_err(|error| discard_new_file(error, copy, source))
+}
+
+/// Removes the new file of a step that fails with `error`, if the original has the same bytes. The returned error says
+/// where a new file stays.
+pub(crate) fn discard_new_file(error: io::Error, new: &Path, original: &Path) -> io::Error {
+    if remove_copy(new, original).is_ok() || fs::symlink_metadata(new).is_err() {
+        return error;
+    }
+    io::Error::new(error.kind(), format!("{error}; the new file {} stays", new.display()))
 }
 
 /// Removes a file if another file has the same bytes.
@@ -145,11 +162,14 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
         }
         linked => linked?,
     }
-    if !is_same_file(source, target)? {
-        return Err(io::Error::other("it was replaced by another program meanwhile"));
-    }
-    sync_dir(parent_dir(target))?;
-    remove_verified(source, target)
+    let remove = || {
+        if !is_same_file(source, target)? {
+            return Err(io::Error::other("it was replaced by another program meanwhile"));
+        }
+        sync_dir(parent_dir(target))?;
+        remove_verified(source, target)
+    };
+    remove().map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the
@@ -229,7 +249,7 @@ pub(crate) fn copy_file(
     let filled = fill_copy(source, temporary, kind);
     let published = filled.and_then(|()| rename_new(temporary, target));
     published.inspect_err(|_| discard(temporary))?;
-    sync_dir(parent_dir(target))
+    sync_dir(parent_dir(target)).map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Creates a link to a file, or a file that shares its blocks.
@@ -244,7 +264,7 @@ pub(crate) fn link_file(
         LinkKind::Symbolic => symlink(source, target)?,
         LinkKind::Reflink => return copy_file(CopyKind::SharedBlocks, source, target, temporary),
     }
-    sync_dir(parent_dir(target))
+    sync_dir(parent_dir(target)).map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment. A file that shares
@@ -284,14 +304,19 @@ pub(crate) fn exchange(path: &Path, temporary: &Path, content: &FileContent) -> 
         ),
         _ => errno.into(),
     })?;
-    if let Err(changed) = content.check_bytes(temporary) {
-        // Another program wrote to the file after it was checked, so its file gets its name back.
+    let remove = || {
+        // Another program may have written to the file after it was checked.
+        content.check_bytes(temporary)?;
+        sync_dir(parent_dir(path))?;
+        fs::remove_file(temporary)
+    };
+    if let Err(error) = remove() {
+        // The file gets its name back.
         renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE)?;
         discard(temporary);
-        return Err(changed);
+        return Err(error);
     }
-    sync_dir(parent_dir(path))?;
-    fs::remove_file(temporary)
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -343,6 +368,26 @@ pub(crate) fn discard(temporary: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_file_is_discarded_only_while_the_original_has_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new] = ["file", "new"].map(|name| folder.path().join(name));
+        let failed = || discard_new_file(ErrorKind::PermissionDenied.into(), &new, &file);
+        for path in [&file, &new] {
+            fs::write(path, "bytes").unwrap();
+        }
+        assert!(failed().get_ref().is_none() && !new.exists());
+        assert!(failed().get_ref().is_none(), "nothing stays");
+        symlink(&file, &new).unwrap();
+        assert!(failed().get_ref().is_none() && fs::symlink_metadata(&new).is_err());
+        fs::write(&new, "other").unwrap();
+        let stays = format!("permission denied; the new file {} stays", new.display());
+        assert_eq!(failed().to_string(), stays);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(failed().to_string(), stays);
+        assert_eq!(fs::read(&new).unwrap(), b"other");
+    }
 
     #[test]
     fn a_rename_without_links_replaces_only_the_file_that_reserves_the_name() {

@@ -9,6 +9,7 @@
 
 mod annotations;
 mod copies;
+mod protected;
 
 use std::{
     collections::BTreeMap,
