@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{Access, CWD, RenameFlags, access, renameat_with},
+    fs::{Access, CWD, RenameFlags, access, renameat_with, rmdir},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
@@ -357,6 +357,20 @@ pub(crate) fn fill_file(
 /// Whether this user can create and remove files in a folder.
 pub(crate) fn is_writable(folder: &Path) -> bool {
     access(folder, Access::WRITE_OK).is_ok()
+}
+
+/// Fails if this user cannot remove a file from its folder.
+pub(crate) fn check_removable(file: &Path) -> Result<(), String> {
+    if !is_writable(parent_dir(file)) {
+        return Err("this user cannot change the folder that it is in".to_owned());
+    }
+    // A file is never removed like a folder. Linux refuses this as not permitted if the file cannot be removed at all.
+    if rmdir(file) == Err(Errno::PERM) {
+        return Err("this user cannot remove it, because it is immutable or append-only, or another user's file in a \
+                    folder with the sticky bit"
+            .to_owned());
+    }
+    Ok(())
 }
 
 /// Removes an unfinished file of this program.

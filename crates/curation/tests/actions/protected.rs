@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use tessera_curation::{FileAction, TargetLayout, resume};
+use tessera_curation::{FileAction, NameRule, Plan, TargetLayout, resume};
 use tessera_files::parent_dir;
 
 use super::{Desk, names, other_disk, planned};
@@ -78,4 +78,28 @@ fn a_file_that_cannot_be_removed_leaves_no_copy_on_another_disk() {
     drop(protected);
     assert_eq!(desk.undo().done, 1);
     assert_eq!(desk.files(), before);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_plan_names_a_picture_or_sidecar_that_cannot_be_removed() {
+    let desk = Desk::new();
+    let mut originals = [desk.original("a.jpg", "first")];
+    let sidecar = desk.pics().join("sub/a.txt");
+    fs::write(&sidecar, "a caption").unwrap();
+    originals[0].sidecars.push(sidecar.clone());
+    let skipped = |action: FileAction| {
+        let mut plan = Plan::new(action, &originals, false, NameRule::Exact, |_| false);
+        plan.skipped.pop().map_or_else(String::new, |skipped| skipped.reason)
+    };
+    for (path, name) in
+        [(&originals[0].path, String::new()), (&sidecar, format!("{}: ", sidecar.display()))]
+    {
+        let Some(_protected) = Protected::new(path.clone()) else { return };
+        for action in [FileAction::Move(desk.layout(false)), FileAction::Trash] {
+            let reason = skipped(action);
+            assert!(reason.starts_with(&format!("{name}this user cannot ")), "{reason}");
+        }
+        assert_eq!(skipped(FileAction::Copy(desk.layout(false))), "");
+    }
 }
