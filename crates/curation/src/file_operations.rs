@@ -146,10 +146,24 @@ fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
 
 /// Renames a file, and fails if the new name exists.
 pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
-    match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
+    let renamed = match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(source, target),
-        renamed => Ok(renamed?),
+        renamed => renamed.map_err(Into::into),
+    };
+    renamed.map_err(|error| explain_name(error, source, target))
+}
+
+/// Says that a disk cannot hold a new name. File systems call such a name missing or an invalid argument.
+fn explain_name(error: io::Error, source: &Path, target: &Path) -> io::Error {
+    let is_about_name = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+        && error.get_ref().is_none()
+        && fs::symlink_metadata(source).is_ok()
+        && parent_dir(target).is_dir();
+    if !is_about_name {
+        return error;
     }
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    io::Error::new(error.kind(), format!("the target disk cannot hold the name {name:?}"))
 }
 
 /// Renames a file on a file system whose rename would replace the target.
@@ -191,6 +205,9 @@ fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| {
+        let missing = folder.ancestors().take_while(|it| fs::symlink_metadata(it).is_err()).last();
+        let missing = missing.unwrap_or(folder);
+        let error = explain_name(error, parent_dir(missing), missing);
         let reason = check_target_folder(folder).err();
         let reason = reason.unwrap_or_else(|| {
             format!("the folder {} cannot be created: {error}; give another one", folder.display())
@@ -259,11 +276,12 @@ pub(crate) fn link_file(
     target: &Path,
     temporary: &Path,
 ) -> io::Result<()> {
-    match kind {
-        LinkKind::Hard => fs::hard_link(source, target)?,
-        LinkKind::Symbolic => symlink(source, target)?,
+    let linked = match kind {
+        LinkKind::Hard => fs::hard_link(source, target),
+        LinkKind::Symbolic => symlink(source, target),
         LinkKind::Reflink => return copy_file(CopyKind::SharedBlocks, source, target, temporary),
-    }
+    };
+    linked.map_err(|error| explain_name(error, source, target))?;
     sync_dir(parent_dir(target)).map_err(|error| discard_new_file(error, target, source))
 }
 
@@ -382,6 +400,21 @@ pub(crate) fn discard(temporary: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_name_that_the_target_disk_cannot_hold_is_named() {
+        let [source, target] = ["/proc/version", "/proc/a:b\n.png"].map(Path::new);
+        let refused = rename_new(source, target).unwrap_err();
+        assert_eq!(refused.to_string(), r#"the target disk cannot hold the name "a:b\n.png""#);
+        let explained = |kind: ErrorKind, source: &str, target: &str| {
+            explain_name(kind.into(), source.as_ref(), target.as_ref()).get_ref().is_some()
+        };
+        assert!(explained(ErrorKind::InvalidInput, "/proc", "/proc/a:b"));
+        assert!(!explained(ErrorKind::NotFound, "/proc/missing", "/proc/a:b"));
+        assert!(!explained(ErrorKind::NotFound, "/proc", "/proc/missing/a:b"));
+        assert!(!explained(ErrorKind::StorageFull, "/proc", "/proc/a:b"));
+    }
 
     #[test]
     fn a_new_file_is_discarded_only_while_the_original_has_its_bytes() {
