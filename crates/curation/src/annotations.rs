@@ -17,7 +17,8 @@ use crate::{
     FileContent, FoundOriginals, Operation, Step,
     annotation_text::{EditedText, EntryChange, edit},
     file_operations::{
-        CopyKind, copy_file, discard, exchange, fill_copy, hash_of, remove_copy, rename_new,
+        CopyKind, copy_file, discard, discard_new_file, exchange, fill_copy, hash_of, remove_copy,
+        rename_new,
     },
     journal::StepState,
 };
@@ -262,10 +263,10 @@ fn edited(step: &Step, states: &[StepState], path: &Path) -> io::Result<Option<S
 
 /// Writes the new annotation file, and keeps the old one under the name of the target.
 pub(crate) fn rewrite(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<()> {
-    let Step { source, target, content, .. } = step;
+    let Step { source, target, .. } = step;
     let Some(text) = edited(step, states, source)? else { return Ok(()) };
     copy_file(CopyKind::Bytes, source, target, temporary)?;
-    put(source, &text, temporary, content)
+    put(step, &text, temporary)
 }
 
 /// Completes a rewrite that a crash interrupted. Returns whether it is done.
@@ -278,7 +279,7 @@ pub(crate) fn complete(step: &Step, states: &[StepState], temporary: &Path) -> i
     if content.check_bytes(source).is_ok()
         && let Some(text) = edited(step, states, source)?
     {
-        put(source, &text, temporary, content)?;
+        put(step, &text, temporary)?;
     }
     Ok(true)
 }
@@ -324,14 +325,17 @@ pub(crate) fn remove_left(step: &Step, temporary: &Path) -> io::Result<()> {
     if_exists(fs::remove_file(temporary)).map(drop)
 }
 
-/// Puts a text in the place of a file, with the permissions and attributes of this file.
-fn put(path: &Path, text: &str, temporary: &Path, content: &FileContent) -> io::Result<()> {
-    fill_copy(path, temporary, CopyKind::Bytes)?;
+/// Puts a text in the place of a file, with the permissions and attributes of this file. If this fails, the copy of the
+/// file under the name of the target is removed.
+fn put(step: &Step, text: &str, temporary: &Path) -> io::Result<()> {
+    let Step { source, target, content, .. } = step;
     let write = || {
+        fill_copy(source, temporary, CopyKind::Bytes)?;
         let mut file = File::options().write(true).truncate(true).open(temporary)?;
         file.write_all(text.as_bytes())?;
         synced(file.sync_all())
     };
-    write().inspect_err(|_| discard(temporary))?;
-    exchange(path, temporary, content)
+    let put = write().inspect_err(|_| discard(temporary));
+    put.and_then(|()| exchange(source, temporary, content))
+        .map_err(|error| discard_new_file(error, target, source))
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{Access, CWD, RenameFlags, access, renameat_with},
+    fs::{Access, CWD, RenameFlags, access, renameat_with, rmdir},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
@@ -91,12 +91,29 @@ pub(crate) fn move_file(
     match rename_new(source, target) {
         Err(error) if error.kind() == ErrorKind::CrossesDevices => {
             copy_file(CopyKind::Bytes, source, target, temporary)?;
-            content.check(source)?;
-            remove_verified(source, target)?;
-            sync_dir(parent_dir(source))
+            let removed = content.check(source).and_then(|()| remove_verified(source, target));
+            removed.map_err(|error| discard_new_file(error, target, source))?;
+            // The file has moved, and the end of the action makes its old folder durable in any case.
+            let _ = sync_dir(parent_dir(source));
+            Ok(())
         }
         renamed => renamed,
     }
+}
+
+/// Removes the original of a copy that a crash left. If the original has to stay, the copy is removed.
+pub(crate) fn remove_original(source: &Path, copy: &Path, content: &FileContent) -> io::Result<()> {
+    let removed = content.check(source).and_then(|()| remove_copy(source, copy));
+    removed.map_err(|error| discard_new_file(error, copy, source))
+}
+
+/// Removes the new file of a step that fails with `error`, if the original has the same bytes. The returned error says
+/// where a new file stays.
+pub(crate) fn discard_new_file(error: io::Error, new: &Path, original: &Path) -> io::Error {
+    if remove_copy(new, original).is_ok() || fs::symlink_metadata(new).is_err() {
+        return error;
+    }
+    io::Error::new(error.kind(), format!("{error}; the new file {} stays", new.display()))
 }
 
 /// Removes a file if another file has the same bytes.
@@ -129,10 +146,24 @@ fn remove_verified(path: &Path, other: &Path) -> io::Result<()> {
 
 /// Renames a file, and fails if the new name exists.
 pub(crate) fn rename_new(source: &Path, target: &Path) -> io::Result<()> {
-    match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
+    let renamed = match renameat_with(CWD, source, CWD, target, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => link_and_remove(source, target),
-        renamed => Ok(renamed?),
+        renamed => renamed.map_err(Into::into),
+    };
+    renamed.map_err(|error| explain_name(error, source, target))
+}
+
+/// Says that a disk cannot hold a new name. File systems call such a name missing or an invalid argument.
+fn explain_name(error: io::Error, source: &Path, target: &Path) -> io::Error {
+    let is_about_name = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+        && error.get_ref().is_none()
+        && fs::symlink_metadata(source).is_ok()
+        && parent_dir(target).is_dir();
+    if !is_about_name {
+        return error;
     }
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    io::Error::new(error.kind(), format!("the target disk cannot hold the name {name:?}"))
 }
 
 /// Renames a file on a file system whose rename would replace the target.
@@ -145,11 +176,14 @@ fn link_and_remove(source: &Path, target: &Path) -> io::Result<()> {
         }
         linked => linked?,
     }
-    if !is_same_file(source, target)? {
-        return Err(io::Error::other("it was replaced by another program meanwhile"));
-    }
-    sync_dir(parent_dir(target))?;
-    remove_verified(source, target)
+    let remove = || {
+        if !is_same_file(source, target)? {
+            return Err(io::Error::other("it was replaced by another program meanwhile"));
+        }
+        sync_dir(parent_dir(target))?;
+        remove_verified(source, target)
+    };
+    remove().map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Renames a file on a file system that has no hard links either. An empty file reserves the new name, so that the
@@ -171,6 +205,9 @@ fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
 /// Creates a folder for files, with its parents. An error names the folder, because it is not about one of the files.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| {
+        let missing = folder.ancestors().take_while(|it| fs::symlink_metadata(it).is_err()).last();
+        let missing = missing.unwrap_or(folder);
+        let error = explain_name(error, parent_dir(missing), missing);
         let reason = check_target_folder(folder).err();
         let reason = reason.unwrap_or_else(|| {
             format!("the folder {} cannot be created: {error}; give another one", folder.display())
@@ -229,7 +266,7 @@ pub(crate) fn copy_file(
     let filled = fill_copy(source, temporary, kind);
     let published = filled.and_then(|()| rename_new(temporary, target));
     published.inspect_err(|_| discard(temporary))?;
-    sync_dir(parent_dir(target))
+    sync_dir(parent_dir(target)).map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Creates a link to a file, or a file that shares its blocks.
@@ -239,12 +276,13 @@ pub(crate) fn link_file(
     target: &Path,
     temporary: &Path,
 ) -> io::Result<()> {
-    match kind {
-        LinkKind::Hard => fs::hard_link(source, target)?,
-        LinkKind::Symbolic => symlink(source, target)?,
+    let linked = match kind {
+        LinkKind::Hard => fs::hard_link(source, target),
+        LinkKind::Symbolic => symlink(source, target),
         LinkKind::Reflink => return copy_file(CopyKind::SharedBlocks, source, target, temporary),
-    }
-    sync_dir(parent_dir(target))
+    };
+    linked.map_err(|error| explain_name(error, source, target))?;
+    sync_dir(parent_dir(target)).map_err(|error| discard_new_file(error, target, source))
 }
 
 /// Replaces a copy by a link to the kept file, so that the name of the copy exists at every moment. A file that shares
@@ -284,14 +322,19 @@ pub(crate) fn exchange(path: &Path, temporary: &Path, content: &FileContent) -> 
         ),
         _ => errno.into(),
     })?;
-    if let Err(changed) = content.check_bytes(temporary) {
-        // Another program wrote to the file after it was checked, so its file gets its name back.
+    let remove = || {
+        // Another program may have written to the file after it was checked.
+        content.check_bytes(temporary)?;
+        sync_dir(parent_dir(path))?;
+        fs::remove_file(temporary)
+    };
+    if let Err(error) = remove() {
+        // The file gets its name back.
         renameat_with(CWD, temporary, CWD, path, RenameFlags::EXCHANGE)?;
         discard(temporary);
-        return Err(changed);
+        return Err(error);
     }
-    sync_dir(parent_dir(path))?;
-    fs::remove_file(temporary)
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -334,6 +377,20 @@ pub(crate) fn is_writable(folder: &Path) -> bool {
     access(folder, Access::WRITE_OK).is_ok()
 }
 
+/// Fails if this user cannot remove a file from its folder.
+pub(crate) fn check_removable(file: &Path) -> Result<(), String> {
+    if !is_writable(parent_dir(file)) {
+        return Err("this user cannot change the folder that it is in".to_owned());
+    }
+    // A file is never removed like a folder. Linux refuses this as not permitted if the file cannot be removed at all.
+    if rmdir(file) == Err(Errno::PERM) {
+        return Err("this user cannot remove it, because it is immutable or append-only, or another user's file in a \
+                    folder with the sticky bit"
+            .to_owned());
+    }
+    Ok(())
+}
+
 /// Removes an unfinished file of this program.
 pub(crate) fn discard(temporary: &Path) {
     // A file that cannot be removed is removed when the action is resumed or undone.
@@ -343,6 +400,41 @@ pub(crate) fn discard(temporary: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_name_that_the_target_disk_cannot_hold_is_named() {
+        let [source, target] = ["/proc/version", "/proc/a:b\n.png"].map(Path::new);
+        let refused = rename_new(source, target).unwrap_err();
+        assert_eq!(refused.to_string(), r#"the target disk cannot hold the name "a:b\n.png""#);
+        let explained = |kind: ErrorKind, source: &str, target: &str| {
+            explain_name(kind.into(), source.as_ref(), target.as_ref()).get_ref().is_some()
+        };
+        assert!(explained(ErrorKind::InvalidInput, "/proc", "/proc/a:b"));
+        assert!(!explained(ErrorKind::NotFound, "/proc/missing", "/proc/a:b"));
+        assert!(!explained(ErrorKind::NotFound, "/proc", "/proc/missing/a:b"));
+        assert!(!explained(ErrorKind::StorageFull, "/proc", "/proc/a:b"));
+    }
+
+    #[test]
+    fn a_new_file_is_discarded_only_while_the_original_has_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new] = ["file", "new"].map(|name| folder.path().join(name));
+        let failed = || discard_new_file(ErrorKind::PermissionDenied.into(), &new, &file);
+        for path in [&file, &new] {
+            fs::write(path, "bytes").unwrap();
+        }
+        assert!(failed().get_ref().is_none() && !new.exists());
+        assert!(failed().get_ref().is_none(), "nothing stays");
+        symlink(&file, &new).unwrap();
+        assert!(failed().get_ref().is_none() && fs::symlink_metadata(&new).is_err());
+        fs::write(&new, "other").unwrap();
+        let stays = format!("permission denied; the new file {} stays", new.display());
+        assert_eq!(failed().to_string(), stays);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(failed().to_string(), stays);
+        assert_eq!(fs::read(&new).unwrap(), b"other");
+    }
 
     #[test]
     fn a_rename_without_links_replaces_only_the_file_that_reserves_the_name() {

@@ -15,7 +15,7 @@ use tessera_files::parent_dir;
 use crate::{
     annotations::NamedEntry,
     file_attributes::FileAttributes,
-    file_operations::{FileContent, is_writable},
+    file_operations::{FileContent, check_removable},
     stored_path,
     trash_can::check_trash,
 };
@@ -452,9 +452,6 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
         check_place(original)?;
-        if self.plan.action.removes() && !is_writable(parent_dir(&original.path)) {
-            return Err("this user cannot change the folder that it is in".to_owned());
-        }
         original.content.check(&original.path).map_err(|error| error.to_string())?;
         let operation = self.plan.action.operation();
         let mut steps: Vec<Step> = Vec::new();
@@ -470,11 +467,16 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             if operation != Operation::Trash && (is_taken || (self.exists)(&target)) {
                 return Err(self.name_conflict(&target, is_taken));
             }
+            let named = |reason: String| format!("{}: {reason}", path.display());
             let content = if is_companion {
-                FileContent::of(&path).map_err(|error| format!("{}: {error}", path.display()))?
+                FileContent::of(&path).map_err(|error| named(error.to_string()))?
             } else {
                 original.content
             };
+            if self.plan.action.removes() {
+                let removable = check_removable(&path);
+                removable.map_err(|reason| if is_companion { named(reason) } else { reason })?;
+            }
             if operation == Operation::Trash {
                 check_trash(&path)?;
             }

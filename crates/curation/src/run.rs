@@ -13,7 +13,7 @@ use crate::{
     Error, Journal, JournalFolder, Operation, Plan, Record, Skipped, Step, annotations,
     file_operations::{
         CopyKind, FileContent, copy_file, create_folder, hash_of, is_on_disk_of, is_same_entry,
-        is_same_file, link_file, move_file, remove_copy, replace_by_link, temporary_path,
+        is_same_file, link_file, move_file, remove_original, replace_by_link, temporary_path,
     },
     journal::StepState,
     plan::LinkKind,
@@ -247,8 +247,12 @@ fn complete(step: &Step, states: &[StepState], temporary: &Path) -> io::Result<b
         }
         Operation::Rewrite => annotations::complete(step, states, temporary)?,
         _ if !has_target => false,
-        Operation::Move if !has_source => content.check(target).is_ok(),
-        Operation::Move => content.check(source).and_then(|()| remove_copy(source, target)).is_ok(),
+        Operation::Move if content.check(target).is_err() => false,
+        Operation::Move if has_source => {
+            remove_original(source, target, content)?;
+            true
+        }
+        Operation::Move => true,
         Operation::Copy | Operation::Link(LinkKind::Reflink) => {
             has_source && FileContent::of(target).is_ok() && hash_of(source)? == hash_of(target)?
         }

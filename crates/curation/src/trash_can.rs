@@ -19,7 +19,7 @@ use tessera_files::{if_exists, parent_dir};
 use crate::file_operations::is_writable;
 use crate::{
     Step,
-    file_operations::{create_folder, rename_new},
+    file_operations::{check_removable, create_folder, rename_new},
 };
 
 /// What the trash appends to the name of a file for the name of its description.
@@ -82,7 +82,8 @@ fn home_trash() -> Option<PathBuf> {
 
 /// Puts a file into the trash.
 pub(crate) fn put(path: &Path) -> io::Result<()> {
-    check_trash(path).map_err(io::Error::other)?;
+    // The library leaves an empty file in the trash if the file cannot be removed from its folder.
+    check_removable(path).and_then(|()| check_trash(path)).map_err(io::Error::other)?;
     trash::delete(path).map_err(|error| io::Error::other(describe(error)))?;
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

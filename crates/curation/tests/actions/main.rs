@@ -9,6 +9,7 @@
 
 mod annotations;
 mod copies;
+mod protected;
 
 use std::{
     collections::BTreeMap,
@@ -250,6 +251,10 @@ fn a_missing_or_impossible_folder_is_not_mistaken_for_the_file() {
         let plan = planned(actions(Path::new("/proc/nope"))[0].clone(), &originals);
         let reason = &desk.run(&plan).failed[0].reason;
         assert!(reason.starts_with("the folder /proc/nope cannot be created: "), "{reason}");
+        let layout = TargetLayout { folder: "/proc".into(), keeps_folders: false };
+        let plan = planned(FileAction::Link(LinkKind::Symbolic, layout), &originals);
+        let reason = &desk.run(&plan).failed[0].reason;
+        assert_eq!(reason, r#"the target disk cannot hold the name "a.jpg""#);
     }
     let kept = desk.original("kept.jpg", "first");
     let replacement = Replacement { copy: originals[0].clone(), kept: kept.path.clone() };
