@@ -10,8 +10,9 @@ use tessera_interface::{
     drawing::theme::ThemeName,
     message::{Lane, Payload},
 };
-use tessera_model::{Region, SafeText, Status};
+use tessera_model::{DatasetTag, DatasetTags, Region, SafeText, Status, TagId};
 use tessera_picture::Protocol;
+use uuid::Uuid;
 
 use crate::support::{
     desk::{Desk, dataset, page},
@@ -49,6 +50,31 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn the_form_of_a_split_promises_only_the_numbers_that_are_known() {
+    let mut desk = local_desk(120, 40);
+    desk.press("g S");
+    let tag = |(name, count): (&str, u64)| DatasetTag {
+        id: TagId(Uuid::nil()),
+        name: SafeText::name(name),
+        color: None,
+        count,
+    };
+    let tags = [("night", 43), ("wet", 20)].map(tag).to_vec();
+    let tags = DatasetTags { tags, ..DatasetTags::default() };
+    desk.answer(Lane::Tags(dataset(1, Status::Ready).id), Payload::Tags(tags));
+    desk.press("tab tab tab");
+    for (typed, expected) in [
+        ("night", "197 media items: about 157 in train, 20 in val, 20 in test."),
+        (",night", "197 media items: about 157 in train, 20 in val, 20 in test."),
+        (",wet", "At least 177 media items: about 80 % in train, 10 % in val, 10 % in test."),
+    ] {
+        desk.type_text(typed);
+        let shown = whole_screen(&desk);
+        assert!(shown.contains(expected), "{shown}");
+    }
 }
 
 #[test]
