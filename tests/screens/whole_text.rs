@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::support::{
     desk::{Desk, dataset, page},
-    duplicates::{local_desk, reviewing_pictures},
+    duplicates::{group, local_desk, reviewing, reviewing_pictures},
     map::{answer, map, mapped, opening},
     scene::{browsing, browsing_and, query, several, similar, stale},
 };
@@ -307,4 +307,16 @@ fn the_names_of_datasets_in_jobs_are_whole_in_a_wide_pane() {
     desk.press("e enter 4");
     let jobs = words(&desk, desk.app.areas().jobs.unwrap());
     assert!(jobs.contains(name), "{jobs}");
+}
+
+#[test]
+fn the_end_of_a_review_counts_no_group_that_was_decided_before_the_rule_changed() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter o n esc r");
+    let groups = vec![group(1, &[10, 9]), group(4, &[50, 40, 30])];
+    desk.answer(Lane::FileAction(dataset(1, Status::Ready).id), Payload::Duplicates(groups));
+    desk.press("f");
+    let shown = whole_screen(&desk);
+    let expected = "1 group was not opened: there, the rule best-quality decides";
+    assert!(shown.contains(expected), "{shown}");
 }
