@@ -195,6 +195,25 @@ fn the_menu_is_a_numbered_list_with_reasons() {
 }
 
 #[test]
+fn the_menu_of_the_tagging_mode_lists_only_keys_that_perform_the_action() {
+    let mut session = start(scene::local(120, 40));
+    session.type_line("results");
+    session.type_line("tag-mode");
+    let lines = session.type_line("menu");
+    for (name, key) in [
+        (" pick: ", "(p)"),
+        (" previous-page: ", "(Alt-p)"),
+        (" focus-query: ", "(F4)"),
+        (" toggle-entity: ", ""),
+        (" undo: ", ""),
+    ] {
+        let line = lines.iter().find(|line| line.contains(name)).unwrap();
+        let is_listed = if key.is_empty() { !line.contains('(') } else { line.contains(key) };
+        assert!(is_listed, "{line}");
+    }
+}
+
+#[test]
 fn only_what_is_new_is_read_again() {
     let mut session = start(scene::browsing(120, 40));
     assert_eq!(session.type_line("down").len(), 1, "{}", session.log);

@@ -29,6 +29,25 @@ fn inner_contexts_win_and_sequences_wait() {
 }
 
 #[test]
+fn keys_that_an_inner_context_or_a_command_takes_are_not_active() {
+    let source = "[everywhere]\nprevious-page = ['p', 'alt-p']\nfirst = ['g g']\nlast = ['g e']\n\
+                  export = ['e']\n[tagging]\npick = ['p']\nreject = ['g e']\n[jobs]\ninspect = ['g']";
+    let keymap = Keymap::parse(source).unwrap();
+    let keymap = keymap.with_custom_commands(vec![(keys("e"), 0)]).unwrap();
+    let active = |context, action| {
+        keymap.active_keys_of(&[context, KeyContext::Everywhere], action).join(", ")
+    };
+    assert_eq!(active(KeyContext::Tagging, Action::Pick), "p");
+    assert_eq!(active(KeyContext::Tagging, Action::PreviousPage), "Alt-p");
+    assert_eq!(active(KeyContext::Tagging, Action::Export), "");
+    assert_eq!(active(KeyContext::Tagging, Action::First), "g g");
+    assert_eq!(active(KeyContext::Jobs, Action::First), "", "the first key inspects");
+    let contexts = [KeyContext::Tagging, KeyContext::Everywhere];
+    let continuations = [("e".to_owned(), Action::Reject), ("g".to_owned(), Action::First)];
+    assert_eq!(keymap.continuations(&contexts, &keys("g")), continuations);
+}
+
+#[test]
 fn user_bindings_replace_line_by_line_and_report_actions_without_keys() {
     let shipped = Keymap::built_in().unwrap();
     let source = "[everywhere]\nquit = ['Q']\nexport = ['f']";

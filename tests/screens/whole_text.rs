@@ -10,12 +10,13 @@ use tessera_interface::{
     drawing::theme::ThemeName,
     message::{Lane, Payload},
 };
-use tessera_model::{Region, SafeText, Status};
+use tessera_model::{DatasetTag, DatasetTags, Region, SafeText, Status, TagId};
 use tessera_picture::Protocol;
+use uuid::Uuid;
 
 use crate::support::{
     desk::{Desk, dataset, page},
-    duplicates::{local_desk, reviewing_pictures},
+    duplicates::{group, local_desk, reviewing, reviewing_pictures},
     map::{answer, map, mapped, opening},
     scene::{browsing, browsing_and, query, several, similar, stale},
 };
@@ -49,6 +50,31 @@ fn words(desk: &Desk, area: Rect) -> String {
 fn whole_screen(desk: &Desk) -> String {
     let (columns, rows) = desk.app.screen().size;
     words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn the_form_of_a_split_promises_only_the_numbers_that_are_known() {
+    let mut desk = local_desk(120, 40);
+    desk.press("g S");
+    let tag = |(name, count): (&str, u64)| DatasetTag {
+        id: TagId(Uuid::nil()),
+        name: SafeText::name(name),
+        color: None,
+        count,
+    };
+    let tags = [("night", 43), ("wet", 20)].map(tag).to_vec();
+    let tags = DatasetTags { tags, ..DatasetTags::default() };
+    desk.answer(Lane::Tags(dataset(1, Status::Ready).id), Payload::Tags(tags));
+    desk.press("tab tab tab");
+    for (typed, expected) in [
+        ("night", "197 media items: about 157 in train, 20 in val, 20 in test."),
+        (",night", "197 media items: about 157 in train, 20 in val, 20 in test."),
+        (",wet", "At least 177 media items: about 80 % in train, 10 % in val, 10 % in test."),
+    ] {
+        desk.type_text(typed);
+        let shown = whole_screen(&desk);
+        assert!(shown.contains(expected), "{shown}");
+    }
 }
 
 #[test]
@@ -281,4 +307,16 @@ fn the_names_of_datasets_in_jobs_are_whole_in_a_wide_pane() {
     desk.press("e enter 4");
     let jobs = words(&desk, desk.app.areas().jobs.unwrap());
     assert!(jobs.contains(name), "{jobs}");
+}
+
+#[test]
+fn the_end_of_a_review_counts_no_group_that_was_decided_before_the_rule_changed() {
+    let mut desk = reviewing(120, 40);
+    desk.press("enter o n esc r");
+    let groups = vec![group(1, &[10, 9]), group(4, &[50, 40, 30])];
+    desk.answer(Lane::FileAction(dataset(1, Status::Ready).id), Payload::Duplicates(groups));
+    desk.press("f");
+    let shown = whole_screen(&desk);
+    let expected = "1 group was not opened: there, the rule best-quality decides";
+    assert!(shown.contains(expected), "{shown}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use tessera_config::DeploymentKind;
 use tessera_curation::{
     FileAction,
-    duplicates::{DuplicateGroup, KeepRule},
+    duplicates::{DuplicateGroup, KeepRule, OtherImage},
 };
 use tessera_interface::{
     app::{
@@ -107,6 +107,27 @@ fn another_rule_keeps_the_decisions_unless_they_would_keep_nothing() {
     let alone = DuplicateGroup { kept: vec![others[0].image.clone()], others: vec![] };
     desk.answer(lane(), Payload::Duplicates(vec![DuplicateGroup { kept, others }, alone]));
     assert_eq!(review(&desk).found.groups.len(), 1, "a group has at least two images");
+}
+
+#[test]
+fn another_rule_keeps_the_group_and_the_view_of_it_while_the_group_exists() {
+    let position = |desk: &Desk| (review(desk).stage, review(desk).group);
+    for (keys, stage) in [("j r", ReviewStage::List), ("j enter r", ReviewStage::Group)] {
+        let mut desk = reviewing(120, 40);
+        desk.press(keys);
+        let other = group(7, &[5, 4]);
+        let DuplicateGroup { kept, others } = group(1, &[10, 9]);
+        let others_first = DuplicateGroup {
+            kept: vec![others[0].image.clone()],
+            others: vec![OtherImage { image: kept[0].clone(), ..others[0].clone() }],
+        };
+        let groups = vec![group(4, &[50, 40, 30]), others_first, group(9, &[90, 80])];
+        desk.answer(lane(), Payload::Duplicates(groups));
+        assert_eq!(position(&desk), (stage, 2), "the group frees less than two others");
+        desk.press("r");
+        desk.answer(lane(), Payload::Duplicates(vec![group(4, &[50, 40, 30]), other]));
+        assert_eq!(position(&desk), (ReviewStage::List, 0), "the group is gone");
+    }
 }
 
 #[test]

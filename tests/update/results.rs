@@ -1,8 +1,10 @@
 //! Tests the results: tabs, history, filters, order, folds and members.
 
+use tessera_config::input::Action;
 use tessera_interface::{
     app::{
         Effect, Event, MissingMembers, Pane, View,
+        availability::unavailable_reason,
         overlay::{
             caption::CaptionSearchForm, command_list::CommandList, prompt::TextPrompt,
             sort_filter::FilterInput,
@@ -189,6 +191,23 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     );
 }
 
+#[test]
+fn the_members_of_a_cluster_are_not_filtered_sorted_folded_or_plotted_in_place_of_the_clusters() {
+    let actions = [Action::Filter, Action::Sort, Action::Fold, Action::ScoreHistogram];
+    let mut desk = searched(&[0.1, 0.2]);
+    desk.press("enter");
+    for action in actions {
+        let reason = unavailable_reason(&desk.app, action).unwrap_or_default();
+        assert!(reason.contains("members of one cluster"), "{action:?}: {reason}");
+    }
+    desk.press("1");
+    assert_eq!(unavailable_reason(&desk.app, Action::Filter), None, "the datasets are filtered");
+    desk.press("2 esc");
+    for action in actions {
+        assert_eq!(unavailable_reason(&desk.app, action), None, "{action:?}");
+    }
+}
+
 /// Opens the members of a cluster of 150 images with three previews.
 fn opened_large_cluster() -> Desk {
     let mut desk = Desk::with_clusters(3);
@@ -316,11 +335,12 @@ fn the_full_size_view_closes_if_its_cluster_is_gone() {
 }
 
 #[test]
-fn a_filter_that_hides_the_open_cluster_closes_its_members() {
+fn a_filter_that_hides_the_cluster_of_the_detail_leaves_the_detail() {
     let mut desk = Desk::with_clusters(30);
-    desk.press("l l enter /");
+    desk.press("l l i /");
     desk.type_text("121");
     assert_eq!(member(&desk), (false, 12, "120.jpg".to_owned()));
+    assert_eq!(desk.app.panes().focus, Pane::Results);
     desk.press("enter esc");
     assert_eq!(here(&desk), 2);
 }

@@ -2,13 +2,14 @@
 
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_interface::{
-    app::availability::unavailable_reason,
+    app::{Event, availability::unavailable_reason},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
     Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status,
     TagChange, TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
 };
+use tessera_picture::Protocol;
 use uuid::Uuid;
 
 use crate::support::desk::{Desk, cluster, dataset, page};
@@ -259,6 +260,17 @@ fn the_mode_ends_with_esc() {
     assert_eq!(desk.requests(), Vec::<&Request>::new(), "p goes to the previous page again");
     desk.app.setup_mut().read_only = true;
     assert!(unavailable_reason(&desk.app, Action::Pick).unwrap().contains("--read-only"));
+}
+
+#[test]
+fn the_key_that_the_notification_names_ends_the_mode_in_the_full_size_view_as_well() {
+    let mut desk = tagging();
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk.press("s");
+    let text = "tagging in the results and the detail; press ; again to end it";
+    assert_eq!((desk.notice(), desk.app.viewer().is_some()), (text, true));
+    desk.press(";");
+    assert!(!desk.app.tagging().is_on);
 }
 
 /// Returns the definition of a tag that was sent.

@@ -29,6 +29,28 @@ pub struct SplitPlan {
 }
 
 impl SplitPlan {
+    /// Returns the sizes of the sets if each media item could be in any set. The media items that are left over after
+    /// the whole parts of the shares go to the sets with the largest remainders, and to the first of equal ones.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "positive, and there are far fewer media items than 2^52"
+    )]
+    pub fn sizes(&self, media: u64) -> Vec<u64> {
+        let total: f64 = self.sets.iter().map(|set| set.share).sum();
+        let exact: Vec<f64> =
+            self.sets.iter().map(|set| set.share / total * media as f64).collect();
+        let mut sizes: Vec<u64> = exact.iter().map(|size| *size as u64).collect();
+        let left_over = media.saturating_sub(sizes.iter().sum());
+        let mut sets: Vec<usize> = (0..sizes.len()).collect();
+        sets.sort_by(|a, b| exact[*b].fract().total_cmp(&exact[*a].fract()));
+        for (set, _) in sets.into_iter().zip(0..left_over) {
+            sizes[set] += 1;
+        }
+        sizes
+    }
+
     /// Says why a set is empty after this number of media items was divided.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
     pub fn why_empty(&self, name: &str, media: usize) -> String {
@@ -100,6 +122,22 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sizes_of_the_sets_add_up_to_the_number_of_media_items() {
+        for (shares, media, sizes) in [
+            ("80/10/10", 676, &[541, 68, 67][..]),
+            ("10/10/80", 676, &[68, 67, 541]),
+            ("1/1/1", 100, &[34, 33, 33]),
+            ("29/71", 100, &[29, 71]),
+            ("80/20", 0, &[0, 0]),
+        ] {
+            let sets = shares.parse::<Shares>().unwrap().0.into_iter();
+            let sets = sets.map(|share| SplitSet { name: String::new(), share }).collect();
+            let plan = SplitPlan { sets, balance: Balance::Size, without: Vec::new(), seed: 0 };
+            assert_eq!(plan.sizes(media), sizes, "{shares} of {media}");
+        }
+    }
 
     #[test]
     fn an_empty_set_has_a_true_reason() {

@@ -177,19 +177,37 @@ impl Keymap {
         contexts.iter().filter_map(|context| self.bindings.get(context)).flatten()
     }
 
+    /// Returns whether the keys perform the action in these contexts. An inner context or a command of the user may take
+    /// the keys, or the first ones of them.
+    fn is_active(&self, contexts: &[KeyContext], (chords, action): &Binding) -> bool {
+        let is_pending =
+            |count: usize| self.resolve(contexts, &chords[..count]) == KeyMatch::Pending;
+        self.resolve(contexts, chords) == KeyMatch::Action(*action)
+            && (1..chords.len()).all(is_pending)
+    }
+
     /// Returns what can follow `keys`: the remaining keys of each sequence that starts with them,
     /// and its action.
     pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
         self.bindings_of(contexts)
             .filter(|(chords, _)| chords.len() > keys.len() && chords.starts_with(keys))
+            .filter(|binding| self.is_active(contexts, binding))
             .map(|(chords, action)| (format_sequence(&chords[keys.len()..]), *action))
             .collect()
     }
 
-    /// Returns the labels of an action's keys in these contexts, such as `j` and `↓`.
+    /// Returns the labels of the keys that are bound to an action in any of these contexts, such as `j` and `↓`.
     pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
         self.bindings_of(contexts)
             .filter(|(_, bound)| *bound == action)
+            .map(|(chords, _)| format_sequence(chords))
+            .collect()
+    }
+
+    /// Returns the labels of the keys that perform an action in these contexts, innermost context first.
+    pub fn active_keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
+        self.bindings_of(contexts)
+            .filter(|binding| binding.1 == action && self.is_active(contexts, binding))
             .map(|(chords, _)| format_sequence(chords))
             .collect()
     }

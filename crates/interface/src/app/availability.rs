@@ -395,7 +395,9 @@ pub(in crate::app) fn search_reason(app: &App, action: Action) -> Option<String>
             let reason = "no picture was uploaded for this search; F selects one";
             dataset_open(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
-        Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(&app.results)),
+        Action::ScoreHistogram => dataset_open(app)
+            .or_else(|| clusters_shown(&app.results))
+            .or_else(|| scores_reason(&app.results)),
         Action::Facets => dataset_open(app).or_else(|| computed_reason(&app.results)),
         Action::Check => metadata_reason(app, Lane::Check),
         Action::Map => map_reason(app),
@@ -437,7 +439,9 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::Finer | Action::Coarser => granularity_reason(app, action),
         Action::Filter | Action::Sort => match app.panes.focus {
             Pane::Datasets => None,
-            Pane::Results | Pane::Detail => dataset_open(app),
+            Pane::Results | Pane::Detail => {
+                dataset_open(app).or_else(|| clusters_shown(&app.results))
+            }
             Pane::Query | Pane::Jobs | Pane::Basket => {
                 Some("only datasets and results can be filtered and sorted".to_owned())
             }
@@ -445,7 +449,9 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::Fold => {
             let scored =
                 app.results.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
-            unless(scored, "nothing on this page has a score; only searches have scores")
+            clusters_shown(&app.results).or_else(|| {
+                unless(scored, "nothing on this page has a score; only searches have scores")
+            })
         }
         _ => None,
     }

@@ -144,7 +144,11 @@ pub(in crate::app) fn help_of(app: &App, action: Action) -> Cow<'static, str> {
 pub(in crate::app) fn toggle_tagging(app: &mut App) {
     app.tagging.is_on = !app.tagging.is_on;
     app.tagging.whole_search = false;
-    let text = if app.tagging.is_on { "tagging; Esc ends it" } else { "tagging ended" };
+    let text = if app.tagging.is_on {
+        "tagging in the results and the detail; press ; again to end it"
+    } else {
+        "tagging ended"
+    };
     app.outbox.notify(Level::Success, text);
 }
 

@@ -131,4 +131,9 @@ impl App {
         };
         [inner, KeyContext::Everywhere]
     }
+
+    /// Returns the labels of the keys that perform an action here.
+    pub fn keys_of(&self, action: Action) -> Vec<String> {
+        self.setup.keymap.active_keys_of(&self.contexts(), action)
+    }
 }

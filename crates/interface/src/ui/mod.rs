@@ -49,8 +49,7 @@ impl MouseTargets {
 
 impl DrawContext<'_> {
     fn first_key(&self, action: Action) -> Option<String> {
-        let app = self.app;
-        app.setup().keymap.keys_of(&app.contexts(), action).into_iter().next()
+        self.app.keys_of(action).into_iter().next()
     }
 }
 

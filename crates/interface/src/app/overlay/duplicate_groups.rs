@@ -159,6 +159,16 @@ impl DuplicateGroups {
         self.groups = groups;
     }
 
+    /// Returns whether the user has decided about an image of the group.
+    pub fn is_decided(&self, group: &ReviewGroup) -> bool {
+        group.images.iter().any(|image| self.decisions.contains_key(&image.media))
+    }
+
+    /// Returns the position of the group that contains an image.
+    pub fn position_of(&self, media: MediaId) -> Option<usize> {
+        self.groups.iter().position(|group| group.images.iter().any(|it| it.media == media))
+    }
+
     pub fn goes(&self, image: &ReviewImage) -> bool {
         self.decisions.get(&image.media).copied().unwrap_or(image.is_suggested_to_go)
     }
@@ -213,9 +223,7 @@ impl DuplicateGroups {
     /// Undoes the last change in a group that is still there. Returns the group.
     pub fn undo(&mut self) -> Option<usize> {
         let change = self.history.pop()?;
-        let changed = change.first()?.0;
-        let is_changed = |group: &ReviewGroup| group.images.iter().any(|it| it.media == changed);
-        let Some(group) = self.groups.iter().position(is_changed) else { return self.undo() };
+        let Some(group) = self.position_of(change.first()?.0) else { return self.undo() };
         for (media, decision) in change {
             match decision {
                 Some(goes) => self.decisions.insert(media, goes),

@@ -15,7 +15,7 @@ use tessera_curation::{
     duplicates::{DuplicateGroup, KeepRule},
 };
 use tessera_model::{
-    ExportPart, PictureSource,
+    ExportPart, MediaId, PictureSource,
     text::{
         count_with_noun, format_bytes, group_digits, grouped_with_noun, truncate, truncate_start,
     },
@@ -160,10 +160,15 @@ impl DuplicateReview {
             return;
         };
         review.is_loading = false;
+        let images = review.selected_group().map(|group| group.images.iter().map(|it| it.media));
+        let selected: Vec<MediaId> = images.into_iter().flatten().collect();
         review.found.replace(groups);
         review.opened.clear();
-        (review.stage, review.group) = (ReviewStage::List, 0);
-        review.enter_group(0);
+        let group = selected.into_iter().find_map(|media| review.found.position_of(media));
+        if group.is_none() {
+            review.stage = ReviewStage::List;
+        }
+        review.enter_group(group.unwrap_or(0));
         review.message = format!("by the rule {}", review.rule);
     }
 
@@ -524,13 +529,11 @@ impl DuplicateReview {
         let visible = self.found.groups.iter().zip(&names).enumerate().skip(top).take(rows);
         for (row, (index, (group, name))) in (0..inside.height).step_by(lines).zip(visible) {
             let totals = self.found.totals(std::slice::from_ref(group));
-            let is_decided =
-                group.images.iter().any(|it| self.found.decisions().contains_key(&it.media));
             let mark = if index == self.group { " ▸ " } else { "   " };
             let images = count_with_noun(group.images.len(), "image", "images");
             let mut parts = vec![
                 (mark.to_owned(), theme.accent),
-                (if is_decided { "✓ " } else { "  " }.to_owned(), theme.success),
+                (if self.found.is_decided(group) { "✓ " } else { "  " }.to_owned(), theme.success),
                 (format!("{images:<11}"), theme.text),
                 (format!("keeps {:<4}", totals.kept), theme.success),
                 (format!("frees {:>10}  ", format_bytes(totals.freed_bytes)), theme.moving),
@@ -625,9 +628,13 @@ impl DuplicateReview {
 
     /// Names the groups in which only the rule decided.
     fn unopened_text(&self) -> Option<String> {
-        let count = self.found.groups.len().checked_sub(self.opened.len()).filter(|it| *it > 0)?;
+        let groups = self.found.groups.iter().enumerate();
+        let unopened = groups
+            .filter(|(index, group)| !self.opened.contains(index) && !self.found.is_decided(group));
+        let count = unopened.count();
         let groups = grouped_with_noun(count as u64, "group was", "groups were");
-        Some(format!(" {groups} not opened: there, the rule {} decides.", self.rule))
+        let text = format!(" {groups} not opened: there, the rule {} decides.", self.rule);
+        (count > 0).then_some(text)
     }
 
     fn draw_end(&self, ctx: &mut DrawContext, inside: Rect) {

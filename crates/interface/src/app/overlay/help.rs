@@ -160,8 +160,7 @@ fn sections_of_dialog(ctx: &DrawContext, dialog: &dyn Dialog, width: usize) -> V
 
 /// Returns all sections with their texts wrapped to `width` cells.
 fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
-    let contexts = ctx.app.contexts();
-    let is_tagging = contexts[0] == KeyContext::Tagging;
+    let is_tagging = ctx.app.contexts()[0] == KeyContext::Tagging;
     let place = match ctx.app.viewer {
         Some(_) => ActionGroup::Viewer.heading(),
         None if is_tagging => ActionGroup::Tagging.heading(),
@@ -174,14 +173,16 @@ fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     });
     let here: Vec<Action> =
         if is_tagging { of_tagging.collect() } else { suggested_actions(ctx.app).collect() };
-    let entries = here.into_iter().map(|action| action_entry(ctx, &contexts, action, width));
+    let entries =
+        here.into_iter().map(|action| action_entry(ctx, |it| ctx.app.keys_of(it), action, width));
     let mut sections = vec![section(ctx, &name, entries.collect())];
-    let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
+    let all: Vec<KeyContext> = keymap.contexts().collect();
+    let keys_of = |action| keymap.keys_of(&all, action);
     for group in ActionGroup::ALL {
         let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
         // All tabs share one entry.
         let actions = actions.filter(|action| action.tab_index().is_none_or(|index| index == 0));
-        let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
+        let entries = actions.map(|action| action_entry(ctx, keys_of, action, width)).collect();
         sections.push(section(ctx, group.heading(), entries));
     }
     sections.push(definitions(ctx, "Mouse", MOUSE, width));
@@ -201,17 +202,17 @@ fn entry_lines(term: &Span, text: &str, style: Style, width: usize) -> Vec<Line<
 
 fn action_entry(
     ctx: &DrawContext,
-    contexts: &[KeyContext],
+    keys_of: impl Fn(Action) -> Vec<String>,
     action: Action,
     width: usize,
 ) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
-    let mut keys = app.setup.keymap.keys_of(contexts, action);
+    let mut keys = keys_of(action);
     keys.dedup();
     let mut help = tagging::help_of(app, action);
     if action.tab_index().is_some() {
         keys.truncate(1);
-        keys.extend(app.setup.keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
+        keys.extend(keys_of(Action::Tab9).into_iter().take(1));
         keys = vec![keys.join(" … ")];
         help = "Go to a results tab".into();
     }

@@ -99,7 +99,7 @@ fn menu_actions(app: &App) -> impl Iterator<Item = Action> {
 }
 
 fn action_item(app: &App, action: Action) -> PickItem {
-    let keys = app.setup.keymap.keys_of(&app.contexts(), action);
+    let keys = app.keys_of(action);
     PickItem::new(Command::Action(action), tagging::help_of(app, action))
         .prefix(keys.first().map_or("", String::as_str))
         .keywords(keywords(action))

@@ -1,6 +1,8 @@
 //! Divides the open dataset into sets such as training and validation: a form, which says how many media items each set
 //! will have, and a question before saved selections are replaced. The worker divides the dataset and saves the sets.
 
+use std::collections::HashSet;
+
 use tessera_config::input::Action;
 use tessera_model::{
     DatasetTag, Failure, Operation, is_same_name,
@@ -93,7 +95,10 @@ impl SplitForm {
             let found = tags.find(|tag| tag.count > 0 && is_same_name(tag.name.received(), name));
             found.ok_or_else(|| format!("skip tags: no media item has the tag {name}"))
         };
-        typed.map(tag).collect()
+        let mut tags: Vec<&DatasetTag> = typed.map(tag).collect::<Result<_, _>>()?;
+        let mut names = HashSet::new();
+        tags.retain(|tag| names.insert(tag.name.received()));
+        Ok(tags)
     }
 
     /// Names the tags whose media can be skipped, the one of rejected media first.
@@ -106,22 +111,24 @@ impl SplitForm {
     }
 
     /// Says how many media items each set will have, or what is wrong with the form.
-    #[expect(clippy::cast_precision_loss, reason = "there are far fewer media items than 2^52")]
     fn preview(&self, app: &App) -> Result<String, String> {
         let plan = self.plan(app)?;
-        let total: f64 = plan.sets.iter().map(|set| set.share).sum();
         let all = app.service_data.dataset(self.dataset).and_then(|dataset| dataset.n_images);
-        let left_out = self.tags_to_skip(app)?.iter().map(|tag| tag.count).sum();
-        let rest = all.map(|all| all.saturating_sub(left_out));
-        let sizes = plan.sets.iter().map(|set| match rest {
-            Some(rest) => format!("{:.0} in {}", rest as f64 * set.share / total, set.name),
-            None => format!("{:.0} % in {}", 100.0 * set.share / total, set.name),
-        });
+        let skipped: Vec<u64> = self.tags_to_skip(app)?.iter().map(|tag| tag.count).collect();
+        let rest = all.map(|all| all.saturating_sub(skipped.iter().sum()));
+        // Media items that have several of the tags are counted for each of them.
+        let known_rest = rest.filter(|_| skipped.len() < 2);
+        let unit = if known_rest.is_some() { "" } else { " %" };
+        let sizes = plan.sizes(known_rest.unwrap_or(100)).into_iter().zip(&plan.sets);
+        let sizes =
+            sizes.map(|(size, set)| format!("{}{unit} in {}", group_digits(size), set.name));
         let sizes = sizes.collect::<Vec<_>>().join(", ");
-        let media = rest.map_or_else(
-            || "All media items".to_owned(),
-            |rest| grouped_with_noun(rest, "media item", "media items"),
-        );
+        let counted = rest.map(|rest| grouped_with_noun(rest, "media item", "media items"));
+        let media = match counted {
+            Some(counted) if known_rest.is_some() => counted,
+            Some(counted) => format!("At least {counted}"),
+            None => "All media items".to_owned(),
+        };
         Ok(format!("{media}: about {sizes}."))
     }
 

@@ -94,7 +94,7 @@ pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String>
         return pictures_off(&app.screen, &app.setup).or_else(|| pictures_to_compare(app).err());
     }
     if app.viewer.is_none() {
-        let key = app.setup.keymap.keys_of(&app.contexts(), Action::FullSize);
+        let key = app.keys_of(Action::FullSize);
         let key = key.first().map_or("", String::as_str);
         return Some(format!("no picture is shown at full size; {key} shows one"));
     }
