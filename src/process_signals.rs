@@ -2,7 +2,7 @@
 //! hang-ups, and a shell without job control ignores interrupts of programs in the background. Such a signal stays
 //! ignored.
 
-use std::{fs, io, sync::Arc};
+use std::{fs, future, io, sync::Arc};
 
 use signal_hook::{
     consts::{
@@ -11,6 +11,7 @@ use signal_hook::{
     },
     flag,
 };
+use tokio::signal::unix::Signal;
 
 /// The signals that end a process by default, and that another process or a limit of the system sends.
 pub(crate) const ENDING: &[i32] = &[
@@ -32,6 +33,14 @@ pub(crate) const ENDING: &[i32] = &[
 /// Returns the signals that this process does not ignore. This must be called before the signals are handled.
 pub(crate) fn heeded(signals: impl IntoIterator<Item = i32>) -> Vec<i32> {
     signals.into_iter().filter(|signal| !is_ignored(*signal)).collect()
+}
+
+/// Waits for the next signal, or forever if this process ignores it.
+pub(crate) async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => future::pending().await,
+    }
 }
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending this process. The signal has a handler

@@ -25,6 +25,8 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
     for (command, shown) in [
         ("exec tessera profile remove lab", "[y/N]"),
         ("echo reads; exec tessera query check", "reads"),
+        ("mkfifo pipe; echo reads; exec tessera query check pipe", "reads"),
+        ("mkfifo pipe; echo reads; exec tessera set union pipe pipe", "reads"),
         ("echo reads; exec tessera image show -", "reads"),
         (
             "echo reads; exec tessera selection add 8d057245-3fac-523b-ab70-4812919e09a1 --from-results -",

@@ -24,7 +24,7 @@ use crate::{
         output::write_stdout,
         service_options::WorkOptions,
     },
-    process_signals,
+    process_signals::{self, received},
 };
 
 const OPEN_METRICS: &str = "other machines can read the metrics without login, and the connection is not encrypted. \
@@ -236,14 +236,6 @@ impl StopSignals {
             () = received(&mut self.terminate) => 0,
             () = received(&mut self.hang_up) => 129,
         }
-    }
-}
-
-/// Waits for the next signal, or forever if this process ignores it.
-async fn received(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => drop(signal.recv().await),
-        None => std::future::pending().await,
     }
 }
 
