@@ -369,14 +369,13 @@ pub async fn run_until_interrupted(
     work: impl Future<Output = CliResult>,
 ) -> CliResult {
     let mut work = pin!(work);
-    let interrupted = watch_interrupts()?;
+    let interrupted = watch_interrupts(context.global.is_machine())?;
     tokio::select! {
         biased;
         _ = interrupted => {
             if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
                 return outcome;
             }
-            // The second interrupt ends the program at once.
             Err(CliError::interrupted())
         }
         outcome = &mut work => outcome,

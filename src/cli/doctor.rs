@@ -64,7 +64,7 @@ pub async fn run_doctor(
     detect_terminal: fn() -> TerminalInfo,
 ) -> CliResult {
     // The detection of the terminal replaces the default action of an interrupt.
-    let interrupted = watch_interrupts()?;
+    let interrupted = watch_interrupts(global.is_machine())?;
     tokio::select! {
         biased;
         _ = interrupted => Err(CliError::interrupted()),

@@ -7,6 +7,7 @@ use std::{
     future::pending,
     io::{self, Read, Write as _},
     os::{fd::AsFd as _, unix::net::UnixStream},
+    process,
     sync::{
         OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -14,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use crossterm::terminal::disable_raw_mode;
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::{Errno, retry_on_intr},
@@ -22,13 +24,13 @@ use rustix::{
     termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr},
 };
 use secrecy::zeroize::Zeroizing;
-use tokio::{signal::unix::SignalKind, task::JoinHandle};
+use tokio::{signal::unix::SignalKind, task::JoinHandle, time::timeout};
 
 use crate::{
     cli::{
         CliError, CliResult, Exit,
         messages::write_stderr,
-        terminal_changes::{TerminalChange, is_in_background, wait_for_foreground},
+        terminal_changes::{TerminalChange, is_in_background, undo_all, wait_for_foreground},
     },
     process_signals::SignalListener,
     subprocess::PARENT_VARIABLE,
@@ -46,11 +48,14 @@ static INTERRUPT: OnceLock<Option<[UnixStream; 2]>> = OnceLock::new();
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 const PARENT_INTERVAL: Duration = Duration::from_millis(200);
+/// How long a command may take to end after an interrupt. A local service may take three seconds to stop.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Installs the signal handler before anything is printed. A task of its own waits for the signal, because a read from
 /// the keyboard blocks the task of the command. An interrupt that the parent ignores never comes. The end of the parent
-/// for which this process works is an interrupt, too.
-pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
+/// for which this process works is an interrupt, too. The process ends at a second interrupt, or after a time limit,
+/// because a command may be blocked while it reads a named pipe.
+pub(super) fn watch_interrupts(is_machine: bool) -> CliResult<JoinHandle<()>> {
     let interrupts = SignalListener::new(SignalKind::interrupt());
     let mut interrupts = interrupts.map_err(|error| CliError::io("wait for a signal", &error))?;
     Ok(tokio::spawn(async move {
@@ -59,6 +64,14 @@ pub(super) fn watch_interrupts() -> CliResult<JoinHandle<()>> {
             () = parent_ended() => {}
         }
         interrupt();
+        tokio::spawn(async move {
+            // Both outcomes end the process.
+            let _ = timeout(END_TIMEOUT, interrupts.received()).await;
+            undo_all();
+            // The detection of the terminal may be waiting for a reply.
+            let _ = disable_raw_mode();
+            process::exit(CliError::interrupted().report(is_machine));
+        });
     }))
 }
 

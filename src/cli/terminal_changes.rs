@@ -146,7 +146,7 @@ fn watch_signals() -> io::Result<()> {
 }
 
 /// Undoes the changes. Another thread does so, because the terminal may have stopped its output.
-fn undo_all() {
+pub(super) fn undo_all() {
     let (sender, undone) = mpsc::channel();
     thread::spawn(move || {
         changes().iter_mut().rev().for_each(Change::undo);

@@ -2,7 +2,12 @@
 //! intervals, regions and times.
 
 use std::{
-    borrow::Cow, collections::BTreeSet, fmt, fs, io::Read as _, str::FromStr, time::SystemTime,
+    borrow::Cow,
+    collections::BTreeSet,
+    fmt, fs,
+    io::{self, Read as _},
+    str::FromStr,
+    time::SystemTime,
 };
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -13,8 +18,8 @@ use tessera_model::{Region, Status, Timestamp};
 use tessera_wire::text_encoding::decode_text;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::cli::keyboard;
 use crate::cli::prelude::*;
+use crate::cli::{keyboard, output::unless_closed};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.
@@ -191,10 +196,11 @@ pub fn check_new_file(path: &Path, existing: ExistingFile) -> CliResult<()> {
 }
 
 /// Writes a result into a file that the user named. An earlier result is replaced, but no picture or archive, which the
-/// user may have named by mistake.
+/// user may have named by mistake. Devices and pipes are only written to.
 pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
     let mut begin = Vec::new();
-    if let Ok(existing) = fs::File::open(path)
+    if path.is_file()
+        && let Ok(existing) = fs::File::open(path)
         && existing.take(BEGIN_BYTES).read_to_end(&mut begin).is_ok()
         && begin.contains(&0)
     {
@@ -202,8 +208,11 @@ pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
             format!("{} exists and is not a text file; name another file", path.display());
         return Err(CliError::usage(message));
     }
-    tessera_files::write_result_file(path, content)
-        .map_err(|error| CliError::io(format_args!("write {}", path.display()), &error))
+    let written = tessera_files::write_result_file(path, content);
+    unless_closed(written.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => CliError::output(&error),
+        _ => CliError::io(format_args!("write {}", path.display()), &error),
+    }))
 }
 
 fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {

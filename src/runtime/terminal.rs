@@ -41,10 +41,13 @@ const KITTY_IN_TMUX: u8 = 2;
 static TERMINAL_ACTIVE: Mutex<bool> = Mutex::new(false);
 /// Whether pictures must be deleted on exit: 0 for none, 1 for kitty, 2 for kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
-static KEYBOARD_ENABLED: AtomicBool = AtomicBool::new(false);
-/// Reports all keys as sequences, with the text that they type and the keys at the same place of a Latin layout. The
-/// previous setting is saved.
-const ENABLE_KEYBOARD: &[u8] = b"\x1b[>29u";
+/// Whether the terminal has saved its previous keyboard setting, which must be restored exactly once.
+static KEYBOARD_SAVED: AtomicBool = AtomicBool::new(false);
+/// Saves the keyboard setting, and reports all keys as sequences, with the text that they type and the keys at the same
+/// place of a Latin layout.
+const SAVE_AND_SET_KEYBOARD: &[u8] = b"\x1b[>29u";
+/// Sets the same without saving.
+const SET_KEYBOARD: &[u8] = b"\x1b[=29u";
 const RESTORE_KEYBOARD: &[u8] = b"\x1b[<u";
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
@@ -91,6 +94,7 @@ impl TerminalScreen {
         Ok(screen)
     }
 
+    /// Enters the terminal again. It may not have been restored, because a SIGSTOP stops the program at once.
     pub fn reenter(&mut self) -> io::Result<()> {
         *TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = true;
         terminal::enable_raw_mode()?;
@@ -101,8 +105,7 @@ impl TerminalScreen {
             queue!(out, EnableMouseCapture)?;
         }
         if self.keyboard {
-            out.write_all(ENABLE_KEYBOARD)?;
-            KEYBOARD_ENABLED.store(true, Ordering::SeqCst);
+            out.write_all(keyboard_sequence())?;
         }
         self.frames.invalidate();
         out.flush()
@@ -120,8 +123,7 @@ impl TerminalScreen {
             return Ok(());
         }
         self.keyboard = true;
-        KEYBOARD_ENABLED.store(true, Ordering::SeqCst);
-        self.frames.write(ENABLE_KEYBOARD)
+        self.frames.write(keyboard_sequence())
     }
 
     pub fn set_mouse(&mut self, capture: bool) -> io::Result<()> {
@@ -129,6 +131,11 @@ impl TerminalScreen {
         let mut out = io::stdout();
         if capture { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
     }
+}
+
+/// Returns the sequence that enables the keyboard protocol of kitty, and saves the previous setting only once.
+fn keyboard_sequence() -> &'static [u8] {
+    if KEYBOARD_SAVED.swap(true, Ordering::SeqCst) { SET_KEYBOARD } else { SAVE_AND_SET_KEYBOARD }
 }
 
 impl Drop for TerminalScreen {
@@ -182,7 +189,7 @@ pub fn restore() {
         bytes.extend(AlertSupport::detect().reset_sequence().as_bytes());
     }
     // The alternate screen has its own setting.
-    if KEYBOARD_ENABLED.swap(false, Ordering::SeqCst) {
+    if KEYBOARD_SAVED.swap(false, Ordering::SeqCst) {
         bytes.extend(RESTORE_KEYBOARD);
     }
     let _ = queue!(

@@ -237,6 +237,12 @@ fn checks_fail_with_their_own_exit_code() {
     let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);
     assert!(code == 2 && err.contains("is not a text file; name another file"), "{code}: {err}");
     assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+    let log = home.join("log");
+    let mut both = serving.asked(home, &["check", "--min-media", "1", "--junit", "/dev/stdout"]);
+    assert!(both.stdout(fs::File::create(&log).unwrap()).status().unwrap().success());
+    let both = fs::read_to_string(&log).unwrap();
+    let end = both.find("</testsuite>").unwrap();
+    assert!(both.starts_with("<?xml") && both[end..].contains("at least 1"), "{both}");
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);
     assert!(err.contains("`valid` contains no media"), "{err}");

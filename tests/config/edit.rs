@@ -1,6 +1,6 @@
 //! Tests `config::edit`: changes to the user's settings file.
 
-use std::fs;
+use std::{fs, os::unix::net::UnixListener};
 
 use tessera_config::edit::{add_profile, change_pins, remove_profile, set, unset};
 use tessera_config::{DeploymentConfig, Profile, Settings, Sources};
@@ -73,6 +73,17 @@ fn changes_at_the_same_time_are_all_kept() {
     let profiles = Settings::load(&sources).unwrap().profiles;
     assert_eq!(profiles.len(), 16);
     assert_eq!(profiles[0].options.pinned.len(), 16);
+}
+
+#[test]
+fn only_a_regular_file_is_replaced_by_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let _listening = UnixListener::bind(&socket).unwrap();
+    for changed in [set(&socket, "ui.mouse", &true.into()), add_profile(&socket, &lab())] {
+        let refused = changed.unwrap_err();
+        assert!(refused.ends_with("not a regular file, so it is not replaced"), "{refused}");
+    }
 }
 
 #[test]

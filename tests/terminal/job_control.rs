@@ -25,6 +25,8 @@ fn ctrl_c_ends_a_question_and_any_read_from_the_keyboard() {
     for (command, shown) in [
         ("exec tessera profile remove lab", "[y/N]"),
         ("echo reads; exec tessera query check", "reads"),
+        ("mkfifo pipe; echo reads; exec tessera query check pipe", "reads"),
+        ("mkfifo pipe; echo reads; exec tessera set union pipe pipe", "reads"),
         ("echo reads; exec tessera image show -", "reads"),
         (
             "echo reads; exec tessera selection add 8d057245-3fac-523b-ab70-4812919e09a1 --from-results -",
@@ -152,6 +154,39 @@ fn ctrl_z_stops_the_script_that_runs_the_interface() {
     program.wait_for("the script continues");
     assert_eq!(program.wait(), 0);
     assert_given_back(&program, "stopped in a script");
+}
+
+#[test]
+fn a_terminal_restores_its_keyboard_setting_as_often_as_it_saves_it() {
+    const SAVE: &str = "\x1b[>29u";
+    let stop =
+        "set +e -m; tessera demo --images 12 --data data; while fg; [ $? = 148 ]; do :; done";
+    let programs =
+        [(script(stop), true, 1), (script(stop), true, 3), (Program::in_half_blocks(), false, 1)];
+    for (mut program, is_in_shell, stops) in programs {
+        program.wait_for_any(&["\x1b[c"]);
+        program.press("\x1b[?0u\x1b[?62;c");
+        program.wait_for_any(&[SAVE]);
+        program.wait_for("Results");
+        for _ in 0..stops {
+            let before = program.output().len();
+            if is_in_shell {
+                program.press("\x1a");
+                program.wait_for_after(before, "\x1b[?1049h");
+            } else {
+                program.signal("STOP");
+                program.wait_until_stopped();
+                program.signal("CONT");
+                program.wait_for_after(before, "\x1b[=29u");
+            }
+            program.wait_for_after(before, "Results");
+        }
+        program.press("q");
+        assert_eq!(program.wait(), 0);
+        let output = program.output();
+        let (saved, restored) = (output.matches(SAVE).count(), output.matches("\x1b[<u").count());
+        assert_eq!(saved, restored, "{stops} stops");
+    }
 }
 
 #[test]

@@ -86,6 +86,22 @@ fn the_test_picture_is_shown_once_and_its_result_saved() {
 }
 
 #[test]
+fn ctrl_z_suspends_from_everything_that_takes_keys_and_changes_nothing_there() {
+    for keys in ["?", ":", "c r e d", "ctrl-o", "3 tab", "3 w a"] {
+        let mut desk = Desk::with_clusters(3);
+        desk.press(keys);
+        let state = |desk: &Desk| {
+            let draft = desk.app.query().draft(desk.app.results());
+            format!("{:?} {} {draft:?}", desk.app.overlay(), desk.app.jump_mode())
+        };
+        let before = state(&desk);
+        desk.press("ctrl-z");
+        assert_eq!(desk.other.last(), Some(&Effect::Suspend), "{keys}");
+        assert_eq!(state(&desk), before, "{keys}");
+    }
+}
+
+#[test]
 fn the_test_picture_does_not_cover_an_overlay() {
     let mut desk = Desk::with_clusters(3);
     desk.press("?");

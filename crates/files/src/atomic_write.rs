@@ -4,7 +4,10 @@
 use std::{
     fs::{self, File, OpenOptions, Permissions},
     io::{self, Write as _},
-    os::unix::fs::PermissionsExt as _,
+    os::{
+        fd::AsFd as _,
+        unix::fs::{MetadataExt as _, PermissionsExt as _},
+    },
     path::{Path, PathBuf},
 };
 
@@ -47,20 +50,47 @@ pub fn write_shared_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<(
 
 /// Writes a result into a file that the user named, so that it survives a power cut. The umask of the user decides who
 /// can read a new file and enter missing folders. An existing file keeps its permissions. A symbolic link stays, and
-/// the file that it refers to is replaced or created.
+/// the file that it refers to is replaced or created. A device, a pipe and an open file such as `/dev/stdout` are
+/// written to instead.
 pub fn write_result_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    if let Some(mut stream) = open_stream(path)? {
+        return stream.write_all(content.as_ref());
+    }
     let path = write_target(path)?;
     fs::create_dir_all(parent_dir(&path))?;
     persist_with_mode(write_shared_temporary(&path, content.as_ref())?, &path)
 }
 
+/// Opens a device, a pipe or an open file such as `/dev/stdout` for writing. Returns `None` for other files, which are
+/// replaced, and for a missing file.
+fn open_stream(path: &Path) -> io::Result<Option<File>> {
+    let Some(found) = if_exists(fs::metadata(path))? else { return Ok(None) };
+    // A file that is opened again has a position of its own, so the next output would overwrite the content.
+    for stream in [io::stdout().as_fd(), io::stderr().as_fd()] {
+        let stream = File::from(stream.try_clone_to_owned()?);
+        let opened = stream.metadata()?;
+        if (opened.dev(), opened.ino()) == (found.dev(), found.ino()) {
+            return Ok(Some(stream));
+        }
+    }
+    let folder = fs::canonicalize(parent_dir(path))?;
+    let is_descriptor =
+        folder.ends_with("fd") && ["/proc", "/dev"].iter().any(|it| folder.starts_with(it));
+    let is_replaced = found.is_file() && !is_descriptor;
+    if is_replaced { Ok(None) } else { OpenOptions::new().append(true).open(path).map(Some) }
+}
+
 /// Returns the path of the file that a write to `path` replaces or creates, which is the target of a symbolic link.
 ///
 /// # Errors
-/// The folder of a missing target does not exist.
+/// The folder of a missing target does not exist, or the target is a folder, a device or a pipe.
 pub fn write_target(path: &Path) -> io::Result<PathBuf> {
-    if let Some(existing) = if_exists(fs::canonicalize(path))? {
-        return Ok(existing);
+    if let Some(existing) = if_exists(fs::metadata(path))? {
+        if !existing.is_file() {
+            let reason = "not a regular file, so it is not replaced";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        return fs::canonicalize(path);
     }
     let Ok(target) = fs::read_link(path) else { return Ok(path.to_owned()) };
     let target = parent_dir(path).join(target);
@@ -135,7 +165,15 @@ pub fn sync_tree(root: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{
+        os::{
+            fd::AsRawFd as _,
+            unix::fs::{FileTypeExt as _, symlink},
+        },
+        thread,
+    };
+
+    use rustix::fs::{CWD, FileType, Mode};
 
     use super::*;
 
@@ -203,6 +241,37 @@ mod tests {
             );
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "a temporary file was left");
+    }
+
+    #[test]
+    fn a_pipe_takes_results_and_is_never_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link"));
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        symlink(&pipe, &link).unwrap();
+        for path in [&pipe, &link] {
+            let reader = thread::spawn({
+                let pipe = pipe.clone();
+                move || fs::read_to_string(pipe).unwrap()
+            });
+            write_result_file(path, "new").unwrap();
+            assert_eq!(reader.join().unwrap(), "new");
+            let refused = write_user_file(path, "new").unwrap_err().to_string();
+            assert_eq!(refused, "not a regular file, so it is not replaced");
+            assert!(fs::metadata(path).unwrap().file_type().is_fifo());
+        }
+    }
+
+    #[test]
+    fn an_open_file_keeps_what_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, "old").unwrap();
+        let log = OpenOptions::new().append(true).open(&path).unwrap();
+        let named = PathBuf::from(format!("/dev/fd/{}", log.as_raw_fd()));
+        write_result_file(&named, "new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "oldnew");
+        assert_eq!(log.metadata().unwrap().len(), 6, "the file was replaced");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ratatui::layout::Position;
-use tessera_config::input::KeyMatch;
+use tessera_config::input::{KeyContext, KeyMatch};
 
 use crate::app::prelude::*;
 use crate::app::{
@@ -39,13 +39,13 @@ impl App {
         // Ctrl-C stops or quits from anywhere, even from a text field.
         if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
+        } else if self.takes_keys() && self.is_bound_everywhere(chord, Action::Suspend) {
+            self.perform(Action::Suspend);
         } else if self.overlay_key(chord) {
             // The open dialog has handled the key.
         } else if self.input.jump_mode {
             self.jump(chord);
-        } else if !(self.query.is_editing_query(self.panes.focus, &self.results)
-            && self.handle_query_key(chord))
-        {
+        } else if !(self.is_editing_query() && self.handle_query_key(chord)) {
             self.input.pending_keys.push(chord);
             let resolved = self.setup.keymap.resolve(&self.contexts(), &self.input.pending_keys);
             if resolved != KeyMatch::Pending {
@@ -65,6 +65,21 @@ impl App {
         }
     }
 
+    /// Returns whether something else than the keymap takes the keys.
+    fn takes_keys(&self) -> bool {
+        self.overlays.is_open() || self.input.jump_mode || self.is_editing_query()
+    }
+
+    fn is_editing_query(&self) -> bool {
+        self.query.is_editing_query(self.panes.focus, &self.results)
+    }
+
+    /// Returns whether a key that types no text is bound to an action of the whole program.
+    fn is_bound_everywhere(&self, chord: Chord, action: Action) -> bool {
+        let resolved = self.setup.keymap.resolve(&[KeyContext::Everywhere], &[chord]);
+        chord.typed().is_none() && resolved == KeyMatch::Action(action)
+    }
+
     /// Returns whether a letter of a layout that is not Latin types text here, or is bound.
     pub(in crate::app) fn takes_key(&self, typed: Chord) -> bool {
         if let Some(dialog) = self.overlay() {
@@ -72,7 +87,7 @@ impl App {
         }
         let keys = [self.input.pending_keys.as_slice(), &[typed]].concat();
         !self.input.jump_mode
-            && (self.query.is_editing_query(self.panes.focus, &self.results)
+            && (self.is_editing_query()
                 || self.setup.keymap.resolve(&self.contexts(), &keys) != KeyMatch::Unbound)
     }
 
