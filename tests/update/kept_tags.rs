@@ -177,3 +177,14 @@ fn a_tag_on_this_machine_is_renamed_and_deleted() {
     desk.press("u u u");
     assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
 }
+
+#[test]
+fn a_tag_that_is_renamed_to_picked_removes_the_rejection() {
+    let mut desk = tagging();
+    desk.press("+");
+    desk.type_text("keep");
+    desk.press("enter 1 x l x t f2 ctrl-u p i c k e d enter");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
+    desk.press("u");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (0, 2));
+}

@@ -13,7 +13,7 @@ use crate::{
     media::read_joined_names,
     tag_ids::TagIds,
 };
-use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, TagId, UserTags};
+use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, TagId, UserTags, tag::opposite};
 
 /// The number of media items that are read at a time.
 const MEDIA_AT_A_TIME: usize = 8_192;
@@ -259,7 +259,8 @@ pub fn apply(
     Ok(AppliedChange { kept, ..change })
 }
 
-/// Renames a tag. If the other name exists, both become one tag. Returns `None` if there is no such tag.
+/// Renames a tag. If the other name exists, both become one tag. If the other name is `picked` or `rejected`, the media
+/// items lose its opposite. Returns `None` if there is no such tag.
 pub fn rename(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -273,7 +274,7 @@ pub fn rename(
         let mut renamed: Vec<String> = Vec::with_capacity(tags.len());
         for tag in tags {
             let name = if tag == from { to } else { tag };
-            if !renamed.iter().any(|other| other == name) {
+            if opposite(to) != Some(name) && !renamed.iter().any(|other| other == name) {
                 renamed.push(name.to_owned());
             }
         }

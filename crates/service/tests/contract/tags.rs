@@ -257,6 +257,23 @@ async fn a_created_and_a_recolored_tag_are_undone_and_tags_keep_their_order() {
 }
 
 #[tokio::test]
+async fn a_tag_that_is_renamed_to_picked_removes_the_rejection_until_the_rename_is_undone() {
+    let service = Service::of(&named()).await;
+    let both = service.selection(&["a.png", "b.png"]).await;
+    let one = service.selection(&["a.png"]).await;
+    service.change("change", json!({"add": ["keep"], "media_selection": both})).await;
+    service.change("change", json!({"add": ["rejected"], "media_selection": one})).await;
+    service.change("define", json!({"name": "keep", "new_name": "picked"})).await;
+    assert_eq!(service.preview("a.png").await["user_tags"], json!(["picked"]));
+    service.change("define", json!({"name": "picked", "new_name": "rejected"})).await;
+    assert_eq!(service.with_tag("rejected").await, ["a.png", "b.png"]);
+    service.change("undo", json!({})).await;
+    service.change("undo", json!({})).await;
+    assert_eq!(service.preview("a.png").await["user_tags"], json!(["keep", "rejected"]));
+    assert_eq!(service.with_tag("keep").await, ["a.png", "b.png"]);
+}
+
+#[tokio::test]
 async fn an_undo_follows_moved_files() {
     let service = Service::of(&named()).await;
     let all = service.selection(&["a.png", "b.png", "c.png"]).await;
