@@ -179,6 +179,23 @@ fn a_tag_on_this_machine_is_renamed_and_deleted() {
 }
 
 #[test]
+fn tags_keep_their_keys_when_others_are_created_and_renamed() {
+    let mut desk = tagging();
+    for name in ["night", "day"] {
+        desk.press("+");
+        desk.type_text(name);
+        desk.press("enter");
+    }
+    let id = dataset(1, Status::Ready).id;
+    let keys = |desk: &Desk| {
+        [0, 1].map(|key| desk.app.tagging().name_of_key(id, key).unwrap().to_string())
+    };
+    assert_eq!(keys(&desk), ["night", "day"]);
+    desk.press("t f2 ctrl-u d u s k enter");
+    assert_eq!(keys(&desk), ["dusk", "day"]);
+}
+
+#[test]
 fn a_tag_that_is_renamed_to_picked_removes_the_rejection() {
     let mut desk = tagging();
     desk.press("+");

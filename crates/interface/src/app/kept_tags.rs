@@ -35,7 +35,7 @@ impl KeptTagsState {
         self.before.iter().any(|(changed, _)| *changed == dataset)
     }
 
-    /// Returns the name of the tag with this key, in the order of the names.
+    /// Returns the name of the tag with this key, in the order of their creation.
     pub fn name_of_key(&self, dataset: DatasetId, key: usize) -> Option<&SafeText> {
         let mut names = self.get(dataset)?.keys();
         names.by_ref().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).nth(key)
@@ -155,13 +155,16 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefi
             format!("the tag {name} exists on this machine")
         }
         TagDefinition::Rename(to) => {
-            let Some(renamed) = tags.remove(&name) else { return };
+            let Some((position, _, renamed)) = tags.shift_remove_full(&name) else { return };
             let to = SafeText::name(to);
+            if !tags.contains_key(&to) {
+                tags.shift_insert(position, to.clone(), Selection::default());
+            }
             give(&mut tags, &to, &renamed, true);
             format!("renamed the tag {name} to {to}; u undoes this")
         }
         TagDefinition::Delete => {
-            tags.remove(&name);
+            tags.shift_remove(&name);
             format!("deleted the tag {name}; u undoes this")
         }
     };
