@@ -2,7 +2,7 @@
 
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_interface::{
-    app::availability::unavailable_reason,
+    app::{availability::unavailable_reason, overlay::prompt::TextPrompt},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
@@ -302,4 +302,19 @@ fn tags_are_listed_only_after_they_are_loaded() {
     desk.answer_page(page(0, 3));
     desk.press("2 ;");
     assert_eq!(unavailable_reason(&desk.app, Action::ManageTags).unwrap(), "the tags are loading");
+}
+
+#[test]
+fn the_list_of_tags_opens_again_for_the_next_change() {
+    let mut desk = tagging();
+    desk.press("t delete delete esc 1");
+    assert!(desk.notice().contains("no tag has this key"), "{}", desk.notice());
+    for name in ["night", "wet"] {
+        assert_eq!(defined(&desk), (name.into(), TagDefinition::Delete));
+        desk.answer(Lane::ChangeTags(open().id), change(1, 3));
+        desk.open.retain(|(ticket, _)| matches!(ticket.lane, Lane::ChangeTags(_)));
+    }
+    let mut desk = tagging();
+    desk.press("t f2 ctrl-u w e t enter f2");
+    assert!(desk.app.dialog::<TextPrompt>().unwrap().text.value() == "wet", "the other was merged");
 }

@@ -7,8 +7,8 @@ use std::{
 };
 
 use tessera_model::{
-    ClusterId, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId, TagDefinition,
-    TagEdit, TagTarget, UserTags,
+    ClusterId, DatasetTag, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId,
+    TagDefinition, TagEdit, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -50,7 +50,7 @@ struct TaggedItem {
 }
 
 impl Tagging {
-    pub fn tags_of(&self, dataset: DatasetId) -> &[tessera_model::DatasetTag] {
+    pub fn tags_of(&self, dataset: DatasetId) -> &[DatasetTag] {
         self.tags.get(&dataset).and_then(Remote::value).map_or(&[], |known| &known.tags)
     }
 
@@ -227,9 +227,25 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefin
         return kept_tags::define_tag(app, name, &definition);
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    if let Some(known) = app.tagging.tags.get_mut(&dataset).and_then(Remote::value_mut) {
+        apply_definition(&mut known.tags, name, &definition);
+    }
     let request = Request::DefineTag(dataset, name.to_owned(), definition);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });
+}
+
+/// Changes the tags that are shown, and have keys, until they are loaded again.
+fn apply_definition(tags: &mut Vec<DatasetTag>, name: &str, definition: &TagDefinition) {
+    let Some(position) = tags.iter().position(|tag| tag.name.received() == name) else { return };
+    match definition {
+        TagDefinition::Create(color) => tags[position].color = color.or(tags[position].color),
+        TagDefinition::Rename(to) if tags.iter().all(|tag| tag.name.received() != to) => {
+            tags[position].name = SafeText::name(to);
+        }
+        TagDefinition::Rename(to) if to == name => {}
+        TagDefinition::Rename(_) | TagDefinition::Delete => _ = tags.remove(position),
+    }
 }
 
 pub(in crate::app) fn undo_tags(app: &mut App) {
