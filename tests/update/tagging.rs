@@ -318,3 +318,18 @@ fn the_list_of_tags_opens_again_for_the_next_change() {
     desk.press("t f2 ctrl-u w e t enter f2");
     assert!(desk.app.dialog::<TextPrompt>().unwrap().text.value() == "wet", "the other was merged");
 }
+
+#[test]
+fn a_change_makes_all_pages_stale_but_the_one_that_shows_it() {
+    let mut desk = tagging();
+    desk.press("f");
+    desk.answer_page(page(0, 3));
+    desk.press("p");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    let pages = |desk: &Desk| {
+        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))).count()
+    };
+    assert_eq!(pages(&desk), 0);
+    desk.press("backspace backspace");
+    assert_eq!(pages(&desk), 1);
+}

@@ -281,7 +281,7 @@ pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Fail
         Err(failure) => {
             app.outbox.notify_failure(&failure);
             // A lost response may have been that of a change that was made.
-            reload(app, &change, true);
+            reload(app, &change, None);
         }
     }
     send_change(app);
@@ -315,15 +315,15 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
             app.outbox.notify(Level::Warning, problem);
         }
     }
-    let is_shown = change.item.as_ref().is_some_and(|item| {
+    if let Some(item) = &change.item {
         app.results.apply_tags(item, &change.edit);
-        true
-    });
-    reload(app, change, !is_shown);
+    }
+    reload(app, change, change.item.as_ref().map(|item| &item.search));
 }
 
-/// Makes what depends on tags load again: the counts and, unless the change is shown already, the page.
-fn reload(app: &mut App, change: &PendingChange, with_page: bool) {
+/// Makes what depends on tags load again: the counts and, unless it is on screen and shows the change already, each
+/// page.
+fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     if let Some(tags) = app.tagging.tags.get_mut(&change.dataset) {
         tags.invalidate();
     }
@@ -332,10 +332,9 @@ fn reload(app: &mut App, change: &PendingChange, with_page: bool) {
             overview.invalidate();
         }
     }
-    if let (true, Some(view)) = (with_page, app.results.view()) {
-        let search = view.search.clone();
-        app.results.pages.entry(search).invalidate();
-    }
+    let current =
+        current.filter(|search| app.results.view().is_some_and(|view| view.search == **search));
+    app.results.pages.invalidate(change.dataset, current);
 }
 
 fn describe(edit: &TagEdit) -> String {

@@ -183,11 +183,13 @@ impl PageCache {
         rows.iter().sum::<usize>() as u64 + missing * Page::SIZE as u64
     }
 
-    /// Invalidates the pages of a dataset whose media or clusters have changed.
-    pub fn invalidate(&mut self, dataset: DatasetId) {
-        for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
-            page.invalidate();
-        }
+    /// Invalidates the pages of a dataset whose media, clusters or tags have changed, except for a page that shows the
+    /// change.
+    pub fn invalidate(&mut self, dataset: DatasetId, current: Option<&Search>) {
+        let pages = self.0.iter_mut().filter(|(search, _)| search.dataset == dataset);
+        pages
+            .filter(|(search, _)| Some(*search) != current)
+            .for_each(|(_, page)| page.invalidate());
     }
 }
 
