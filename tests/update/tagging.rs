@@ -333,3 +333,22 @@ fn a_change_makes_all_pages_stale_but_the_one_that_shows_it() {
     desk.press("backspace backspace");
     assert_eq!(pages(&desk), 1);
 }
+
+#[test]
+fn a_key_removes_only_what_all_members_are_known_to_have() {
+    let mut desk = tagging();
+    let mut found = page(0, 1);
+    found.clusters[0].n_images = Some(9);
+    for preview in &mut found.clusters[0].previews {
+        preview.tags = vec![SafeText::name("picked")];
+    }
+    desk.press("r");
+    desk.answer_page(found);
+    let (add, remove) = (edit(&["picked"], &[], None), edit(&[], &["picked"], None));
+    for (key, expected) in [("p", &add), ("p", &remove), ("p", &add), ("i p", &remove)] {
+        desk.press(key);
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        assert!(matches!(&request, Request::ChangeTags(_, _, edit) if edit == expected), "{key}");
+        desk.respond(ticket, Ok(change(1, 9)));
+    }
+}

@@ -30,6 +30,8 @@ pub struct Tagging {
     made: Vec<(DatasetId, TagChangeId)>,
     /// The problems of files that were shown already.
     shown_problems: BTreeSet<SafeText>,
+    /// The cluster that keys changed last, and what they gave to all its members. Not all of these may be loaded.
+    given_to_all: Option<(TaggedItem, UserTags)>,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ struct PendingChange {
 }
 
 /// What is under the cursor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct TaggedItem {
     search: Search,
     cluster: ClusterId,
@@ -94,6 +96,8 @@ impl Tagging {
 
     /// Records the result of a change, so that a change can be undone until the service has undone or forgotten it.
     fn record_result(&mut self, change: &PendingChange, result: &Result<TagChange, Failure>) {
+        let given = self.given_to_all.take();
+        self.given_to_all = result.as_ref().ok().and_then(|_| change.given_to_all(given));
         let is_forgotten = match result {
             Ok(made) => {
                 self.made.extend(made.id.map(|id| (change.dataset, id)));
@@ -118,12 +122,30 @@ impl Tagging {
             self.changes.iter().filter(|change| change.item.as_ref().is_some_and(concerns));
         changes.fold(tags_of_preview(preview), |given, change| change.edit.apply(&given, &[]))
     }
+
+    /// Whether keys gave a tag to all members of a cluster, also after the changes that are not answered yet.
+    fn is_given_to_all(&self, item: &TaggedItem, name: &str) -> bool {
+        let given = self.given_to_all.clone();
+        let given = self.changes.iter().fold(given, |given, change| change.given_to_all(given));
+        given.is_some_and(|(other, given)| other == *item && given.tags.iter().any(|it| it == name))
+    }
 }
 
 impl PendingChange {
     /// Returns the change that this one undoes.
     fn undoes(&self) -> Option<TagChangeId> {
         if let Request::UndoTags(_, id) = self.request { Some(id) } else { None }
+    }
+
+    /// Returns the cluster that this change and perhaps those before it concern, and what they gave to all its members.
+    fn given_to_all(
+        &self,
+        before: Option<(TaggedItem, UserTags)>,
+    ) -> Option<(TaggedItem, UserTags)> {
+        let item = self.item.clone().filter(|item| item.media.is_none())?;
+        let before = before.filter(|(other, _)| *other == item);
+        let before = before.map(|(_, given)| given).unwrap_or_default();
+        Some((item, self.edit.apply(&before, &[])))
     }
 }
 
@@ -192,7 +214,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     queue_change(app, PendingChange { dataset, request, edit, item });
 }
 
-/// Returns what a key changes, what of it is on screen, and whether all of that has the tag or will have it after the
+/// Returns what a key changes, what of it is on screen, and whether all of that is known to have the tag, also after the
 /// changes that are not answered yet.
 fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<TaggedItem>, bool) {
     let Some(view) = app.results.view() else { return (None, None, false) };
@@ -205,18 +227,20 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
         return (Some(TagTarget::Selection(selection.items())), None, false);
     }
     let Some(under_cursor) = app.under_cursor() else { return (None, None, false) };
+    let item = TaggedItem {
+        search: view.search.clone(),
+        cluster: under_cursor.cluster.id,
+        media: under_cursor.is_single.then_some(under_cursor.preview.media),
+    };
+    let are_loaded = under_cursor.is_single || app.results.missing_members().is_none();
     let has_tag = name.is_some_and(|name| {
         let has = |preview: &Preview| {
             let given = app.tagging.pending_tags(under_cursor.cluster.id, preview);
             given.tags.iter().any(|tag| tag == name)
         };
         under_cursor.previews().iter().all(has)
+            && (are_loaded || app.tagging.is_given_to_all(&item, name))
     });
-    let item = TaggedItem {
-        search: view.search.clone(),
-        cluster: under_cursor.cluster.id,
-        media: under_cursor.is_single.then_some(under_cursor.preview.media),
-    };
     let items = under_cursor.selection().items();
     (Some(TagTarget::Selection(items)), Some(item), has_tag)
 }

@@ -353,7 +353,12 @@ impl Results {
 
     /// Returns why the members of the cluster under the cursor are not all loaded. Returns `None` if they are.
     pub fn missing_members(&self) -> Option<MissingMembers<'_>> {
-        let (view, cluster) = (self.view()?, self.cluster()?);
+        self.missing_members_of(self.cluster()?)
+    }
+
+    /// Returns why the members of a cluster on screen are not all loaded. Returns `None` if they are.
+    pub fn missing_members_of(&self, cluster: &Cluster) -> Option<MissingMembers<'_>> {
+        let view = self.view()?;
         let missing = self.members.missing(&view.search, cluster)?;
         // Only the service knows which search has found a cluster that was computed from several searches.
         Some(if view.computed.is_some() { MissingMembers::NotListed } else { missing })
