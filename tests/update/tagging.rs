@@ -352,3 +352,17 @@ fn a_key_removes_only_what_all_members_are_known_to_have() {
         desk.respond(ticket, Ok(change(1, 9)));
     }
 }
+
+#[test]
+fn a_whole_search_is_not_tagged_while_a_filter_hides_results() {
+    let mut desk = tagging();
+    desk.press("a / 1 enter");
+    for action in [Action::Pick, Action::Tag1, Action::Rate5] {
+        assert!(unavailable_reason(&desk.app, action).unwrap().contains("filter"), "{action:?}");
+    }
+    desk.press("a");
+    assert_eq!(unavailable_reason(&desk.app, Action::Pick), None);
+    assert!(unavailable_reason(&desk.app, Action::TagWholeSearch).is_some());
+    desk.press("backspace backspace");
+    assert_eq!(unavailable_reason(&desk.app, Action::TagWholeSearch), None);
+}
