@@ -170,10 +170,7 @@ fn a_tag_on_this_machine_is_renamed_and_deleted() {
     desk.press("f2 ctrl-u r e j e c t e d enter");
     assert_eq!((with_tag(&desk, "keep"), with_tag(&desk, "rejected")), (0, 2));
     desk.press("delete");
-    assert_eq!(
-        (desk.notice(), saved(&desk).len()),
-        ("deleted the tag rejected; u undoes this".into(), 0)
-    );
+    assert_eq!((desk.notice(), saved(&desk).len()), ("deleted the tag rejected; u undoes this", 0));
     desk.press("esc u u u");
     assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
 }

@@ -6,7 +6,7 @@ use tessera_interface::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status,
+    Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status, Tag,
     TagChange, TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
 };
 use uuid::Uuid;
@@ -365,4 +365,22 @@ fn a_whole_search_is_not_tagged_while_a_filter_hides_results() {
     assert!(unavailable_reason(&desk.app, Action::TagWholeSearch).is_some());
     desk.press("backspace backspace");
     assert_eq!(unavailable_reason(&desk.app, Action::TagWholeSearch), None);
+}
+
+#[test]
+fn a_search_by_a_deleted_tag_names_the_tag_and_what_to_do() {
+    let mut desk = tagging();
+    let id = TagId(Uuid::from_u128(7));
+    let mut found = page(0, 1);
+    found.clusters[0].tags = vec![Tag { id: Some(id), name: SafeText::name("night") }];
+    desk.press("r");
+    desk.answer_page(found);
+    desk.press("r");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    let detail = SafeText::detail(&format!("the dataset has no tag with the ID {id}; see"));
+    let failure = Failure::new(FailureKind::Invalid, "refused").with_detail(Some(detail));
+    desk.respond(ticket, Err(failure));
+    let shown = desk.app.results().requested_failure().unwrap().to_string();
+    assert!(shown.starts_with("the dataset has no tag night any more"), "{shown}");
+    assert!(!shown.contains(&id.to_string()), "{shown}");
 }

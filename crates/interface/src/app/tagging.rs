@@ -361,6 +361,18 @@ fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     app.results.pages.invalidate(change.dataset, current);
 }
 
+/// Returns a failure. If the reason is that the search filters by a tag that was deleted, the failure names the tag.
+pub(in crate::app) fn with_tag_name(app: &App, failure: Failure) -> Failure {
+    let detail = failure.detail.as_ref().map_or("", SafeText::as_str);
+    let id = detail.split_once("the dataset has no tag with the ID ");
+    let Some(id) = id.and_then(|(_, rest)| rest.split(';').next()) else { return failure };
+    let name = app.query.known_values(&app.results).tag_name(id).map_or(id, SafeText::as_str);
+    let text = format!("the dataset has no tag {name} any more, by which this search filters");
+    let remedy = "u in the tagging mode (;) undoes its deletion, and d in the query (3) removes \
+                  the filter";
+    Failure { detail: None, message: SafeText::detail(&text), ..failure }.with_remedy(remedy)
+}
+
 fn describe(edit: &TagEdit) -> String {
     let added = edit.add.iter().map(|name| format!("tagged {name}"));
     let removed = edit.remove.iter().map(|name| format!("no longer {name}"));
