@@ -1,7 +1,7 @@
 //! Merges what another window or a command has saved meanwhile, so that an open interface does not undo the decisions of
 //! others on the same deployment.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tessera_model::{HistoryEntry, KeptTags, Selection, SelectionEntry, StateKey, StateValue};
 
@@ -59,7 +59,8 @@ fn merged_history(
 }
 
 fn merged_tags(known: &KeptTags, stored: &KeptTags, updated: &KeptTags) -> KeptTags {
-    let names: BTreeSet<_> = stored.keys().chain(updated.keys()).collect();
+    let stored_only = stored.keys().filter(|name| !updated.contains_key(*name));
+    let names = updated.keys().chain(stored_only);
     let nothing = Selection::default();
     let merge = |name| match (known.get(name), stored.get(name), updated.get(name)) {
         (known, Some(stored), Some(updated)) => {
@@ -69,7 +70,7 @@ fn merged_tags(known: &KeptTags, stored: &KeptTags, updated: &KeptTags) -> KeptT
         (Some(known), stored, updated) => stored.or(updated).filter(|it| *it != known).cloned(),
         (None, stored, updated) => stored.or(updated).cloned(),
     };
-    names.into_iter().filter_map(|name| Some((name.clone(), merge(name)?))).collect()
+    names.filter_map(|name| Some((name.clone(), merge(name)?))).collect()
 }
 
 fn merged_selection(known: &Selection, stored: &Selection, updated: &Selection) -> Selection {

@@ -356,7 +356,7 @@ impl StateFolder {
         if let Some(tag) = name.strip_prefix("tag:") {
             let tags = self.load(&StateKey::KeptTags(dataset))?;
             return Ok(match tags {
-                Some(StateValue::KeptTags(_, mut tags)) => tags.remove(&SafeText::name(tag)),
+                Some(StateValue::KeptTags(_, mut tags)) => tags.shift_remove(&SafeText::name(tag)),
                 _ => None,
             });
         }

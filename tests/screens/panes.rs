@@ -244,7 +244,7 @@ fn a_tile_tells_marks_of_the_whole_cluster_from_those_of_some_pictures() {
     let tags = |names: &[&str]| names.iter().map(|name| SafeText::name(name)).collect();
     for (index, cluster) in found.clusters.iter_mut().enumerate() {
         let picture = cluster.previews[0].clone();
-        cluster.previews = vec![picture.clone(), picture];
+        (cluster.previews, cluster.n_images) = (vec![picture.clone(), picture], Some(2));
         cluster.tags = vec![Tag { id: None, name: SafeText::name("picked") }];
         for preview in &mut cluster.previews[index..] {
             (preview.tags, preview.rating) = (tags(&["picked", "night"]), 3);
@@ -256,6 +256,16 @@ fn a_tile_tells_marks_of_the_whole_cluster_from_those_of_some_pictures() {
     for marks in ["✔ ★3 #1 ", "(✔) (★3) (#1) ", "(✔) "] {
         assert!(shown.contains(marks), "{marks} is missing:\n{shown}");
     }
+    // The members that are not loaded may be without the marks.
+    let mut found = page(0, 1);
+    found.clusters[0].n_images = Some(9);
+    for preview in &mut found.clusters[0].previews {
+        (preview.tags, preview.rating) = (tags(&["picked"]), 3);
+    }
+    desk.press("r");
+    desk.answer_page(found);
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("(✔) (★3) "), "{shown}");
     // A filter left out the picture that has the tag of the cluster.
     let mut found = page(0, 1);
     found.clusters[0].tags = vec![Tag { id: None, name: SafeText::name("picked") }];

@@ -167,10 +167,38 @@ fn a_tag_on_this_machine_is_renamed_and_deleted() {
     desk.press("p l x t f2 ctrl-u k e e p enter");
     assert_eq!(desk.notice(), "renamed the tag picked to keep; u undoes this");
     assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "keep")), (0, 1));
-    desk.press("t f2 ctrl-u r e j e c t e d enter");
+    desk.press("f2 ctrl-u r e j e c t e d enter");
     assert_eq!((with_tag(&desk, "keep"), with_tag(&desk, "rejected")), (0, 2));
-    desk.press("t delete");
+    desk.press("delete");
     assert_eq!((desk.notice(), saved(&desk).len()), ("deleted the tag rejected; u undoes this", 0));
-    desk.press("u u u");
+    desk.press("esc u u u");
     assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
+}
+
+#[test]
+fn tags_keep_their_keys_when_others_are_created_and_renamed() {
+    let mut desk = tagging();
+    for name in ["night", "day"] {
+        desk.press("+");
+        desk.type_text(name);
+        desk.press("enter");
+    }
+    let id = dataset(1, Status::Ready).id;
+    let keys = |desk: &Desk| {
+        [0, 1].map(|key| desk.app.tagging().name_of_key(id, key).unwrap().to_string())
+    };
+    assert_eq!(keys(&desk), ["night", "day"]);
+    desk.press("t f2 ctrl-u d u s k enter esc");
+    assert_eq!(keys(&desk), ["dusk", "day"]);
+}
+
+#[test]
+fn a_tag_that_is_renamed_to_picked_removes_the_rejection() {
+    let mut desk = tagging();
+    desk.press("+");
+    desk.type_text("keep");
+    desk.press("enter 1 x l x t f2 ctrl-u p i c k e d enter esc");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (1, 1));
+    desk.press("u");
+    assert_eq!((with_tag(&desk, "picked"), with_tag(&desk, "rejected")), (0, 2));
 }

@@ -2,11 +2,11 @@
 
 use tessera_config::{DeploymentKind, input::Action};
 use tessera_interface::{
-    app::{Event, availability::unavailable_reason},
+    app::{Event, availability::unavailable_reason, overlay::prompt::TextPrompt},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status,
+    Dataset, DatasetTag, DatasetTags, Failure, FailureKind, SafeText, SelectionItem, Status, Tag,
     TagChange, TagChangeId, TagColor, TagDefinition, TagEdit, TagId, TagTarget,
 };
 use tessera_picture::Protocol;
@@ -314,4 +314,85 @@ fn tags_are_listed_only_after_they_are_loaded() {
     desk.answer_page(page(0, 3));
     desk.press("2 ;");
     assert_eq!(unavailable_reason(&desk.app, Action::ManageTags).unwrap(), "the tags are loading");
+}
+
+#[test]
+fn the_list_of_tags_opens_again_for_the_next_change() {
+    let mut desk = tagging();
+    desk.press("t delete delete esc 1");
+    assert!(desk.notice().contains("no tag has this key"), "{}", desk.notice());
+    for name in ["night", "wet"] {
+        assert_eq!(defined(&desk), (name.into(), TagDefinition::Delete));
+        desk.answer(Lane::ChangeTags(open().id), change(1, 3));
+        desk.open.retain(|(ticket, _)| matches!(ticket.lane, Lane::ChangeTags(_)));
+    }
+    let mut desk = tagging();
+    desk.press("t f2 ctrl-u w e t enter f2");
+    assert!(desk.app.dialog::<TextPrompt>().unwrap().text.value() == "wet", "the other was merged");
+}
+
+#[test]
+fn a_change_makes_all_pages_stale_but_the_one_that_shows_it() {
+    let mut desk = tagging();
+    desk.press("f");
+    desk.answer_page(page(0, 3));
+    desk.press("p");
+    desk.answer(Lane::ChangeTags(open().id), change(1, 9));
+    let pages = |desk: &Desk| {
+        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))).count()
+    };
+    assert_eq!(pages(&desk), 0);
+    desk.press("backspace backspace");
+    assert_eq!(pages(&desk), 1);
+}
+
+#[test]
+fn a_key_removes_only_what_all_members_are_known_to_have() {
+    let mut desk = tagging();
+    let mut found = page(0, 1);
+    found.clusters[0].n_images = Some(9);
+    for preview in &mut found.clusters[0].previews {
+        preview.tags = vec![SafeText::name("picked")];
+    }
+    desk.press("r");
+    desk.answer_page(found);
+    let (add, remove) = (edit(&["picked"], &[], None), edit(&[], &["picked"], None));
+    for (key, expected) in [("p", &add), ("p", &remove), ("p", &add), ("i p", &remove)] {
+        desk.press(key);
+        let (ticket, request) = desk.take(|lane| matches!(lane, Lane::ChangeTags(_)));
+        assert!(matches!(&request, Request::ChangeTags(_, _, edit) if edit == expected), "{key}");
+        desk.respond(ticket, Ok(change(1, 9)));
+    }
+}
+
+#[test]
+fn a_whole_search_is_not_tagged_while_a_filter_hides_results() {
+    let mut desk = tagging();
+    desk.press("a / 1 enter");
+    for action in [Action::Pick, Action::Tag1, Action::Rate5] {
+        assert!(unavailable_reason(&desk.app, action).unwrap().contains("filter"), "{action:?}");
+    }
+    desk.press("a");
+    assert_eq!(unavailable_reason(&desk.app, Action::Pick), None);
+    assert!(unavailable_reason(&desk.app, Action::TagWholeSearch).is_some());
+    desk.press("backspace backspace");
+    assert_eq!(unavailable_reason(&desk.app, Action::TagWholeSearch), None);
+}
+
+#[test]
+fn a_search_by_a_deleted_tag_names_the_tag_and_what_to_do() {
+    let mut desk = tagging();
+    let id = TagId(Uuid::from_u128(7));
+    let mut found = page(0, 1);
+    found.clusters[0].tags = vec![Tag { id: Some(id), name: SafeText::name("night") }];
+    desk.press("r");
+    desk.answer_page(found);
+    desk.press("r");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    let detail = SafeText::detail(&format!("the dataset has no tag with the ID {id}; see"));
+    let failure = Failure::new(FailureKind::Invalid, "refused").with_detail(Some(detail));
+    desk.respond(ticket, Err(failure));
+    let shown = desk.app.results().requested_failure().unwrap().to_string();
+    assert!(shown.starts_with("the dataset has no tag night any more"), "{shown}");
+    assert!(!shown.contains(&id.to_string()), "{shown}");
 }

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf};
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -22,8 +23,8 @@ pub enum StateKey {
     ModelOffer,
 }
 
-/// The tags of a dataset that are kept on this machine, each with what has the tag.
-pub type KeptTags = BTreeMap<SafeText, Selection>;
+/// The tags of a dataset that are kept on this machine, each with what has the tag, in the order of their creation.
+pub type KeptTags = IndexMap<SafeText, Selection>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateValue {

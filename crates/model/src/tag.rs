@@ -12,6 +12,15 @@ pub const PICKED: &str = "picked";
 /// The tag of a media item that is left out. No item is both picked and rejected.
 pub const REJECTED: &str = "rejected";
 
+/// Returns the tag that no item has together with this one.
+pub fn opposite(tag: &str) -> Option<&'static str> {
+    match tag {
+        PICKED => Some(REJECTED),
+        REJECTED => Some(PICKED),
+        _ => None,
+    }
+}
+
 /// The highest rating. 0 is no rating.
 pub const MAX_RATING: u8 = 5;
 /// The maximum number of characters of a name.
@@ -117,23 +126,14 @@ impl TagEdit {
     /// Returns what the change makes of the tags of an item, which has `from_sidecars` from the files of its dataset.
     pub fn apply(&self, before: &UserTags, from_sidecars: &[String]) -> UserTags {
         let mut tags = before.tags.clone();
-        tags.retain(|tag| !self.remove.contains(tag) && !self.excludes(tag));
+        let is_excluded = |tag: &str| self.add.iter().any(|added| opposite(added) == Some(tag));
+        tags.retain(|tag| !self.remove.contains(tag) && !is_excluded(tag));
         for name in &self.add {
             if !tags.contains(name) && !from_sidecars.contains(name) {
                 tags.push(name.clone());
             }
         }
         UserTags { tags, rating: self.rating.unwrap_or(before.rating) }
-    }
-
-    /// Whether an added tag excludes `tag`.
-    fn excludes(&self, tag: &str) -> bool {
-        let opposite = match tag {
-            PICKED => REJECTED,
-            REJECTED => PICKED,
-            _ => return false,
-        };
-        self.add.iter().any(|added| added == opposite)
     }
 }
 

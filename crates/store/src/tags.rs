@@ -13,7 +13,10 @@ use crate::{
     media::read_joined_names,
     tag_ids::TagIds,
 };
-use tessera_model::{Granularity, TagChangeId, TagColor, TagEdit, TagId, UserTags};
+use tessera_model::{
+    Granularity, TagChangeId, TagColor, TagEdit, TagId, UserTags, tag::opposite,
+    text::count_with_noun,
+};
 
 /// The number of media items that are read at a time.
 const MEDIA_AT_A_TIME: usize = 8_192;
@@ -41,16 +44,17 @@ pub fn ids(connection: &Connection, dataset: DatasetId) -> Result<TagIds> {
     Ok(TagIds::new(dataset, &definitions(connection, dataset)?))
 }
 
-/// Creates those tags that do not exist.
+/// Creates those tags that do not exist, and returns their names.
 pub fn create<'a>(
     transaction: &Transaction,
     dataset: DatasetId,
     names: impl IntoIterator<Item = &'a str>,
-) -> Result<()> {
-    if insert(transaction, dataset, names.into_iter().map(|name| (name, None)))? {
+) -> Result<Vec<String>> {
+    let created = insert(transaction, dataset, names.into_iter().map(|name| (name, None)))?;
+    if !created.is_empty() {
         increase_revision(transaction, dataset)?;
     }
-    Ok(())
+    Ok(created)
 }
 
 /// Creates those tags that were stored before and whose names do not exist. A tag whose identifier another tag has by
@@ -63,14 +67,14 @@ pub(crate) fn restore(
     insert(transaction, dataset, tags.iter().map(|tag| (&*tag.name, Some(tag)))).map(drop)
 }
 
-/// Creates those tags that do not exist, some of which were stored before. Returns whether there were any.
+/// Creates those tags that do not exist, some of which were stored before. Returns the names of the created ones.
 fn insert<'a>(
     transaction: &Transaction,
     dataset: DatasetId,
     tags: impl Iterator<Item = (&'a str, Option<&'a TagDefinition>)>,
-) -> Result<bool> {
+) -> Result<Vec<String>> {
     let mut ids = ids(transaction, dataset)?;
-    let before = ids.count();
+    let mut created = Vec::new();
     let sql = "INSERT INTO tag (dataset, id, name, color) VALUES (?1, ?2, ?3, ?4)";
     let mut inserts = StatementBatch::new(transaction, sql);
     for (name, stored) in tags {
@@ -83,9 +87,10 @@ fn insert<'a>(
         let color = stored.map_or_else(new_color, |tag| tag.color.as_str());
         inserts.add(params![dataset.0, id.0, name, color])?;
         ids.insert(dataset, id, name);
+        created.push(name.to_owned());
     }
     inserts.finish()?;
-    Ok(ids.count() > before)
+    Ok(created)
 }
 
 /// Creates a tag, or changes its color.
@@ -99,8 +104,8 @@ pub fn define(
     let known = known.into_iter().find(|tag| tag.name == name);
     let (definition, description) = match (known, color) {
         (None, _) => {
-            create(transaction, dataset, [name])?;
-            (DefinitionChange::Created { name: name.to_owned() }, format!("create {name}"))
+            let names = create(transaction, dataset, [name])?;
+            (DefinitionChange::Created { names }, format!("create {name}"))
         }
         (Some(tag), Some(color)) if tag.color != color.as_str() => {
             let description = format!("color {name} {color}");
@@ -136,7 +141,7 @@ struct ChangedGroup {
 /// it.
 #[derive(Serialize, Deserialize)]
 enum DefinitionChange {
-    Created { name: String },
+    Created { names: Vec<String> },
     Recolored { name: String, from: String },
     Renamed { from: String, to: String, id: TagId },
     Deleted { tag: TagDefinition, row: i64 },
@@ -230,7 +235,8 @@ pub fn missing_tag<'a>(
     Ok(edit.add.iter().find(is_missing).map(String::as_str))
 }
 
-/// Changes the tags of media items, given by their rows. Tags that do not exist are created.
+/// Changes the tags of media items, given by their rows. Tags that do not exist are created. The description of the
+/// change is completed by the number of changed media items.
 pub fn apply(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -238,7 +244,8 @@ pub fn apply(
     edit: &TagEdit,
     description: &str,
 ) -> Result<AppliedChange> {
-    create(transaction, dataset, edit.add.iter().map(String::as_str))?;
+    let names = create(transaction, dataset, edit.add.iter().map(String::as_str))?;
+    let created = (!names.is_empty()).then_some(DefinitionChange::Created { names });
     let sql = "SELECT media.id, media.tags, coalesce(given.tags, '[]'), coalesce(given.rating, 0),
                       require(media.intact), require(coalesce(given.intact, given.media IS NULL))
                FROM media LEFT JOIN tagged_media given ON given.media = media.id
@@ -254,12 +261,16 @@ pub fn apply(
     let kept = groups.groups.iter().filter(|group| group.keeps);
     let kept = kept.map(|group| group.changed.media.len() as u64).sum();
     let groups = groups.groups.into_iter().map(|group| group.changed);
-    let groups = groups.filter(|group| group.before != group.after);
-    let change = record(transaction, dataset, description, None, groups.collect())?;
+    let groups: Vec<_> = groups.filter(|group| group.before != group.after).collect();
+    let changed: usize = groups.iter().map(|group| group.media.len()).sum();
+    let media = count_with_noun(changed, "media item", "media items");
+    let description = format!("{description} ({media})");
+    let change = record(transaction, dataset, &description, created, groups)?;
     Ok(AppliedChange { kept, ..change })
 }
 
-/// Renames a tag. If the other name exists, both become one tag. Returns `None` if there is no such tag.
+/// Renames a tag. If the other name exists, both become one tag. If the other name is `picked` or `rejected`, the media
+/// items lose its opposite. Returns `None` if there is no such tag.
 pub fn rename(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -273,7 +284,7 @@ pub fn rename(
         let mut renamed: Vec<String> = Vec::with_capacity(tags.len());
         for tag in tags {
             let name = if tag == from { to } else { tag };
-            if !renamed.iter().any(|other| other == name) {
+            if opposite(to) != Some(name) && !renamed.iter().any(|other| other == name) {
                 renamed.push(name.to_owned());
             }
         }
@@ -471,11 +482,12 @@ pub fn undo(
         undone.changed += unchanged.len() as u64;
         undone.kept += (media.len() - unchanged.len()) as u64;
     }
-    if let Some(DefinitionChange::Renamed { to: name, .. } | DefinitionChange::Created { name }) =
-        &definition
-    {
-        define_if_used(transaction, dataset, name)?;
-    }
+    let names = match definition {
+        Some(DefinitionChange::Renamed { to, .. }) => vec![to],
+        Some(DefinitionChange::Created { names }) => names,
+        _ => Vec::new(),
+    };
+    names.iter().try_for_each(|name| define_if_used(transaction, dataset, name))?;
     increase_revision(transaction, dataset)?;
     Ok(Some(undone))
 }
@@ -573,7 +585,7 @@ fn define_if_used(transaction: &Transaction, dataset: DatasetId, name: &str) -> 
     if changed_everywhere(transaction, dataset, has_tag)?.is_empty() {
         delete_definition(transaction, dataset, name)
     } else {
-        create(transaction, dataset, [name])
+        create(transaction, dataset, [name]).map(drop)
     }
 }
 

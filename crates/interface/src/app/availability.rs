@@ -267,6 +267,7 @@ const TAGS_LOADING: &str = "the tags are loading";
 fn tagging_reason(app: &App, action: Action) -> Option<String> {
     let kept = match action {
         _ if kept_tags::are_kept(app) => kept_tags_reason(app, action),
+        _ if concerns_whole_search(app, action) => whole_search_reason(&app.results),
         Action::ManageTags => loading_reason(
             app.tagging().tags.get(&app.results.view()?.search.dataset),
             TAGS_LOADING,
@@ -279,6 +280,22 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
         .or_else(|| dataset_open(app))
         .or(kept)
         .or_else(|| unless(!nothing_made, "no tag was changed since the start"))
+}
+
+/// Whether an action tags everything that the search finds, or makes the next key do so.
+fn concerns_whole_search(app: &App, action: Action) -> bool {
+    let is_change = matches!(action, Action::Pick | Action::Reject)
+        || action.tag_key().is_some()
+        || action.rating().is_some();
+    if app.tagging.whole_search { is_change } else { action == Action::TagWholeSearch }
+}
+
+/// Returns why everything that the search finds cannot be tagged.
+fn whole_search_reason(results: &Results) -> Option<String> {
+    let is_filtered = results.view().is_some_and(|view| !view.list_options.filter.is_empty());
+    let reason = "the filter (/) hides a part of what the search finds; Backspace clears it, V selects what \
+                  it shows";
+    computed_reason(results).or_else(|| unless(!is_filtered, reason))
 }
 
 /// Returns why media of a service cannot be tagged, for which tags are kept on this machine.

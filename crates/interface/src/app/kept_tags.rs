@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tessera_model::{
     Basket, ClusterId, KeptTags, MediaId, Selection, StateKey, StateValue, TagDefinition,
-    tag::{PICKED, REJECTED},
+    tag::{PICKED, REJECTED, opposite},
     text::count_with_noun,
 };
 
@@ -35,7 +35,7 @@ impl KeptTagsState {
         self.before.iter().any(|(changed, _)| *changed == dataset)
     }
 
-    /// Returns the name of the tag with this key, in the order of the names.
+    /// Returns the name of the tag with this key, in the order of their creation.
     pub fn name_of_key(&self, dataset: DatasetId, key: usize) -> Option<&SafeText> {
         let mut names = self.get(dataset)?.keys();
         names.by_ref().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).nth(key)
@@ -130,13 +130,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     let tagged = tags.get(&name);
     let has = |entry| tagged.is_some_and(|selection| selection.includes(entry));
     let is_removed = !is_selection && target.ordered_entries().into_iter().all(has);
-    let opposite = [(PICKED, REJECTED), (REJECTED, PICKED)];
-    let opposite = opposite.into_iter().find(|(one, _)| *one == name.as_str() && !is_removed);
-    if let Some(selection) = opposite.and_then(|(_, other)| tags.get_mut(&SafeText::name(other))) {
-        *selection = changed(selection, &target, false);
-    }
-    let selection = tags.entry(name.clone()).or_default();
-    *selection = changed(selection, &target, !is_removed);
+    give(&mut tags, &name, &target, !is_removed);
     app.tagging.kept.change(dataset, tags, &mut app.outbox);
     let entries = count_with_noun(target.len(), "entry", "entries");
     let text = if is_removed {
@@ -161,14 +155,16 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: &TagDefi
             format!("the tag {name} exists on this machine")
         }
         TagDefinition::Rename(to) => {
-            let Some(renamed) = tags.remove(&name) else { return };
+            let Some((position, _, renamed)) = tags.shift_remove_full(&name) else { return };
             let to = SafeText::name(to);
-            let selection = tags.entry(to.clone()).or_default();
-            *selection = changed(selection, &renamed, true);
+            if !tags.contains_key(&to) {
+                tags.shift_insert(position, to.clone(), Selection::default());
+            }
+            give(&mut tags, &to, &renamed, true);
             format!("renamed the tag {name} to {to}; u undoes this")
         }
         TagDefinition::Delete => {
-            tags.remove(&name);
+            tags.shift_remove(&name);
             format!("deleted the tag {name}; u undoes this")
         }
     };
@@ -183,6 +179,16 @@ pub(in crate::app) fn undo(app: &mut App) {
     let (_, before) = changes.remove(last);
     app.tagging.kept.replace(dataset, before, &mut app.outbox);
     app.outbox.notify(Level::Success, "undone");
+}
+
+/// Adds a tag to a selection, which then loses the opposite tag, or removes the tag.
+fn give(tags: &mut KeptTags, name: &SafeText, target: &Selection, adds: bool) {
+    let opposite = opposite(name.as_str()).filter(|_| adds);
+    if let Some(selection) = opposite.and_then(|other| tags.get_mut(&SafeText::name(other))) {
+        *selection = changed(selection, target, false);
+    }
+    let selection = tags.entry(name.clone()).or_default();
+    *selection = changed(selection, target, adds);
 }
 
 /// Returns a selection with the entries of another one, or without them.

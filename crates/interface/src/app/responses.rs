@@ -461,7 +461,7 @@ impl App {
             self.service_data.enrichments.remove(&dataset.id);
         }
         if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
-            self.results.pages.invalidate(dataset.id);
+            self.results.pages.invalidate(dataset.id, None);
             self.service_data.overviews.retain(|(id, _), _| *id != dataset.id);
         }
         if dataset.is_reclustered_since(&before) {

@@ -7,8 +7,8 @@ use std::{
 };
 
 use tessera_model::{
-    ClusterId, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId, TagDefinition,
-    TagEdit, TagTarget, UserTags,
+    ClusterId, DatasetTag, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId,
+    TagDefinition, TagEdit, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -30,6 +30,8 @@ pub struct Tagging {
     made: Vec<(DatasetId, TagChangeId)>,
     /// The problems of files that were shown already.
     shown_problems: BTreeSet<SafeText>,
+    /// The cluster that keys changed last, and what they gave to all its members. Not all of these may be loaded.
+    given_to_all: Option<(TaggedItem, UserTags)>,
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ struct PendingChange {
 }
 
 /// What is under the cursor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct TaggedItem {
     search: Search,
     cluster: ClusterId,
@@ -50,7 +52,7 @@ struct TaggedItem {
 }
 
 impl Tagging {
-    pub fn tags_of(&self, dataset: DatasetId) -> &[tessera_model::DatasetTag] {
+    pub fn tags_of(&self, dataset: DatasetId) -> &[DatasetTag] {
         self.tags.get(&dataset).and_then(Remote::value).map_or(&[], |known| &known.tags)
     }
 
@@ -94,6 +96,8 @@ impl Tagging {
 
     /// Records the result of a change, so that a change can be undone until the service has undone or forgotten it.
     fn record_result(&mut self, change: &PendingChange, result: &Result<TagChange, Failure>) {
+        let given = self.given_to_all.take();
+        self.given_to_all = result.as_ref().ok().and_then(|_| change.given_to_all(given));
         let is_forgotten = match result {
             Ok(made) => {
                 self.made.extend(made.id.map(|id| (change.dataset, id)));
@@ -118,12 +122,30 @@ impl Tagging {
             self.changes.iter().filter(|change| change.item.as_ref().is_some_and(concerns));
         changes.fold(tags_of_preview(preview), |given, change| change.edit.apply(&given, &[]))
     }
+
+    /// Whether keys gave a tag to all members of a cluster, also after the changes that are not answered yet.
+    fn is_given_to_all(&self, item: &TaggedItem, name: &str) -> bool {
+        let given = self.given_to_all.clone();
+        let given = self.changes.iter().fold(given, |given, change| change.given_to_all(given));
+        given.is_some_and(|(other, given)| other == *item && given.tags.iter().any(|it| it == name))
+    }
 }
 
 impl PendingChange {
     /// Returns the change that this one undoes.
     fn undoes(&self) -> Option<TagChangeId> {
         if let Request::UndoTags(_, id) = self.request { Some(id) } else { None }
+    }
+
+    /// Returns the cluster that this change and perhaps those before it concern, and what they gave to all its members.
+    fn given_to_all(
+        &self,
+        before: Option<(TaggedItem, UserTags)>,
+    ) -> Option<(TaggedItem, UserTags)> {
+        let item = self.item.clone().filter(|item| item.media.is_none())?;
+        let before = before.filter(|(other, _)| *other == item);
+        let before = before.map(|(_, given)| given).unwrap_or_default();
+        Some((item, self.edit.apply(&before, &[])))
     }
 }
 
@@ -196,7 +218,7 @@ pub(in crate::app) fn tag(app: &mut App, action: Action) {
     queue_change(app, PendingChange { dataset, request, edit, item });
 }
 
-/// Returns what a key changes, what of it is on screen, and whether all of that has the tag or will have it after the
+/// Returns what a key changes, what of it is on screen, and whether all of that is known to have the tag, also after the
 /// changes that are not answered yet.
 fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<TaggedItem>, bool) {
     let Some(view) = app.results.view() else { return (None, None, false) };
@@ -209,18 +231,20 @@ fn tag_target(app: &App, name: Option<&str>) -> (Option<TagTarget>, Option<Tagge
         return (Some(TagTarget::Selection(selection.items())), None, false);
     }
     let Some(under_cursor) = app.under_cursor() else { return (None, None, false) };
+    let item = TaggedItem {
+        search: view.search.clone(),
+        cluster: under_cursor.cluster.id,
+        media: under_cursor.is_single.then_some(under_cursor.preview.media),
+    };
+    let are_loaded = under_cursor.is_single || app.results.missing_members().is_none();
     let has_tag = name.is_some_and(|name| {
         let has = |preview: &Preview| {
             let given = app.tagging.pending_tags(under_cursor.cluster.id, preview);
             given.tags.iter().any(|tag| tag == name)
         };
         under_cursor.previews().iter().all(has)
+            && (are_loaded || app.tagging.is_given_to_all(&item, name))
     });
-    let item = TaggedItem {
-        search: view.search.clone(),
-        cluster: under_cursor.cluster.id,
-        media: under_cursor.is_single.then_some(under_cursor.preview.media),
-    };
     let items = under_cursor.selection().items();
     (Some(TagTarget::Selection(items)), Some(item), has_tag)
 }
@@ -231,9 +255,25 @@ pub(in crate::app) fn define_tag(app: &mut App, name: &str, definition: TagDefin
         return kept_tags::define_tag(app, name, &definition);
     }
     let Some(dataset) = app.dataset().map(|dataset| dataset.id) else { return };
+    if let Some(known) = app.tagging.tags.get_mut(&dataset).and_then(Remote::value_mut) {
+        apply_definition(&mut known.tags, name, &definition);
+    }
     let request = Request::DefineTag(dataset, name.to_owned(), definition);
     let edit = TagEdit::default();
     queue_change(app, PendingChange { dataset, request, edit, item: None });
+}
+
+/// Changes the tags that are shown, and have keys, until they are loaded again.
+fn apply_definition(tags: &mut Vec<DatasetTag>, name: &str, definition: &TagDefinition) {
+    let Some(position) = tags.iter().position(|tag| tag.name.received() == name) else { return };
+    match definition {
+        TagDefinition::Create(color) => tags[position].color = color.or(tags[position].color),
+        TagDefinition::Rename(to) if tags.iter().all(|tag| tag.name.received() != to) => {
+            tags[position].name = SafeText::name(to);
+        }
+        TagDefinition::Rename(to) if to == name => {}
+        TagDefinition::Rename(_) | TagDefinition::Delete => _ = tags.remove(position),
+    }
 }
 
 pub(in crate::app) fn undo_tags(app: &mut App) {
@@ -269,7 +309,7 @@ pub(in crate::app) fn tags_changed(app: &mut App, result: Result<TagChange, Fail
         Err(failure) => {
             app.outbox.notify_failure(&failure);
             // A lost response may have been that of a change that was made.
-            reload(app, &change, true);
+            reload(app, &change, None);
         }
     }
     send_change(app);
@@ -303,15 +343,15 @@ fn show_change(app: &mut App, change: &PendingChange, made: &TagChange) {
             app.outbox.notify(Level::Warning, problem);
         }
     }
-    let is_shown = change.item.as_ref().is_some_and(|item| {
+    if let Some(item) = &change.item {
         app.results.apply_tags(item, &change.edit);
-        true
-    });
-    reload(app, change, !is_shown);
+    }
+    reload(app, change, change.item.as_ref().map(|item| &item.search));
 }
 
-/// Makes what depends on tags load again: the counts and, unless the change is shown already, the page.
-fn reload(app: &mut App, change: &PendingChange, with_page: bool) {
+/// Makes what depends on tags load again: the counts and, unless it is on screen and shows the change already, each
+/// page.
+fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     if let Some(tags) = app.tagging.tags.get_mut(&change.dataset) {
         tags.invalidate();
     }
@@ -320,10 +360,21 @@ fn reload(app: &mut App, change: &PendingChange, with_page: bool) {
             overview.invalidate();
         }
     }
-    if let (true, Some(view)) = (with_page, app.results.view()) {
-        let search = view.search.clone();
-        app.results.pages.entry(search).invalidate();
-    }
+    let current =
+        current.filter(|search| app.results.view().is_some_and(|view| view.search == **search));
+    app.results.pages.invalidate(change.dataset, current);
+}
+
+/// Returns a failure. If the reason is that the search filters by a tag that was deleted, the failure names the tag.
+pub(in crate::app) fn with_tag_name(app: &App, failure: Failure) -> Failure {
+    let detail = failure.detail.as_ref().map_or("", SafeText::as_str);
+    let id = detail.split_once("the dataset has no tag with the ID ");
+    let Some(id) = id.and_then(|(_, rest)| rest.split(';').next()) else { return failure };
+    let name = app.query.known_values(&app.results).tag_name(id).map_or(id, SafeText::as_str);
+    let text = format!("the dataset has no tag {name} any more, by which this search filters");
+    let remedy = "u in the tagging mode (;) undoes its deletion, and d in the query (3) removes \
+                  the filter";
+    Failure { detail: None, message: SafeText::detail(&text), ..failure }.with_remedy(remedy)
 }
 
 fn describe(edit: &TagEdit) -> String {

@@ -10,6 +10,7 @@ use crate::app::{
     jobs::responses::track_jobs,
     overlay::{graphics_check::GraphicsCheck, sort_filter::FilterInput},
     session::{current_session, picked_actions},
+    tagging::with_tag_name,
 };
 
 impl App {
@@ -91,7 +92,8 @@ impl App {
             // This is the only place where stale responses are dropped.
             Event::Response(response) if self.outbox.tickets.close(&response.ticket) => {
                 self.observe_login(&response.ticket.lane, &response.result);
-                self.handle_response(response.ticket.lane, response.result);
+                let result = response.result.map_err(|failure| with_tag_name(self, failure));
+                self.handle_response(response.ticket.lane, result);
             }
             Event::Progress(progress) if self.outbox.tickets.is_current(&progress.ticket) => {
                 self.handle_progress(&progress);

@@ -221,8 +221,8 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
     shown
 }
 
-/// Returns the marks of a cluster, or of a picture in it, each with whether all its pictures have the mark. A service
-/// that sends the tags of clusters, but not those of pictures, does not say which pictures have them.
+/// Returns the marks of a cluster, or of a picture in it, each with whether all its pictures are known to have the mark,
+/// also those that are not loaded. A service that sends the tags of clusters, but not those of pictures, does not say which pictures have them.
 pub fn tag_marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Vec<(TagMark, bool)> {
     let pictures: Vec<&Preview> = match picture {
         Some(preview) => vec![preview],
@@ -233,18 +233,22 @@ pub fn tag_marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Vec
         preview.tags.iter().chain(kept).map(ToString::to_string).collect()
     };
     let of_pictures: Vec<BTreeSet<String>> = pictures.iter().map(tags_of).collect();
+    let kept = app.tagging().kept_tags_of(app.results(), cluster, None);
+    let kept: BTreeSet<&str> = kept.map(SafeText::as_str).collect();
     // A filter leaves members out whose tags the cluster has nevertheless.
-    let shows_all = cluster.size() == u64::try_from(cluster.previews.len()).ok();
+    let shows_all = picture.is_some() || app.results().missing_members_of(cluster).is_none();
     let knows_all = picture.is_some() || shows_all && app.has_local_service();
     let of_cluster = cluster.tags.iter().filter(|_| !knows_all);
     let mut tags: BTreeSet<String> = of_pictures.iter().flatten().cloned().collect();
     let knows_pictures = app.has_local_service() || !tags.is_empty();
     tags.extend(of_cluster.map(|tag| tag.name.to_string()));
-    let is_whole =
-        |name: &str| !knows_pictures || of_pictures.iter().all(|tags| tags.contains(name));
+    let is_whole = |name: &str| {
+        let is_known = shows_all || kept.contains(name);
+        !knows_pictures || is_known && of_pictures.iter().all(|tags| tags.contains(name))
+    };
     let named = |name: &str, mark| tags.contains(name).then(|| (mark, is_whole(name)));
     let rating = pictures.iter().map(|preview| preview.rating).max().unwrap_or(0);
-    let is_rated = pictures.iter().all(|preview| preview.rating == rating);
+    let is_rated = shows_all && pictures.iter().all(|preview| preview.rating == rating);
     let others = tags.iter().filter(|name| ![PICKED, REJECTED].contains(&name.as_str())).cloned();
     let (whole, partial): (Vec<_>, Vec<_>) = others.partition(|name| is_whole(name));
     let tagged = |tags: Vec<String>, is_whole| {

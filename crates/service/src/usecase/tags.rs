@@ -70,7 +70,7 @@ impl Deployment {
         edit: &TagEdit,
     ) -> Result<TagChangeBody, ServiceError> {
         let rows = until_current(|| self.tagged_rows(id, target))?;
-        let description = describe(edit, rows.len());
+        let description = describe(edit);
         self.write_tags(id, |tx| match tags::missing_tag(tx, id, edit)? {
             None => tags::apply(tx, id, &rows, edit, &description).map(Ok),
             Some(name) => Ok(Err(ServiceError::Invalid(format!(
@@ -201,9 +201,9 @@ impl Deployment {
     }
 }
 
-fn describe(edit: &TagEdit, count: usize) -> String {
+fn describe(edit: &TagEdit) -> String {
     let words = edit.add.iter().map(|name| format!("add {name}"));
     let words = words.chain(edit.remove.iter().map(|name| format!("remove {name}")));
     let words = words.chain(edit.rating.map(|rating| format!("rate {rating}")));
-    format!("{} ({count} media items)", words.collect::<Vec<_>>().join(", "))
+    words.collect::<Vec<_>>().join(", ")
 }

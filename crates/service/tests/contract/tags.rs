@@ -257,6 +257,40 @@ async fn a_created_and_a_recolored_tag_are_undone_and_tags_keep_their_order() {
 }
 
 #[tokio::test]
+async fn an_undo_deletes_the_tags_that_the_change_created_unless_they_are_used() {
+    let service = Service::of(&named()).await;
+    let [one, two] = [&["a.png"][..], &["a.png", "b.png"]];
+    let [one, two] = [service.selection(one).await, service.selection(two).await];
+    service.change("change", json!({"add": ["typoo", "night"], "media_selection": one})).await;
+    let undone = service.change("undo", json!({})).await;
+    assert_eq!(undone["undone"], "add typoo, add night (1 media item)");
+    assert_eq!(service.tags().await["tags"], json!([]));
+    let first = json!({"add": ["night"], "media_selection": one});
+    let first = service.change("change", first).await;
+    service.change("change", json!({"add": ["night"], "media_selection": two})).await;
+    service.change("undo", json!({"change_id": first["change_id"]})).await;
+    assert_eq!(service.with_tag("night").await, ["b.png"]);
+    assert_eq!(service.tags().await["last_change"], "add night (1 media item)");
+}
+
+#[tokio::test]
+async fn a_tag_that_is_renamed_to_picked_removes_the_rejection_until_the_rename_is_undone() {
+    let service = Service::of(&named()).await;
+    let both = service.selection(&["a.png", "b.png"]).await;
+    let one = service.selection(&["a.png"]).await;
+    service.change("change", json!({"add": ["keep"], "media_selection": both})).await;
+    service.change("change", json!({"add": ["rejected"], "media_selection": one})).await;
+    service.change("define", json!({"name": "keep", "new_name": "picked"})).await;
+    assert_eq!(service.preview("a.png").await["user_tags"], json!(["picked"]));
+    service.change("define", json!({"name": "picked", "new_name": "rejected"})).await;
+    assert_eq!(service.with_tag("rejected").await, ["a.png", "b.png"]);
+    service.change("undo", json!({})).await;
+    service.change("undo", json!({})).await;
+    assert_eq!(service.preview("a.png").await["user_tags"], json!(["keep", "rejected"]));
+    assert_eq!(service.with_tag("keep").await, ["a.png", "b.png"]);
+}
+
+#[tokio::test]
 async fn an_undo_follows_moved_files() {
     let service = Service::of(&named()).await;
     let all = service.selection(&["a.png", "b.png", "c.png"]).await;
@@ -268,7 +302,7 @@ async fn an_undo_follows_moved_files() {
     let service = Service::at(place, true).await;
     let undone = service.change("undo", json!({})).await;
     assert_eq!((&undone["changed"], &undone["kept"]), (&3.into(), &0.into()), "{undone}");
-    assert!(service.with_tag("wrong").await.is_empty());
+    assert_eq!(service.tags().await["tags"], json!([]));
     let all = service.selection(&["a.png", "b.png", "c.png"]).await;
     service.change("change", json!({"add": ["right"], "media_selection": all})).await;
     service.change("change", json!({"remove": ["right"], "media_selection": all})).await;

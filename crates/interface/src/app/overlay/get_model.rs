@@ -137,7 +137,7 @@ fn repeat_searches(app: &mut App, dataset: &Dataset) {
     app.service_data.enrichments.remove(&dataset.id);
     app.service_data.overviews.retain(|(of, _), _| *of != dataset.id);
     app.service_data.datasets.invalidate();
-    app.results.pages.invalidate(dataset.id);
+    app.results.pages.invalidate(dataset.id, None);
     let text = format!("{}: pictures are found by what they show now", dataset.name);
     app.outbox.toast(text, &app.setup);
 }

@@ -61,9 +61,8 @@ use crate::app::{
         prompt::{PromptPurpose, TextPrompt},
         saved_views::{ViewDeletion, ViewNameInput, open_saved_view},
         sort_filter::{sort_by, sort_files},
-        tag_list::open_tag_colors,
+        tag_list::{define_listed_tag, open_tag_colors},
     },
-    tagging,
 };
 
 /// A form that changes a dataset is sent only if the status of the dataset was loaded within this time.
@@ -153,7 +152,7 @@ impl App {
             Command::ChooseTagColor(name) => open_tag_colors(self, &name),
             Command::CombineTabs(combination) => self.combine_tabs(combination),
             Command::DefineTag(name, definition) => {
-                tagging::define_tag(self, name.received(), definition);
+                define_listed_tag(self, &name, definition);
             }
             Command::DeleteView(name) => self.overlays.open(ViewDeletion(name)),
             Command::OpenDataset(dataset) => {

@@ -12,7 +12,7 @@ use crate::{
         basket::count_with_noun,
         overlay::{
             fields::{self, PathField, PathKind, expand_path},
-            file_actions,
+            file_actions, tag_list,
         },
         tagging,
     },
@@ -181,7 +181,7 @@ impl TextPrompt {
             }
             PromptPurpose::RenameTag(from) => {
                 let to = TagDefinition::Rename(self.tag_name()?);
-                tagging::define_tag(app, from.received(), to);
+                tag_list::define_listed_tag(app, from, to);
             }
             PromptPurpose::DiverseMedia => self.diverse_media(app)?,
         }

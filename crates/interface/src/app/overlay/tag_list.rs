@@ -13,6 +13,7 @@ use crate::app::{
         pick_list::{Command, PickItem},
         prelude::*,
     },
+    tagging,
 };
 
 pub(in crate::app) fn open_tag_list(app: &mut App) {
@@ -24,8 +25,7 @@ pub(in crate::app) fn open_tag_list(app: &mut App) {
             PickItem::new(Command::RenameTag(name.clone()), name).note(entries)
         };
         let items = keys_first(tags.map(item).collect());
-        let title = "Tags on this machine; + creates one, u undoes the last change";
-        return CommandList::open(app, ListKind::KeptTags, title, items);
+        return CommandList::open(app, ListKind::KeptTags, "Tags on this machine", items);
     }
     let tags = app.tagging.tags_of(dataset).iter();
     let item = |tag: &DatasetTag| {
@@ -34,14 +34,19 @@ pub(in crate::app) fn open_tag_list(app: &mut App) {
         Some(PickItem::new(Command::ChooseTagColor(tag.name.clone()), &tag.name).note(note))
     };
     let items = keys_first(tags.filter_map(item).collect());
-    let title = "Tags of the dataset; + creates one, u undoes the last change";
-    CommandList::open(app, ListKind::Tags, title, items);
+    CommandList::open(app, ListKind::Tags, "Tags of the dataset", items);
 }
 
 /// Moves the tags that have other keys than digits to the end, so that the digit of a row is the key of its tag.
 fn keys_first(mut items: Vec<PickItem>) -> Vec<PickItem> {
     items.sort_by_key(|item| [PICKED, REJECTED].contains(&item.label.as_str()));
     items
+}
+
+/// Changes a tag of the list, and opens the list again for the next change.
+pub(in crate::app) fn define_listed_tag(app: &mut App, name: &SafeText, definition: TagDefinition) {
+    tagging::define_tag(app, name.received(), definition);
+    open_tag_list(app);
 }
 
 pub(in crate::app) fn open_tag_colors(app: &mut App, name: &SafeText) {

@@ -195,11 +195,13 @@ impl PageCache {
         rows.iter().sum::<usize>() as u64 + missing * Page::SIZE as u64
     }
 
-    /// Invalidates the pages of a dataset whose media or clusters have changed.
-    pub fn invalidate(&mut self, dataset: DatasetId) {
-        for (_, page) in self.0.iter_mut().filter(|(search, _)| search.dataset == dataset) {
-            page.invalidate();
-        }
+    /// Invalidates the pages of a dataset whose media, clusters or tags have changed, except for a page that shows the
+    /// change.
+    pub fn invalidate(&mut self, dataset: DatasetId, current: Option<&Search>) {
+        let pages = self.0.iter_mut().filter(|(search, _)| search.dataset == dataset);
+        pages
+            .filter(|(search, _)| Some(*search) != current)
+            .for_each(|(_, page)| page.invalidate());
     }
 }
 
@@ -364,7 +366,12 @@ impl Results {
 
     /// Returns why the members of the cluster under the cursor are not all loaded. Returns `None` if they are.
     pub fn missing_members(&self) -> Option<MissingMembers<'_>> {
-        let (view, cluster) = (self.view()?, self.cluster()?);
+        self.missing_members_of(self.cluster()?)
+    }
+
+    /// Returns why the members of a cluster on screen are not all loaded. Returns `None` if they are.
+    pub fn missing_members_of(&self, cluster: &Cluster) -> Option<MissingMembers<'_>> {
+        let view = self.view()?;
         let missing = self.members.missing(&view.search, cluster)?;
         // Only the service knows which search has found a cluster that was computed from several searches.
         Some(if view.computed.is_some() { MissingMembers::NotListed } else { missing })
