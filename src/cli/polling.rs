@@ -15,7 +15,10 @@ use crate::cli::{
     output::is_unread_within,
     values::{now_rfc3339, timestamp_now},
 };
-use tessera_model::{EncodingProgress, Status, polling::PollTarget};
+use tessera_model::{
+    EncodingProgress, Status,
+    polling::{MAX_REQUESTED_PAUSE, PollTarget},
+};
 
 /// The longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
@@ -161,7 +164,8 @@ impl<'a> Poller<'a> {
             }
             Err(failure) if failure.is_inconclusive() => {
                 self.consecutive_failures += 1;
-                self.requested_pause = failure.retry_after.unwrap_or_default();
+                self.requested_pause =
+                    failure.retry_after.unwrap_or_default().min(MAX_REQUESTED_PAUSE);
                 if self.consecutive_failures == 1 {
                     let fields = json!({ "message": failure.message.as_str() });
                     self.emit("lost", fields, &format!("no usable response, retrying: {failure}"))?;

@@ -104,10 +104,9 @@ impl JournalFolder {
             steps: plan.steps.len(),
             new_folders: new_folders(&plan.steps),
         };
-        let steps: Vec<Step> = plan.steps.iter().map(Step::for_journal).collect();
         let mut text = line(&header)?;
-        for step in &steps {
-            text.extend(line(step)?);
+        for step in &plan.steps {
+            text.extend(line(&step.for_journal())?);
         }
         let path = self.0.join(format!("{:020}-{}.{EXTENSION}", self.next_number()?, header.id));
         write_durably(&path, text)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tessera_model::Failure;
+use tessera_model::{Failure, polling::MAX_REQUESTED_PAUSE};
 
 /// The time since the program started. It is monotonic, and tests set it.
 pub type Uptime = Duration;
@@ -76,13 +76,14 @@ impl<T> Remote<T> {
     }
 
     /// Returns when the value is due: at once if it was never tried or was invalidated, otherwise
-    /// `interval` after the last attempt, or after the pause that the service requests if that is longer. Without an
+    /// `interval` after the last attempt, or after the pause of at most 10 minutes that the service requests. Without an
     /// interval, the value is not loaded again.
     pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
         let pause = self.failure.as_ref().and_then(|failure| failure.retry_after);
+        let pause = pause.unwrap_or_default().min(MAX_REQUESTED_PAUSE);
         match self.tried_at {
             None => Some(Uptime::ZERO),
-            Some(tried) => interval.map(|interval| tried + interval.max(pause.unwrap_or_default())),
+            Some(tried) => interval.map(|interval| tried + interval.max(pause)),
         }
     }
 }

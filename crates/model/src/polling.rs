@@ -31,6 +31,10 @@ impl Default for PollingIntervals {
     }
 }
 
+/// The longest pause that a service can request between two polls. A wrong clock or unit of the service would otherwise
+/// stop them.
+pub const MAX_REQUESTED_PAUSE: Duration = Duration::from_mins(10);
+
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
 const UNFOCUSED_FACTOR: u32 = 3;
 

@@ -487,7 +487,7 @@ pub fn undo(
         Some(DefinitionChange::Created { names }) => names,
         _ => Vec::new(),
     };
-    names.iter().try_for_each(|name| define_if_used(transaction, dataset, name))?;
+    define_used(transaction, dataset, &names)?;
     increase_revision(transaction, dataset)?;
     Ok(Some(undone))
 }
@@ -579,14 +579,20 @@ fn bring_back(
     query::execute(transaction, sql, params![dataset.0, tag.name, row])
 }
 
-/// Creates a tag that media items have, or deletes a tag that no media item has.
-fn define_if_used(transaction: &Transaction, dataset: DatasetId, name: &str) -> Result<()> {
-    let has_tag = |tags: &[String]| tags.iter().any(|tag| tag == name).then(Vec::new);
-    if changed_everywhere(transaction, dataset, has_tag)?.is_empty() {
-        delete_definition(transaction, dataset, name)
-    } else {
-        create(transaction, dataset, [name]).map(drop)
+/// Creates those of the tags that media items have, and deletes the others.
+fn define_used(transaction: &Transaction, dataset: DatasetId, names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
     }
+    let has_any = |tags: &[String]| tags.iter().any(|tag| names.contains(tag)).then(Vec::new);
+    let groups = changed_everywhere(transaction, dataset, has_any)?;
+    names.iter().try_for_each(|name| {
+        if groups.iter().any(|group| group.before.tags.contains(name)) {
+            create(transaction, dataset, [name.as_str()]).map(drop)
+        } else {
+            delete_definition(transaction, dataset, name)
+        }
+    })
 }
 
 fn given_to(connection: &Connection, media: &[Uuid]) -> Result<HashMap<Uuid, UserTags>> {

@@ -268,6 +268,9 @@ fn tagging_reason(app: &App, action: Action) -> Option<String> {
     let kept = match action {
         _ if kept_tags::are_kept(app) => kept_tags_reason(app, action),
         _ if concerns_whole_search(app, action) => whole_search_reason(&app.results),
+        Action::ManageTags if !app.tagging().is_on => {
+            Some("the tags are listed in the tagging mode; ; starts it".to_owned())
+        }
         Action::ManageTags => loading_reason(
             app.tagging().tags.get(&app.results.view()?.search.dataset),
             TAGS_LOADING,
