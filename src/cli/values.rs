@@ -18,8 +18,8 @@ use tessera_model::{Region, Status, Timestamp};
 use tessera_wire::text_encoding::decode_text;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
+use crate::cli::keyboard;
 use crate::cli::prelude::*;
-use crate::cli::{keyboard, output::unless_closed};
 
 /// Parses a polling interval. A very short interval is rejected, because it would burden the
 /// service.
@@ -208,11 +208,13 @@ pub fn write_result(path: &Path, content: impl AsRef<[u8]>) -> CliResult<()> {
             format!("{} exists and is not a text file; name another file", path.display());
         return Err(CliError::usage(message));
     }
-    let written = tessera_files::write_result_file(path, content);
-    unless_closed(written.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => CliError::output(&error),
-        _ => CliError::io(format_args!("write {}", path.display()), &error),
-    }))
+    match tessera_files::write_result_file(path, content) {
+        // The reader has closed the pipe, because it has what it needs.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => {
+            written.map_err(|error| CliError::io(format_args!("write {}", path.display()), &error))
+        }
+    }
 }
 
 fn input_error(path: &Path, reason: &dyn fmt::Display) -> CliError {

@@ -192,6 +192,13 @@ fn code_without_reader(mut command: Command) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
+fn assert_prints_log_and_table(mut check: Command, file: &Path) {
+    assert!(check.stdout(fs::File::create(file).unwrap()).status().unwrap().success());
+    let both = fs::read_to_string(file).unwrap();
+    let end = both.find("</testsuite>").unwrap();
+    assert!(both.starts_with("<?xml") && both[end..].contains("at least 1"), "{both}");
+}
+
 #[test]
 fn checks_fail_with_their_own_exit_code() {
     let home = photographs();
@@ -237,12 +244,8 @@ fn checks_fail_with_their_own_exit_code() {
     let (code, _, err) = check(&["--min-media", "1", "--sarif", picture.to_str().unwrap()]);
     assert!(code == 2 && err.contains("is not a text file; name another file"), "{code}: {err}");
     assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
-    let log = home.join("log");
-    let mut both = serving.asked(home, &["check", "--min-media", "1", "--junit", "/dev/stdout"]);
-    assert!(both.stdout(fs::File::create(&log).unwrap()).status().unwrap().success());
-    let both = fs::read_to_string(&log).unwrap();
-    let end = both.find("</testsuite>").unwrap();
-    assert!(both.starts_with("<?xml") && both[end..].contains("at least 1"), "{both}");
+    let both = serving.asked(home, &["check", "--min-media", "1", "--junit", "/dev/stdout"]);
+    assert_prints_log_and_table(both, &home.join("log"));
     let (code, _, err) = check(&["--no-leaks", "train", "valid"]);
     assert_eq!(code, 5);
     assert!(err.contains("`valid` contains no media"), "{err}");
