@@ -82,7 +82,19 @@ pub struct Journal {
     is_undone: bool,
     path: PathBuf,
     file: File,
-    _lock: Arc<File>,
+    _lock: Arc<Lock>,
+}
+
+/// The lock of a folder of journals. Closing the file would not unlock it while a program that another thread starts
+/// still has a copy of the file.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // The end of the process unlocks the file, too.
+        let _ = self.0.unlock();
+    }
 }
 
 impl JournalFolder {
@@ -133,9 +145,9 @@ impl JournalFolder {
         Journal::open(&self.newest().ok()??, &lock).ok()?.interruption()
     }
 
-    fn lock(&self) -> Result<Arc<File>, Error> {
+    fn lock(&self) -> Result<Arc<Lock>, Error> {
         ensure_own_private_dir(&self.0)?;
-        open_locked(&self.0.join("lock"))?.map(Arc::new).ok_or(Error::Busy)
+        open_locked(&self.0.join("lock"))?.map(|file| Arc::new(Lock(file))).ok_or(Error::Busy)
     }
 
     fn paths(&self) -> io::Result<Vec<PathBuf>> {
@@ -170,7 +182,7 @@ impl JournalFolder {
 }
 
 impl Journal {
-    fn open(path: &Path, lock: &Arc<File>) -> io::Result<Self> {
+    fn open(path: &Path, lock: &Arc<Lock>) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).append(true).open(path)?;
         let mut lines = BufReader::new(file.try_clone()?).lines();
         let mut next = || lines.next().transpose()?.ok_or_else(|| damaged(path));
