@@ -238,6 +238,20 @@ fn a_status_that_cannot_be_read_does_not_end_the_job() {
 }
 
 #[test]
+fn an_export_that_the_service_does_not_know_any_more_ends_after_several_polls() {
+    let mut desk = started();
+    desk.answer(START, Payload::Export(task("IN_PROGRESS")));
+    for poll in 0..6 {
+        assert!(matches!(state(&desk), JobState::ExportRunning(..)), "{poll}");
+        desk.wait(30);
+        desk.fail(Lane::Export(JOB), FailureKind::NotFound);
+    }
+    assert!(matches!(state(&desk), JobState::Failed(_, None)));
+    desk.wait(60);
+    assert!(desk.open.iter().all(|(ticket, _)| ticket.lane != Lane::Export(JOB)));
+}
+
+#[test]
 fn an_outage_does_not_end_the_job() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));

@@ -332,6 +332,19 @@ fn the_list_of_tags_opens_again_for_the_next_change() {
 }
 
 #[test]
+fn the_list_of_tags_keeps_its_row_at_each_change() {
+    for (keys, expected) in [
+        ("t down f2 x enter f2", "wetx"),
+        ("t down enter b l u enter f2", "wet"),
+        ("t delete f2", "wet"),
+    ] {
+        let mut desk = tagging();
+        desk.press(keys);
+        assert_eq!(desk.app.dialog::<TextPrompt>().unwrap().text.value(), expected, "{keys}");
+    }
+}
+
+#[test]
 fn a_change_makes_all_pages_stale_but_the_one_that_shows_it() {
     let mut desk = tagging();
     desk.press("f");
@@ -391,6 +404,7 @@ fn a_search_by_a_deleted_tag_names_the_tag_and_what_to_do() {
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     let detail = SafeText::detail(&format!("the dataset has no tag with the ID {id}; see"));
     let failure = Failure::new(FailureKind::Invalid, "refused").with_detail(Some(detail));
+    let failure = Failure { code: Some("unknown_tag"), ..failure };
     desk.respond(ticket, Err(failure));
     let shown = desk.app.results().requested_failure().unwrap().to_string();
     assert!(shown.starts_with("the dataset has no tag night any more"), "{shown}");

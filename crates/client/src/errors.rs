@@ -23,8 +23,8 @@ pub(super) const PROXY_LOGIN_REMEDY: &str =
     "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
 
 const LATER: &str = "Try again later";
-/// The longest requested pause that counts. A longer one is a mistake of the service.
-const MAX_REQUESTED_PAUSE: Duration = Duration::from_hours(24 * 365);
+/// The longest requested pause that an error states. A longer one is a mistake of the service.
+const MAX_STATED_PAUSE: Duration = Duration::from_hours(24 * 365);
 
 #[derive(Debug)]
 pub(super) enum AttemptError {
@@ -225,7 +225,7 @@ impl FailureContext<'_> {
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
             format!("cannot {}: {reason} ({status})", self.request.endpoint.retry_rule().purpose);
-        let is_pause = |pause: &Duration| !pause.is_zero() && *pause <= MAX_REQUESTED_PAUSE;
+        let is_pause = |pause: &Duration| !pause.is_zero() && *pause <= MAX_STATED_PAUSE;
         let retry_after = retry_after(&rejection).filter(is_pause);
         let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
         let failure = Failure { retry_after, ..failure };

@@ -162,8 +162,8 @@ impl ExportStartOptions {
         Ok(())
     }
 
-    /// Reports what was not read, and what the format leaves out or changes, before the export starts. Fails if the service does not write the
-    /// format.
+    /// Reports what was not read, and what the format leaves out or changes, before the export starts. Fails if the
+    /// service does not write the format.
     async fn omissions(
         &self,
         connection: &Connection<'_>,

@@ -229,8 +229,8 @@ pub trait Dialog: Any + Debug + CloneDialog {
     /// dialog closes this one.
     fn handle_key(&mut self, chord: Chord, app: &mut App) -> KeyResult;
 
-    /// Returns the columns and rows that the dialog needs with its frame, which is the whole screen for some dialogs.
-    /// They are clipped to the screen.
+    /// Returns the columns and rows that the dialog needs with its frame, which is the whole screen for some dialogs. A
+    /// larger dialog is clipped to the screen.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         screen
     }

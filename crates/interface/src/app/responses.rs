@@ -306,7 +306,7 @@ impl App {
             ) => {
                 export_reported(self, id, task);
             }
-            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, failure),
+            (Lane::Export(id), Err(failure)) => export_poll_failed(self, id, &failure),
             (Lane::Download(id), result) => {
                 download_finished(self, id, content!(result, Downloaded));
             }

@@ -8,7 +8,7 @@ use std::{
 
 use tessera_model::{
     ClusterId, DatasetTag, DatasetTags, FailureKind, MediaId, Tag, TagChange, TagChangeId,
-    TagDefinition, TagEdit, TagTarget, UserTags,
+    TagDefinition, TagEdit, TagId, TagTarget, UserTags,
     tag::{PICKED, REJECTED},
     text::grouped_with_noun,
 };
@@ -365,11 +365,14 @@ fn reload(app: &mut App, change: &PendingChange, current: Option<&Search>) {
     app.results.pages.invalidate(change.dataset, current);
 }
 
+/// The code of the failure of a search that filters by a tag that was deleted.
+const UNKNOWN_TAG: &str = "unknown_tag";
+
 /// Returns a failure. If the reason is that the search filters by a tag that was deleted, the failure names the tag.
 pub(in crate::app) fn with_tag_name(app: &App, failure: Failure) -> Failure {
-    let detail = failure.detail.as_ref().map_or("", SafeText::as_str);
-    let id = detail.split_once("the dataset has no tag with the ID ");
-    let Some(id) = id.and_then(|(_, rest)| rest.split(';').next()) else { return failure };
+    let detail = failure.detail.as_ref().filter(|_| failure.code == Some(UNKNOWN_TAG));
+    let mut words = detail.into_iter().flat_map(|it| it.as_str().split([' ', ';', ',']));
+    let Some(id) = words.find(|word| word.parse::<TagId>().is_ok()) else { return failure };
     let name = app.query.known_values(&app.results).tag_name(id).map_or(id, SafeText::as_str);
     let text = format!("the dataset has no tag {name} any more, by which this search filters");
     let remedy = "u in the tagging mode (;) undoes its deletion, and d in the query (3) removes \

@@ -26,6 +26,9 @@ use crate::{
 
 /// How long after a lost response a dataset that becomes busy is assumed to be working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
+/// The number of failed polls in a row after which an unknown export counts as gone. A gateway may answer once that
+/// nothing is at the address of the export.
+const MAX_FAILED_POLLS: u32 = 5;
 
 type Applied<T = ()> = Result<T, Failure>;
 
@@ -152,12 +155,17 @@ impl Job {
         Ok(())
     }
 
-    /// Handles a failed poll. Only the service knows how its export ends, so the last state is kept.
+    /// Handles a failed poll. Only the service knows how its export ends, so the last state is kept, unless the service
+    /// still does not know the export after several failed polls.
     pub fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
         let JobState::ExportRunning(_, remote) = &mut self.state else {
             return self.illegal("failure of a poll");
         };
-        remote.finish(now, Err(failure));
+        if failure.kind == FailureKind::NotFound && remote.failures() >= MAX_FAILED_POLLS {
+            self.state = JobState::Failed(failure, None);
+        } else {
+            remote.finish(now, Err(failure));
+        }
         Ok(())
     }
 

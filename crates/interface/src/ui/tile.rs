@@ -221,8 +221,9 @@ fn badges(app: &App, tile: &Tile, cells: usize) -> String {
     shown
 }
 
-/// Returns the marks of a cluster, or of a picture in it, each with whether all its pictures are known to have the mark,
-/// also those that are not loaded. A service that sends the tags of clusters, but not those of pictures, does not say which pictures have them.
+/// Returns the marks of a cluster, or of a picture in it. Each mark comes with whether all pictures are known to have it,
+/// also those that are not loaded. A service that sends the tags of clusters, but not those of pictures, does not say
+/// which pictures have them.
 pub fn tag_marks(app: &App, cluster: &Cluster, picture: Option<&Preview>) -> Vec<(TagMark, bool)> {
     let pictures: Vec<&Preview> = match picture {
         Some(preview) => vec![preview],

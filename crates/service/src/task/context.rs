@@ -40,7 +40,7 @@ use uuid::Uuid;
 /// steps, so that a stop is noticed.
 const PAUSE_STEPS: (u32, u32) = (20, 160);
 const PAUSE_STEP: Duration = Duration::from_millis(50);
-/// A run that lasts longer than this is not one that fails at its start, so its task is no longer shown as waiting.
+/// A run that lasts longer than this has not failed at its start, so its task is not shown as waiting any more.
 const SHORT_RUN: Duration = Duration::from_mins(1);
 /// The number of times that a task is run again because object storage cannot be reached. The pauses before these runs
 /// take five minutes together.

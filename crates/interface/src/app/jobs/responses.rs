@@ -30,9 +30,12 @@ pub(in crate::app) fn export_reported(app: &mut App, id: JobId, task: ExportTask
     }
 }
 
-pub(in crate::app) fn export_poll_failed(app: &mut App, id: JobId, failure: Failure) {
+pub(in crate::app) fn export_poll_failed(app: &mut App, id: JobId, failure: &Failure) {
     let now = app.outbox.now;
-    app.jobs.transition(id, |job| job.poll_failed(now, failure), &mut app.outbox);
+    app.jobs.transition(id, |job| job.poll_failed(now, failure.clone()), &mut app.outbox);
+    if let Some(JobState::Failed(..)) = app.jobs.get(id).map(Job::state) {
+        export_failed(app, id, failure);
+    }
 }
 
 pub(in crate::app) fn export_failed(app: &mut App, id: JobId, failure: &Failure) {

@@ -106,14 +106,6 @@ impl CommandList {
         })
     }
 
-    /// Moves a list that was opened again for the next change to the place of this one.
-    fn keep_place(&self, overlays: &mut Overlays) {
-        if let Some(again) = overlays.dialog_mut::<Self>().filter(|it| it.kind == self.kind) {
-            again.list.filter = self.list.filter.clone();
-            again.list.select(self.list.cursor);
-        }
-    }
-
     pub(in crate::app) fn open(app: &mut App, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
         let has_picture = kind == ListKind::History && app.screen.protocol != Protocol::None;
@@ -135,7 +127,6 @@ impl Dialog for CommandList {
                     return self.list.handle_key(chord);
                 };
                 app.run_command(command);
-                self.keep_place(&mut app.overlays);
                 return KeyResult::Close;
             }
             (ListKind::Palette, Key::Up) if self.list.cursor == 0 => {

@@ -115,7 +115,7 @@ pub(crate) fn describe_row(
     description.push_rating(rating.and_then(documents::parse_number));
     let captions = row.caption().filter(|value| value.get().starts_with('['));
     for (name, value) in &row.0 {
-        // A list of captions is no value of a column of the user's own.
+        // A list of captions is not a value of a column of the user's own.
         if captions.is_some_and(|captions| ptr::eq(captions, *value)) {
             continue;
         }

@@ -230,7 +230,8 @@ fn extra_values(media: &MediaRecord) -> String {
     columns.collect::<Value>().to_string()
 }
 
-/// Makes the rows of a target visible to searches of the new generation. Must run in the transaction that begins the generation.
+/// Makes the rows of a target visible to searches of the new generation. It must run in the transaction that begins the
+/// generation.
 pub fn publish(transaction: &Transaction, written: &WriteTarget) -> Result<()> {
     let WriteTarget { number, version, members, source, .. } = written;
     let replaced = match source {
