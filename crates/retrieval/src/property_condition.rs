@@ -83,7 +83,10 @@ fn extra_condition<'a>(
 
 fn compiled(expression: &str) -> Result<Regex, RetrievalError> {
     let regex = RegexBuilder::new(expression).dot_matches_new_line(true).build();
-    regex.map_err(|_| RetrievalError::LargePattern)
+    regex.map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => RetrievalError::LargePattern,
+        _ => RetrievalError::UnreadablePattern,
+    })
 }
 
 fn name_condition<'a>(

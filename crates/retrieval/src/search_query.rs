@@ -45,7 +45,9 @@ pub enum RetrievalError {
     UnknownTag(TagId),
     /// A pattern of a filter is too large to compile.
     LargePattern,
-    /// The filter of the query that has one of the four errors above, by its index.
+    /// A pattern of a filter is not a regular expression after its translation.
+    UnreadablePattern,
+    /// The filter of the query that has one of the five errors above, by its index.
     InFilter(usize, Box<Self>),
     /// An indexing task ended while the search ran. The next search uses its result.
     Outdated,
@@ -61,7 +63,8 @@ impl RetrievalError {
             Self::FullText(_)
             | Self::UnknownColumn { .. }
             | Self::UnknownTag(_)
-            | Self::LargePattern => Self::InFilter(index, Box::new(self)),
+            | Self::LargePattern
+            | Self::UnreadablePattern => Self::InFilter(index, Box::new(self)),
             other => other,
         }
     }

@@ -176,6 +176,10 @@ impl From<RetrievalError> for Problem {
             RetrievalError::LargePattern => {
                 Self::invalid_query(query::VQL, "path.value: the pattern is too long")
             }
+            RetrievalError::UnreadablePattern => Self::invalid_query(
+                query::VQL,
+                "path.value: the pattern cannot be read; put a backslash before its special characters",
+            ),
             RetrievalError::InFilter(filter, cause) => {
                 let mut problem = Self::from(*cause);
                 if let Self::Invalid(parameter) = &mut problem {
