@@ -126,8 +126,11 @@ fn build(
         create_private_dir(&indexes)?;
         let prefix = folder_prefix(dataset, entity);
         // Files of older generations and damaged files of this generation are removed. Files that are open stay
-        // readable.
-        remove_folders(&indexes, |name| name.starts_with(&prefix))?;
+        // readable. Another process may have written the files of a newer generation meanwhile.
+        remove_folders(&indexes, |name| {
+            let generation = name.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('-'));
+            generation.is_some_and(|it| it.parse().is_ok_and(|it: i64| it <= dataset.generation))
+        })?;
         let private = Permissions::from_mode(0o700);
         let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
         let builder = IndexBuilder::on_disk(new.path(), limits)?;
@@ -145,7 +148,8 @@ fn build(
         let mut names = CheckedWriter::create(&new.path().join(FILE_NAMES_FILE), &limits.disk)?;
         index.file_names.0.write(&mut names)?;
         names.finish()?;
-        fs::rename(new.keep(), folder)?;
+        // Another process may have published its files first. The end of `new` removes what was not renamed.
+        fs::rename(new.path(), folder)?;
         Ok(index)
     }))
 }
