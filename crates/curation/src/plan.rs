@@ -322,6 +322,7 @@ impl Plan {
             taken: HashSet::new(),
             known: HashSet::new(),
             needed: HashMap::new(),
+            originals: originals.iter().map(|it| (&*it.path, it)).collect(),
             exists,
         };
         planner.add_all(originals);
@@ -404,6 +405,8 @@ struct Planner<'a, E> {
     known: HashSet<PathBuf>,
     /// Whether a picture that stays needs a shared sidecar. Thousands of pictures can share one.
     needed: HashMap<&'a Path, bool>,
+    /// The pictures of the action.
+    originals: HashMap<&'a Path, &'a Original>,
     exists: E,
 }
 
@@ -451,8 +454,6 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
 
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
-        check_place(original)?;
-        original.content.check(&original.path).map_err(|error| error.to_string())?;
         let operation = self.plan.action.operation();
         let mut steps: Vec<Step> = Vec::new();
         for (position, path) in self.files(original).into_iter().enumerate() {
@@ -460,6 +461,10 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             if self.known.contains(&path) {
                 continue;
             }
+            let named = |reason: String| {
+                if is_companion { format!("{}: {reason}", path.display()) } else { reason }
+            };
+            let content = self.content(&path).map_err(named)?;
             let target = self.target(original, &path)?;
             let name = self.name_of(&target);
             let is_taken = self.taken.contains(&name)
@@ -467,15 +472,8 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             if operation != Operation::Trash && (is_taken || (self.exists)(&target)) {
                 return Err(self.name_conflict(&target, is_taken));
             }
-            let named = |reason: String| format!("{}: {reason}", path.display());
-            let content = if is_companion {
-                FileContent::of(&path).map_err(|error| named(error.to_string()))?
-            } else {
-                original.content
-            };
             if self.plan.action.removes() {
-                let removable = check_removable(&path);
-                removable.map_err(|reason| if is_companion { named(reason) } else { reason })?;
+                check_removable(&path).map_err(named)?;
             }
             if operation == Operation::Trash {
                 check_trash(&path)?;
@@ -483,6 +481,17 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             steps.push(Step { is_companion, ..Step::new(operation, path, target, content) });
         }
         Ok(steps)
+    }
+
+    /// Returns the content of a file of a unit. A picture of the action must be the indexed one, also if it goes with
+    /// another picture as its pair.
+    fn content(&self, path: &Path) -> Result<FileContent, String> {
+        let Some(original) = self.originals.get(path) else {
+            return FileContent::of(path).map_err(|error| error.to_string());
+        };
+        check_place(original)?;
+        original.content.check(path).map_err(|error| error.to_string())?;
+        Ok(original.content)
     }
 
     /// Says which file has the new name. Files of one name in several folders can keep their folders.

@@ -313,9 +313,16 @@ fn a_shared_sidecar_stays_with_the_file_that_stays() {
     let planned = plan(&both, false);
     assert_eq!((planned.steps.len(), planned.kept_sidecars.len()), (3, 0));
     let is_taken = |path: &Path| path.ends_with("p.nef");
-    let one = Plan::new(action, &both, false, NameRule::Exact, is_taken);
+    let one = Plan::new(action.clone(), &both, false, NameRule::Exact, is_taken);
     assert_eq!((one.skipped.len(), &one.kept_sidecars), (1, &vec![sidecar]));
     assert_eq!(one.steps.iter().map(|step| &step.source).collect::<Vec<_>>(), [&both[0].path]);
+    fs::write(&both[0].path, "changed").unwrap();
+    let raw_first = [both[1].clone(), both[0].clone()];
+    for originals in [&both, &raw_first] {
+        let plan = Plan::new(action.clone(), originals, true, NameRule::Exact, |_| false);
+        assert_eq!((plan.steps.len(), plan.skipped.len()), (0, 2), "a changed pair stays");
+        assert!(plan.skipped.iter().all(|it| it.reason.ends_with("changed since it was indexed")));
+    }
 }
 
 #[test]
