@@ -83,9 +83,11 @@ fn extra_condition<'a>(
 
 fn compiled(expression: &str) -> Result<Regex, RetrievalError> {
     let regex = RegexBuilder::new(expression).dot_matches_new_line(true).build();
-    regex.map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => RetrievalError::LargePattern,
-        _ => RetrievalError::UnreadablePattern,
+    regex.map_err(|error| {
+        RetrievalError::UnusablePattern(match error {
+            regex::Error::CompiledTooBig(_) => "the pattern is too long",
+            _ => "the pattern cannot be read; put a backslash before its special characters",
+        })
     })
 }
 

@@ -173,13 +173,9 @@ impl From<RetrievalError> for Problem {
                 );
                 Self::invalid_query(query::VQL, &reason)
             }
-            RetrievalError::LargePattern => {
-                Self::invalid_query(query::VQL, "path.value: the pattern is too long")
+            RetrievalError::UnusablePattern(reason) => {
+                Self::invalid_query(query::VQL, &format!("path.value: {reason}"))
             }
-            RetrievalError::UnreadablePattern => Self::invalid_query(
-                query::VQL,
-                "path.value: the pattern cannot be read; put a backslash before its special characters",
-            ),
             RetrievalError::InFilter(filter, cause) => {
                 let mut problem = Self::from(*cause);
                 if let Self::Invalid(parameter) = &mut problem {
