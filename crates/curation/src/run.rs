@@ -27,14 +27,14 @@ pub struct Outcome {
     pub done: usize,
     /// The files that were left alone, with the reasons.
     pub failed: Vec<Skipped>,
-    /// The steps that were not tried, because the action was stopped or the disk is full.
-    pub not_tried: usize,
+    /// The sources of the steps that were not tried, because the action was stopped or the disk is full.
+    pub not_tried: Vec<PathBuf>,
 }
 
 impl Outcome {
     /// Returns whether every file was acted on.
     pub fn is_whole(&self) -> bool {
-        self.failed.is_empty() && self.not_tried == 0
+        self.failed.is_empty() && self.not_tried.is_empty()
     }
 }
 
@@ -83,7 +83,7 @@ fn carry_out(
         if journal.states[number] == StepState::Unknown {
             is_stopped = is_stopped || !progress(number, all);
             if is_stopped && !follows_done_step(&journal, number) {
-                outcome.not_tried += 1;
+                outcome.not_tried.push(journal.steps[number].source.clone());
                 continue;
             }
             record_hash(&mut journal, number)?;

@@ -43,14 +43,16 @@ pub fn undo(
     };
     let mut outcome = Outcome::default();
     let mut has_failed_picture = false;
-    for (tried, number) in undo_order(&journal.steps).into_iter().enumerate() {
+    let order = undo_order(&journal.steps);
+    for (tried, &number) in order.iter().enumerate() {
         let (step, state) = (journal.steps[number].clone(), journal.states[number]);
         has_failed_picture &= step.is_companion;
         if matches!(state, StepState::Failed | StepState::Undone) {
             continue;
         }
         if !progress(tried, all) {
-            outcome.not_tried = all - tried;
+            let left = order[tried..].iter().map(|number| journal.steps[*number].source.clone());
+            outcome.not_tried = left.collect();
             journal.sync_folders()?;
             return Ok(outcome);
         }

@@ -280,6 +280,12 @@ fn the_plan_names_conflicts_in_advance() {
     };
     assert_eq!(skipped(&plan(NameRule::Exact)), ["sub/c.jpg"]);
     assert_eq!(skipped(&plan(NameRule::IgnoresCase)), ["sub/A.jpg", "sub/c.jpg"]);
+    let of_one_folder = [originals[0].clone(), desk.original("A.JPG", "of one folder")];
+    for (originals, has_remedy) in [(&originals[..], true), (&of_one_folder, false)] {
+        let plan = Plan::new(action.clone(), originals, false, NameRule::IgnoresCase, |_| false);
+        let reason = &plan.skipped[0].reason;
+        assert_eq!(reason.contains("--keep-folders"), has_remedy, "{reason}");
+    }
     let all_taken = Plan::new(action.clone(), &originals, false, NameRule::Exact, |_| true);
     assert_eq!((all_taken.steps.len(), all_taken.skipped.len()), (0, 5));
     fs::write(&originals[1].path, "changed").unwrap();
@@ -600,8 +606,10 @@ fn a_stopped_action_can_be_undone_and_an_interrupted_one_blocks_the_next() {
     let before = desk.files();
     let plan = planned(FileAction::Move(desk.layout(false)), &originals);
     let stopped = run(&desk.journals, &plan, 1, &mut |done, _| done < 2).unwrap();
-    assert_eq!((stopped.done, stopped.not_tried), (2, 2));
+    assert_eq!((stopped.done, stopped.not_tried.len()), (2, 2));
     assert!(desk.journals.interrupted().is_none());
+    let stopped = LastAction::of(&desk.journals.last().unwrap());
+    assert!(stopped.text.as_str().starts_with("move of 2 of 4 files"), "{}", stopped.text);
     let journal = desk.journals.begin(&plan, 2).unwrap();
     assert!(matches!(desk.journals.begin(&plan, 3), Err(Error::Busy)));
     drop(journal);
