@@ -169,19 +169,29 @@ pub async fn client_for(
         let local =
             LocalService::open_folders(&[folder.to_owned()], opening, None, settings).await?;
         let client = local.client()?;
-        let indexed = async {
-            tokio::select! {
-                indexed = local.wait_until_indexed() => indexed,
-                never = show_indexing(&local, &client, messages) => match never {},
-            }
-        };
-        match limit {
-            Some(limit) => timeout(limit, indexed).await.map_err(|_| timeout_error(limit))??,
-            None => indexed.await?,
-        }
+        wait_until_indexed(&local, &client, messages, limit).await?;
         return Ok((client, Some(local)));
     }
     Ok((target.client()?, None))
+}
+
+/// Waits until the folders of a local deployment are indexed, and shows a long indexing.
+pub(super) async fn wait_until_indexed(
+    local: &LocalService,
+    client: &Client,
+    messages: Messages,
+    limit: Option<Duration>,
+) -> CliResult<()> {
+    let indexed = async {
+        tokio::select! {
+            indexed = local.wait_until_indexed() => indexed,
+            never = show_indexing(local, client, messages) => match never {},
+        }
+    };
+    match limit {
+        Some(limit) => timeout(limit, indexed).await.map_err(|_| timeout_error(limit))?,
+        None => indexed.await,
+    }
 }
 
 /// Shows how far a folder is indexed, and why its work waits, until this future is dropped. Most folders are indexed

@@ -106,7 +106,7 @@ impl DuplicatesOptions {
 
 /// Says how much there is, and what the rule does not decide.
 fn describe(context: &Context, groups: &[DuplicateGroup]) {
-    let copies = groups.iter().map(|group| group.others.len()).sum();
+    let copies: usize = groups.iter().map(|group| group.others.len()).sum();
     let copies = count_with_noun(copies, "copy", "copies");
     let count = count_with_noun(groups.len(), "group", "groups");
     let freed = format_bytes(freed_bytes(groups));

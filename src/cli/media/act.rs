@@ -19,7 +19,9 @@ use tessera_curation::{
 use super::plan::split_file_list;
 use crate::cli::prelude::*;
 use crate::{
-    cli::{export::ExportContentOptions, values::read_bytes_or_stdin},
+    cli::{
+        deployment::wait_until_indexed, export::ExportContentOptions, values::read_bytes_or_stdin,
+    },
     usecase::{file_actions, run_blocking},
 };
 
@@ -317,14 +319,19 @@ fn exit_of(skipped: &[Skipped]) -> Exit {
 
 /// Compares the folder with the index, and waits until the index has followed.
 async fn follow_in_index(connection: &Connection<'_>, dataset: &Dataset) {
-    let compared = connection.client.rescan(dataset.id, None).await;
+    let Connection { client, context, .. } = connection;
+    let compared = client.rescan(dataset.id, None).await;
     let followed = match (&connection.local, compared) {
         (_, Err(failure)) => Err(failure.to_string()),
-        (Some(local), Ok(_)) => local.wait_until_indexed().await.map_err(|error| error.message),
+        (Some(local), Ok(_)) => {
+            let limit = context.global.timeout;
+            let waited = wait_until_indexed(local, client, context.messages, limit).await;
+            waited.map_err(|error| error.message)
+        }
         (None, Ok(_)) => Ok(()),
     };
     if let Err(reason) = followed {
-        let messages = connection.context.messages;
+        let messages = context.messages;
         messages.warn(format!("the index will follow when the folder is opened again: {reason}"));
     }
 }
