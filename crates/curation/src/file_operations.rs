@@ -205,7 +205,8 @@ fn rename_to_reserved(source: &Path, target: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Creates a folder for files, with its parents, before an original on another disk is removed. An error names the folder, because it is not about one of the files.
+/// Creates a folder for files, with its parents, so that they survive a power cut after the originals have left. An
+/// error names the folder, because it is not about one of the files.
 pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     create_shared_dir_durably(folder).map_err(|error| {
         let missing = folder.ancestors().take_while(|it| fs::symlink_metadata(it).is_err()).last();
@@ -420,6 +421,15 @@ mod tests {
         assert!(!explained(ErrorKind::NotFound, "/proc/missing", "/proc/a:b"));
         assert!(!explained(ErrorKind::NotFound, "/proc", "/proc/missing/a:b"));
         assert!(!explained(ErrorKind::StorageFull, "/proc", "/proc/a:b"));
+    }
+
+    #[test]
+    fn a_copy_is_private_until_it_gets_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, new] = ["file", "new"].map(|name| folder.path().join(name));
+        fs::write(&file, "bytes").unwrap();
+        fill_file(&file, &new, CopyKind::Bytes, &FileAttributes::default(), 0).unwrap();
+        assert_eq!(fs::metadata(&new).unwrap().mode() & 0o777, 0o600);
     }
 
     #[test]

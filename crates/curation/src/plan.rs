@@ -455,6 +455,7 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
 
     /// Returns the steps of a picture and its sidecars.
     fn unit(&mut self, original: &'a Original) -> Result<Vec<Step>, String> {
+        let mut content = self.content(&original.path)?;
         let operation = self.plan.action.operation();
         let mut steps: Vec<Step> = Vec::new();
         for (position, path) in self.files(original).into_iter().enumerate() {
@@ -465,7 +466,9 @@ impl<'a, E: Fn(&Path) -> bool> Planner<'a, E> {
             let named = |reason: String| {
                 if is_companion { format!("{}: {reason}", path.display()) } else { reason }
             };
-            let content = self.content(&path).map_err(named)?;
+            if is_companion {
+                content = self.content(&path).map_err(named)?;
+            }
             let target = self.target(original, &path)?;
             let name = self.name_of(&target);
             let of_unit = steps.iter().find(|step| self.name_of(&step.target) == name);

@@ -466,6 +466,23 @@ fn an_action_that_did_nothing_takes_the_place_of_no_other() {
 }
 
 #[test]
+fn a_damaged_last_record_is_skipped_and_a_journal_of_another_version_is_refused() {
+    let desk = Desk::new();
+    desk.run(&planned(FileAction::Move(desk.layout(false)), &desk.originals()));
+    let journals = fs::read_dir(desk.root.join("journals")).unwrap();
+    let mut paths = journals.map(|entry| entry.unwrap().path());
+    let journal = paths.find(|it| it.extension().is_some_and(|it| it == "jsonl")).unwrap();
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes.extend(b"\xff\xfe");
+    fs::write(&journal, &bytes).unwrap();
+    assert!(desk.journals.last().unwrap().is_finished());
+    let other = String::from_utf8_lossy(&bytes).replacen("\"version\":1", "\"version\":2", 1);
+    fs::write(&journal, other).unwrap();
+    let refused = desk.journals.last().unwrap_err().to_string();
+    assert!(refused.contains(" has another version; use the program that wrote it"), "{refused}");
+}
+
+#[test]
 fn a_copy_is_replaced_by_a_link_and_separated_again() {
     let desk = Desk::new();
     let kept = desk.original("kept.jpg", "same");

@@ -146,8 +146,8 @@ fn push_class(
 }
 
 fn push_literal(regex: &mut String, c: char) {
-    // Only these characters have a meaning, as in `regex_syntax::escape`. An escape gives some others a meaning: `\<` is
-    // the start of a word.
+    // Only these characters have a meaning, as in `regex_syntax::escape`. An escape gives a meaning to some of the other
+    // characters: `\<` is the start of a word.
     if r"\.+*?()|[]{}^$#&-~".contains(c) {
         regex.push('\\');
     }
