@@ -52,7 +52,8 @@ pub fn leave_out_missing(
     });
     if items.is_empty() && !missing.is_empty() {
         let sentence = "the dataset no longer has any media item of this selection";
-        return Err(Failure::new(FailureKind::NotFound, sentence));
+        let failure = Failure::new(FailureKind::NotFound, sentence);
+        return Err(failure.with_remedy("Search again, and save what is found as a selection"));
     }
     Ok(changes)
 }
