@@ -246,7 +246,10 @@ fn located_file(file: PathBuf, folder: Option<&Path>) -> Result<PathBuf, String>
         )),
         (Some(found), _) | (None, Some(found)) => Ok(found),
         // A file that cannot be reached may be one of the dataset, whose paths lead from its folder.
-        (None, None) => folder.map_or(Ok(file.clone()), |folder| absolute(&folder.join(&file))),
+        (None, None) => match folder {
+            Some(folder) => absolute(&folder.join(&file)),
+            None => Ok(file),
+        },
     }
 }
 
